@@ -253,7 +253,7 @@ fn all_before(order: &BufferOrder) -> Vector<BufferIndex, Vec<BufferIndex>> {
         let is_last = |&&b: &&BufferIndex| !before.iter().any(|&other| order.before(b, other));
         before.iter().filter(is_last).copied().collect()
     };
-    order.births.ids().map(last).collect()
+    order.begins.ids().map(last).collect()
 }
 
 /// Allocs right before, and frees right behind, the first and the last of their kernels.
@@ -261,14 +261,14 @@ fn emission(nodes: &[Node], order: &BufferOrder) -> Vec<Emit> {
     let mut begun = Vector::filled(false, order.len());
     let mut waits: Vector<BufferIndex, usize> = order.ends.iter().map(Vec::len).collect();
     let mut list = Vec::new();
-    let mut births: Vector<Node, Vec<BufferIndex>> = Vector::filled(Vec::new(), nodes.len());
+    let mut begins: Vector<Node, Vec<BufferIndex>> = Vector::filled(Vec::new(), nodes.len());
     let mut ends: Vector<Node, Vec<BufferIndex>> = Vector::filled(Vec::new(), nodes.len());
     for b in begun.ids() {
-        order.births[b].iter().for_each(|&v| births[v].push(b));
+        order.begins[b].iter().for_each(|&v| begins[v].push(b));
         order.ends[b].iter().for_each(|&v| ends[v].push(b));
     }
     for &v in nodes {
-        for &b in &births[v] {
+        for &b in &begins[v] {
             if !std::mem::replace(&mut begun[b], true) {
                 list.push(Emit::Alloc(b));
             }
@@ -289,7 +289,7 @@ fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) ->
     match emit {
         Emit::Alloc(c) => nodes.alloc_after[c].iter().map(|&b| Emit::Free(b)).collect(),
         Emit::Node(v) => {
-            let begins = order.births.ids().filter(|&b| order.births[b].contains(&v));
+            let begins = order.begins.ids().filter(|&b| order.begins[b].contains(&v));
             let preds = reach.reduced()[v].iter().map(|&p| Emit::Node(p));
             preds.chain(begins.map(Emit::Alloc)).collect()
         }

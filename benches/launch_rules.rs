@@ -38,26 +38,17 @@ const ALL: Waves = Waves(u64::MAX, 1);
 const RULES: &[(&str, Change)] = &[
     ("batches", |_, _, rules| rules.allowed.batches = false),
     ("batched only if they begin together (off: if on one level)", by_level),
-    ("members of a wave at most (off: of any size)", |_, _, rules| rules.tuning.member = ALL),
     ("flattening", |_, _, rules| rules.tuning.flat = NONE),
     ("flattened up to 32 waves (off: any number)", |_, _, rules| rules.tuning.flat = ALL),
     ("no batches that only join to fork (off: all)", |_, _, rules| rules.tuning.crossing = usize::MAX),
     ("batches of unjoined chains", |_, _, rules| {
-        let chains = &mut rules.tuning.chains;
-        (chains.many, chains.few, chains.few_brief) = (usize::MAX, NONE, NONE);
+        (rules.tuning.chains.many, rules.tuning.chains.few) = (usize::MAX, NONE);
     }),
     ("few chains are given up where they fill the device", |_, _, rules| rules.tuning.chains.many = 0),
     ("chains in halves", |_, _, rules| rules.tuning.chains.halved = ALL),
-    ("brief kernels have limits of their own in chains", |_, _, rules| {
-        let chains = &mut rules.tuning.chains;
-        (chains.few_brief, chains.halved_brief) = (chains.few, ALL);
-    }),
     ("lanes", |_, _, rules| rules.allowed.lanes = false),
     ("programmatic edges", |_, _, rules| rules.allowed.overlap = false),
-    ("programmatic edges beside others", |_, _, rules| rules.tuning.overlap.beside_others = None),
-    ("none between brief kernels beside more than a wave (off: between all)", |_, _, rules| {
-        rules.tuning.overlap.beside_others = Some(ALL);
-    }),
+    ("programmatic edges beside others", |_, _, rules| rules.tuning.overlap.beside_others = false),
     ("launch-order port", |_, _, rules| rules.tuning.overlap.launch_order = None),
     ("launch-order port after full kernels only (off: after all)", |_, _, rules| {
         launch_order(rules, |port| port.full = NONE);
@@ -71,12 +62,11 @@ fn launch_order(rules: &mut Rules, change: fn(&mut LaunchOrder)) {
 }
 
 /// Takes the device for a smaller one.
-fn smaller(Tuning { member, flat, lanes, chains, overlap, .. }: &mut Tuning) {
-    let Chains { few, few_brief, halved, halved_brief, .. } = chains;
-    let waves = [member, flat, few, few_brief, halved, halved_brief].into_iter();
+fn smaller(Tuning { flat, lanes, chains: Chains { few, halved, .. }, overlap, .. }: &mut Tuning) {
+    let waves = [flat, few, halved].into_iter();
     let lanes = lanes.iter_mut().map(|lanes| &mut lanes.kernel);
     let port = overlap.launch_order.iter_mut().map(|port| &mut port.full);
-    waves.chain(lanes).chain(&mut overlap.beside_others).chain(port).for_each(|Waves(_, of)| *of *= SMALLER);
+    waves.chain(lanes).chain(port).for_each(|Waves(_, of)| *of *= SMALLER);
 }
 
 /// Lets launches of one kernel on one level begin together: each comes after what any of them comes after.
@@ -91,10 +81,7 @@ fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, r
     for (id, launch) in launches.enumerate() {
         let level = before.get(&id).into_iter().flatten().map(|&from| levels[from] + 1).max();
         levels.push(level.unwrap_or(0));
-        let fits = |launch: &&Launch| {
-            launch.batch != Batching::Never && rules.tuning.fits_a_batch(launch.blocks(), launch.wave)
-        };
-        if let Some(launch) = launch.as_ref().filter(fits) {
+        if let Some(launch) = launch.as_ref().filter(|launch| launch.batch != Batching::Never) {
             let key = (level, launch.kernel, launch.grid, launch.block, launch.shared, &launch.work);
             groups.entry(key).or_default().push(id);
         }
@@ -534,6 +521,14 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.xs
         );
     }
+    let (n, [long, short]) = (256 * setup.scaled(4, 1), setup.scaled([4_000, 20], [6, 2]));
+    ablate!(
+        ablation,
+        format!("8 chains x 32 of {long} and {short} turns without a pattern, {} blocks", n / 256),
+        lens(&[(8, n)]),
+        |own| graphs::irregular_chains(ctx, n, long, short, own.some()?),
+        |args| args.xs
+    );
     let blocks = setup.scaled(4, 1);
     let n = 256 * blocks;
     ablate!(

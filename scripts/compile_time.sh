@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
 # Measures how long `cargo check` takes for a crate that holds one large graph function, its dependencies built.
 #
-# usage: scripts/compile_time.sh [--passes] [SHAPE..]
-#   SHAPE     chain, temporaries, layers, slices, neighbours, scalars, loop; default all
-#   --passes  also what rustc's passes take of it (asks a stable rustc for an unstable flag)
+# usage: scripts/compile_time.sh [--release] [--passes] [SHAPE..]
+#   SHAPE      chain, temporaries, layers, slices, neighbours, scalars, loop; default all
+#   --release  `cargo build --release` instead of `cargo check`
+#   --passes   also what rustc's passes take of it (asks a stable rustc for an unstable flag)
 #
+# $ROOT: the checkout that is measured, default this one. The build of the crate's dependencies is timed, too, if $CLEAN is set.
 # Sizes: $SIZES, default "1000 10000" launches. Goals: 3 s and 20 s. A table on the terminal, and in
 # $OUT/compile-time.md if $OUT is set. Times are wall clock and of a processor (user and system), in the run of $TIMES
 # (3) whose wall clock is the median.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=${ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
 sizes=${SIZES:-1000 10000}
 times=${TIMES:-3}
 passes=
+command=(check)
 shapes=()
 for argument in "$@"; do
     case $argument in
         --passes) passes=1 ;;
+        --release) command=(build --release) ;;
         chain | temporaries | layers | slices | neighbours | scalars | loop) shapes+=("$argument") ;;
         *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 2 ;;
     esac
@@ -107,16 +111,18 @@ PYTHON
 # Wall-clock and processor seconds of one check, of a crate that was never checked before.
 TIMEFORMAT='%R %U %S'
 check() {
-    cargo clean --quiet --package compile-time
-    { time cargo check --quiet >"$crate/log" 2>&1; } 2>&1 || { cat "$crate/log" >&2; exit 1; }
+    cargo clean --quiet --package compile-time "${command[@]:1}"
+    { time cargo "${command[@]}" --quiet >"$crate/log" 2>&1; } 2>&1 || { cat "$crate/log" >&2; exit 1; }
 }
 
 cd "$crate"
 echo "building the dependencies" >&2
 source_of chain 0 >src/lib.rs
-cargo check --quiet
+[ -z "${CLEAN:-}" ] || cargo clean --quiet
+dependencies=$({ time cargo "${command[@]}" --quiet; } 2>&1)
+[ -z "${CLEAN:-}" ] || echo "the dependencies: wall clock, user, system: $dependencies" >&2
 
-table="| shape | launches | cargo check, s | of a processor, s | goal, s |
+table="| shape | launches | cargo ${command[*]}, s | of a processor, s | goal, s |
 | --- | --- | --- | --- | --- |"
 row() { table+=$'\n'"$1"; echo "$1"; }
 echo "$table"

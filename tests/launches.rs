@@ -3,7 +3,6 @@
 
 use cuweave::Graph;
 use cuweave::prelude::*;
-use cuweave_core::launches::tuning::Waves;
 use cuweave_testkit::device::{device, ramp, simulated};
 use cuweave_testkit::process::apart;
 
@@ -323,7 +322,7 @@ fn changed_rules_give_the_same_results() {
     };
     let (out, kernels, overlapped) = run();
     assert_eq!(kernels, 11);
-    cuweave::__private::change_next_rules(|_, _, rules| rules.tuning.member = Waves(0, 1));
+    cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.batches = false);
     let unbatched = run();
     assert_eq!((&unbatched.0, unbatched.1), (&out, 32));
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.overlap = false);

@@ -107,6 +107,20 @@ pub fn and_into(to: &mut [u64], from: &[u64]) {
     }
 }
 
+/// Returns true if two rows have a bit in common.
+#[must_use]
+pub fn meet(one: &[u64], other: &[u64]) -> bool {
+    let end = one.len().min(other.len());
+    let mut i = 0;
+    while i < end {
+        if one[i] & other[i] != 0 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 /// `to &= !from`, over the length of the shorter.
 pub fn clear_all(to: &mut [u64], from: &[u64]) {
     let end = to.len().min(from.len());

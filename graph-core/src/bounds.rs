@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use crate::index::{Index, Vector, indices};
 use crate::ir::{Access, DimId};
+use crate::spans::Span;
 use cuweave_ptx::poly::{Facts, Poly};
 
 indices! {
@@ -103,6 +104,12 @@ impl Bounds {
             || self.plainly_at_most(b.hi, a.lo)
             || self.at_most(a.hi, b.lo)
             || self.at_most(b.hi, a.lo)
+    }
+
+    /// Returns the numbers that a range begins and ends with, where it mentions no argument. Such ranges compare as numbers do.
+    pub fn span(&self, lo: DimId, hi: DimId) -> Option<Span> {
+        let (lo, hi) = (self.places[lo], self.places[hi]);
+        (lo.line == CONSTANTS && hi.line == CONSTANTS).then_some((lo.c, hi.c))
     }
 
     /// Returns true if `inner` is proved to lie in `outer`.

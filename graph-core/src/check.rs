@@ -13,6 +13,7 @@
 //! those writes a later read counts on.
 
 mod lives;
+mod ranges;
 mod written;
 
 use crate::codes::Code;

@@ -64,11 +64,11 @@ fn access(program: &Program, access: &Access) -> String {
 /// Lives: first and last users.
 pub fn placed(program: &Program, placed: &Placed) -> String {
     let mut text = String::new();
-    for (id, life) in placed.lives.enumerate() {
+    for (id, range) in placed.live_ranges.enumerate() {
         let name = &program.buffers[id].name;
-        let Some(life) = life else { continue };
-        let begins = ids(" begins", 's', &life.begins);
-        let ends = if life.freed { ids(" ends", 's', &life.ends) } else { " leaves the graph".to_owned() };
+        let Some(range) = range else { continue };
+        let begins = ids(" begins", 's', &range.begins);
+        let ends = if range.freed { ids(" ends", 's', &range.ends) } else { " leaves the graph".to_owned() };
         let others: Vec<String> = program
             .buffers
             .ids()

@@ -1,11 +1,10 @@
 //! Stage 5: the operations, in the order in which they are added.
 //!
 //! Invariants:
-//! - between two kernels, copies and fills there is a path of operations exactly where the order has one: memory nodes and
-//!   hubs add none;
+//! - between two kernels, copies and fills there is a path of operations iff the order has one: memory nodes and hubs add none;
 //! - an alloc precedes, and a free follows, every user of its memory;
-//! - dependencies stand before what depends on them, sorted, each once;
-//! - the same input gives the same list.
+//! - the list is in a topological order; the dependencies of an operation are sorted and unique;
+//! - equal inputs give equal lists.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,7 +14,7 @@ use crate::ir::{Program, StatementId};
 use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::{Layout, Ranks};
 use crate::operation::{BatchId, MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
-use crate::place::{Life, Placed};
+use crate::place::{LiveRange, Placed};
 
 /// Returns the operations of a placed program.
 pub fn emit(
@@ -50,7 +49,7 @@ pub fn emit(
     operations
 }
 
-/// The longest chain of kernels, copies and fills.
+/// Returns the length of the longest path, in kernels, copies and fills.
 fn depth(program: &Program, placed: &Placed) -> usize {
     if program.statements.iter().all(|statement| statement.kind.is_memory()) {
         return 0;
@@ -58,17 +57,17 @@ fn depth(program: &Program, placed: &Placed) -> usize {
     size(placed.reach.depth())
 }
 
-/// Operations before they are sorted: `after` holds indices of this list.
+/// The operations before they are sorted topologically.
 #[derive(Default)]
 struct Draft {
     list: Vector<OperationId, Operation>,
-    /// The sort key of each operation: of those that are ready, the lowest goes first.
+    /// The priority of each operation: the ready one with the least key comes next.
     keys: Vector<OperationId, (u32, u32)>,
-    /// The operation of each statement.
-    of_statement: BTreeMap<StatementId, OperationId>,
+    /// The operation of each statement; `NONE` for memory statements.
+    of_statement: Vector<StatementId, OperationId>,
 }
 
-/// Ranks within the position of a statement: frees that it ends go before allocs that follow it.
+// The second part of a key, after the position of a statement: frees after it come before allocs of the next one.
 const AT_STATEMENT: u32 = 0;
 const AFTER_STATEMENT: u32 = 1;
 const BEFORE_NEXT: u32 = 2;
@@ -81,12 +80,13 @@ impl Draft {
 
     fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
         let batch_of = by_member(batches);
+        self.of_statement = Vector::filled(OperationId::NONE, program.statements.len());
         for (id, statement) in program.statements.enumerate() {
             let Some(kind) = statement.kind.runs() else { continue };
             let sources = batch_of.get(&id).map_or(vec![id], |batch| batch.members.clone());
             if sources[0] != id {
-                let first = self.of_statement[&sources[0]];
-                self.of_statement.insert(id, first);
+                let first = self.of_statement[sources[0]];
+                self.of_statement[id] = first;
                 continue;
             }
             let name = match sources.len() {
@@ -106,18 +106,18 @@ impl Draft {
                 },
                 key,
             );
-            self.of_statement.insert(id, at);
+            self.of_statement[id] = at;
         }
         for operation in &mut self.list {
-            // Each member of a batch comes after the same.
+            // All members of a batch have the same predecessors.
             let before = placed.reach.reduced()[operation.sources[0]].iter();
-            operation.after = before.map(|pred| self.of_statement[pred]).collect();
+            operation.after = before.map(|&pred| self.of_statement[pred]).collect();
             operation.after.sort_unstable();
             operation.after.dedup();
         }
     }
 
-    /// Puts a hub into every join where a set of operations all wait for the same set.
+    /// Adds a hub wherever all of a set of operations depend on the same other set, if that saves enough edges.
     fn hubs(&mut self, tuning: &Tuning) {
         let mut joins: BTreeMap<Vec<OperationId>, Vec<OperationId>> = BTreeMap::new();
         for (at, operation) in self.list.enumerate() {
@@ -146,20 +146,20 @@ impl Draft {
     }
 
     fn memories(&mut self, program: &Program, placed: &Placed, layout: &Layout) {
-        let mut inside: Vector<MemoryId, Vec<&Life>> = Vector::filled(Vec::new(), layout.memories.len());
+        let mut inside: Vector<MemoryId, Vec<&LiveRange>> = Vector::filled(Vec::new(), layout.memories.len());
         for (buffer, place) in layout.places.enumerate() {
-            if let (Place::Inside { memory, .. }, Some(life)) = (place, &placed.lives[buffer]) {
-                inside[*memory].push(life);
+            if let (Place::Inside { memory, .. }, Some(range)) = (place, &placed.live_ranges[buffer]) {
+                inside[*memory].push(range);
             }
         }
         let mut allocs: Vector<MemoryId, Option<OperationId>> = Vector::filled(None, layout.memories.len());
         let mut frees: Vector<MemoryId, Option<OperationId>> = Vector::filled(None, layout.memories.len());
         for (memory, block) in layout.memories.enumerate().filter(|(_, block)| block.node) {
-            let lives = &inside[memory];
-            allocs[memory] = Some(self.alloc(memory, block, lives, placed));
-            if lives.iter().all(|life| life.freed) {
+            let ranges = &inside[memory];
+            allocs[memory] = Some(self.alloc(memory, block, ranges, placed));
+            if ranges.iter().all(|range| range.freed) {
                 frees[memory] =
-                    Some(self.free(What::Free { memory }, format!("free {}", block.name), lives, placed));
+                    Some(self.free(What::Free { memory }, format!("free {}", block.name), ranges, placed));
             }
         }
         if let Some(ranks) = &layout.ranks {
@@ -182,10 +182,10 @@ impl Draft {
                 self.list[free].after.extend(earlier(&layout.free_after));
             }
         }
-        for (buffer, life) in placed.lives.enumerate() {
-            if let Some(life) = life.as_ref().filter(|life| !life.allocated && life.freed) {
+        for (buffer, range) in placed.live_ranges.enumerate() {
+            if let Some(range) = range.as_ref().filter(|range| !range.allocated && range.freed) {
                 let name = format!("free {}", program.buffers[buffer].name);
-                self.free(What::FreeTaken { buffer }, name, &[life], placed);
+                self.free(What::FreeTaken { buffer }, name, &[range], placed);
             }
         }
     }
@@ -194,14 +194,14 @@ impl Draft {
         &mut self,
         memory: MemoryId,
         block: &MemoryBlock,
-        lives: &[&Life],
+        ranges: &[&LiveRange],
         placed: &Placed,
     ) -> OperationId {
-        let first: Vec<StatementId> = lives.iter().flat_map(|life| life.first.iter().copied()).collect();
+        let first: Vec<StatementId> = ranges.iter().flat_map(|range| range.first.iter().copied()).collect();
         let first = placed.reach.minimal(&first);
         let before: Vec<StatementId> =
-            lives.iter().flat_map(|life| life.alloc_after.iter().copied()).collect();
-        let after = placed.reach.maximal(&before).iter().map(|id| self.of_statement[id]).collect();
+            ranges.iter().flat_map(|range| range.alloc_after.iter().copied()).collect();
+        let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
         let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {
             what: What::Alloc { memory },
@@ -214,17 +214,17 @@ impl Draft {
         let key = key.checked_sub(1).map_or((0, AT_STATEMENT), |key| (key, BEFORE_NEXT));
         let at = self.push(operation, key);
         for id in first {
-            let user = self.of_statement[&id];
+            let user = self.of_statement[id];
             self.list[user].after.push(at);
         }
         at
     }
 
-    fn free(&mut self, what: What, name: String, lives: &[&Life], placed: &Placed) -> OperationId {
-        let last: Vec<StatementId> = lives.iter().flat_map(|life| life.ends.iter().copied()).collect();
+    fn free(&mut self, what: What, name: String, ranges: &[&LiveRange], placed: &Placed) -> OperationId {
+        let last: Vec<StatementId> = ranges.iter().flat_map(|range| range.ends.iter().copied()).collect();
         let last = placed.reach.maximal(&last);
         let key = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
-        let after = last.iter().map(|id| self.of_statement[id]).collect();
+        let after = last.iter().map(|&id| self.of_statement[id]).collect();
         self.push(
             Operation {
                 what,
@@ -238,7 +238,7 @@ impl Draft {
         )
     }
 
-    /// The list in the topological order that takes the lowest key first.
+    /// Returns the operations in the topological order by least key.
     fn sorted(self) -> Vector<OperationId, Operation> {
         let n = self.list.len();
         let mut waits: Vector<OperationId, usize> = Vector::with_capacity(n);

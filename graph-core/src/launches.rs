@@ -1,15 +1,15 @@
-//! Stage 2b: decides which launches are batched into one node, and which branches are serialized into lanes.
+//! Stage 2b: launch decisions: the launches that are batched into one node, and the branches that are serialized into lanes.
 //!
-//! Works on the order of a checked program and on the facts about each launch that are known once the arguments are: the
-//! kernel, the grid, the blocks that the device holds. The result only adds order, so every later stage (lives, frees,
-//! plans, bounds, budgets) works on the order that is launched.
+//! The input is the order of a checked program and the facts about each launch that are known once the arguments are: kernel,
+//! grid, resident blocks. A decision only adds order, so all later stages (live ranges, frees, plans, bounds, budgets) work on
+//! the order that is launched.
 //!
 //! Invariants of a [`Decision`]:
-//! - the members of a batch are launches of one kernel with one block and one amount of shared memory; no path orders
-//!   them, and no edge that is added does;
+//! - the members of a batch are launches of one kernel with equal blocks and equal amounts of shared memory; neither the order nor the added
+//!   edges order them;
 //! - all members have the same predecessors and the same successors: a batch is one node;
-//! - the depth of the order does not grow by batches;
-//! - the same input gives the same decision.
+//! - batches do not increase the depth of the order;
+//! - equal inputs give equal decisions.
 
 pub mod batch;
 mod blocks;
@@ -33,8 +33,8 @@ use crate::ir::{Program, StatementId};
 use crate::reach::Cycle;
 use draft::Draft;
 
-/// Decides for a program whose order is `edges`. `launches` has one entry a statement, `None` for what is no launch. A batch
-/// has at most `most` members.
+/// Decides about the launches of a program whose order is `edges`. `launches` has an entry for each statement, `None` for those that are no
+/// launches. A batch has at most `most` members.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ use draft::Draft;
 ///
 /// # Complexity
 ///
-/// That of the order itself, plus the edges that are added: a batch of m members with p predecessors adds m times p.
+/// That of the transitive reduction, plus the number of added edges: a batch of m members with p predecessors adds m · p.
 pub fn decide(
     program: &Program,
     edges: &[(StatementId, StatementId)],

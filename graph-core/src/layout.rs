@@ -1,40 +1,40 @@
 //! Stage 4: assigns each buffer to a memory.
 //!
 //! Invariants of a [`Layout`]:
-//! - a buffer with a life that begins here has a place inside a memory, outputs in a memory of their own;
-//! - two buffers share bytes only if one is over before the other begins ([`Placed::before`]).
+//! - a buffer that the graph allocates lies in a memory, an output in a memory of its own;
+//! - two buffers share bytes only if one is before the other ([`Placed::before`]).
 
 use std::fmt;
 
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
 use crate::operation::{Bounds, MemoryBlock, MemoryId, Place};
-use crate::place::{Life, Placed};
+use crate::place::{LiveRange, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
 use crate::plan::nodes::Emit;
 
-/// The places of the buffers of a program, and the order of their memory nodes.
+/// The memory and offset of each buffer of a program, and the order of the memory nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The memories.
     pub memories: Vector<MemoryId, MemoryBlock>,
-    /// One place a buffer.
+    /// The place of each buffer.
     pub places: Vector<BufferId, Place>,
-    /// The memories whose frees the alloc of each memory follows.
+    /// The memories whose frees the alloc of each memory depends on.
     pub alloc_after: Vector<MemoryId, Vec<MemoryId>>,
-    /// The memories whose frees the free of each memory follows.
+    /// The memories whose frees the free of each memory depends on.
     pub free_after: Vector<MemoryId, Vec<MemoryId>>,
     /// The bounds of the plan.
     pub bounds: Option<Bounds>,
-    /// The order in which operations are added, if the driver's packing depends on it.
+    /// The order in which operations are added, for memory nodes: the addresses depend on it.
     pub ranks: Option<Ranks>,
 }
 
 /// The rank of each operation in the order in which operations are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranks {
-    /// By statement.
+    /// The ranks of statements.
     pub statements: Vector<StatementId, u32>,
     /// By memory.
     pub allocs: Vector<MemoryId, u32>,
@@ -42,10 +42,10 @@ pub struct Ranks {
     pub frees: Vector<MemoryId, u32>,
 }
 
-/// Why sizes cannot be laid out.
+/// The reason why buffers cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
-    /// Length times element size leaves 64 bits.
+    /// The size of a buffer overflows 64 bits.
     Overflow {
         /// The buffer.
         buffer: String,
@@ -54,11 +54,11 @@ pub enum LayoutError {
         /// Bytes of an element.
         element: u32,
     },
-    /// All buffers together.
+    /// The sum of the sizes is out of range.
     TooMuch {
-        /// The buffer at which the sum leaves what can be addressed.
+        /// The first buffer with which it is.
         buffer: String,
-        /// The most.
+        /// The maximum of the sum.
         most: u64,
     },
 }
@@ -78,10 +78,10 @@ impl fmt::Display for LayoutError {
 
 impl std::error::Error for LayoutError {}
 
-/// The alignment of every offset: that of the driver's allocations.
+/// The least alignment of offsets: that of the driver's allocations.
 pub(crate) const ALIGNMENT: u64 = 256;
 
-/// Lays the buffers out.
+/// Assigns a memory and an offset to each buffer.
 ///
 /// # Errors
 ///
@@ -101,12 +101,11 @@ pub fn lay_out(
     }
 }
 
-/// Checks that a graph allocates at most [`plan::MOST_BYTES`] in all, in every lowering: no sum of sizes and offsets
-/// overflows then.
+/// Checks that the sum of all sizes is at most [`plan::MOST_BYTES`]: then no sum of sizes and offsets overflows.
 fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Result<(), LayoutError> {
     let mut sum = 0u64;
-    for (buffer, life) in placed.lives.enumerate() {
-        if life.as_ref().is_some_and(|life| life.allocated) {
+    for (buffer, range) in placed.live_ranges.enumerate() {
+        if range.as_ref().is_some_and(|range| range.allocated) {
             let declared = &program.buffers[buffer];
             let room = plan::room(bytes(program, dims, buffer)?, ALIGNMENT.max(declared.align.into()));
             sum = room
@@ -121,18 +120,18 @@ fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Re
     Ok(())
 }
 
-/// Gives each buffer that `own` picks a memory of its own: the first step of every lowering.
+/// Gives each buffer for which `own` returns true a memory of its own. The first step of every lowering.
 fn separate(
     program: &Program,
     dims: &Vector<DimId, u64>,
     placed: &Placed,
-    own: impl Fn(&Life) -> bool,
+    own: impl Fn(&LiveRange) -> bool,
 ) -> Result<(Layout, Vec<BufferId>), LayoutError> {
     let mut layout = Layout::default();
     let mut owners: Vec<BufferId> = Vec::new();
     for (buffer, declared) in program.buffers.enumerate() {
-        let place = match &placed.lives[buffer] {
-            Some(life) if life.allocated && own(life) => {
+        let place = match &placed.live_ranges[buffer] {
+            Some(range) if range.allocated && own(range) => {
                 let bytes = bytes(program, dims, buffer)?;
                 let block = MemoryBlock { bytes, name: declared.name.clone(), node: true };
                 owners.push(buffer);
@@ -147,10 +146,10 @@ fn separate(
     Ok((layout, owners))
 }
 
-/// Buffers as the planner takes them, and which buffer of the program each is.
+/// The planner's buffers, and the buffer of the program that each of them is.
 pub type Planned = (Vector<BufferIndex, plan::Buffer>, Vector<BufferIndex, BufferId>);
 
-/// The buffers that live and end within the graph.
+/// Returns the buffers that the graph allocates and frees.
 ///
 /// # Errors
 ///
@@ -160,40 +159,40 @@ pub fn temporaries(
     dims: &Vector<DimId, u64>,
     placed: &Placed,
 ) -> Result<Planned, LayoutError> {
-    for_planner(program, dims, placed, |life| life.allocated && life.freed)
+    for_planner(program, dims, placed, |range| range.allocated && range.freed)
 }
 
 fn for_planner(
     program: &Program,
     dims: &Vector<DimId, u64>,
     placed: &Placed,
-    which: impl Fn(&Life) -> bool,
+    which: impl Fn(&LiveRange) -> bool,
 ) -> Result<Planned, LayoutError> {
     let mut list = Vector::new();
     let mut ids = Vector::new();
-    for (buffer, life) in placed.lives.enumerate() {
-        let Some(life) = life.as_ref().filter(|life| which(life)) else { continue };
+    for (buffer, range) in placed.live_ranges.enumerate() {
+        let Some(range) = range.as_ref().filter(|range| which(range)) else { continue };
         list.push(plan::Buffer {
             size: bytes(program, dims, buffer)?,
             align: ALIGNMENT.max(u64::from(program.buffers[buffer].align)),
-            users: life.users.clone(),
-            after_alloc: life.begins.clone(),
-            before_free: life.ends.clone(),
-            stays: !life.freed,
+            users: range.users.clone(),
+            after_alloc: range.begins.clone(),
+            before_free: range.ends.clone(),
+            stays: !range.freed,
         });
         ids.push(buffer);
     }
     Ok((list, ids))
 }
 
-/// One memory for all temporaries, made by an alloc node or owned by the exec; outputs keep memory of their own.
+/// Packs all temporaries into one memory, allocated by a node or owned by the exec. Each output has a memory of its own.
 fn packed(
     program: &Program,
     dims: &Vector<DimId, u64>,
     placed: &Placed,
     node: bool,
 ) -> Result<Layout, LayoutError> {
-    let (mut layout, _) = separate(program, dims, placed, |life| !life.freed)?;
+    let (mut layout, _) = separate(program, dims, placed, |range| !range.freed)?;
     let (list, ids) = temporaries(program, dims, placed)?;
     if list.is_empty() {
         return Ok(layout);
@@ -203,7 +202,7 @@ fn packed(
     debug_assert_eq!(
         plan::check::check(&placed.reach, &list, &planned.offsets, planned.total),
         Ok(()),
-        "the plan is checked by what shares no code with the planner"
+        "the plan violates the definition"
     );
     let memory = layout.memories.push(MemoryBlock { bytes: planned.total, name: "arena".into(), node });
     layout.alloc_after.push(Vec::new());
@@ -221,7 +220,7 @@ fn packed(
     Ok(layout)
 }
 
-/// A planner's error with the buffer's name.
+/// Returns the planner's error with the name of the buffer.
 pub(crate) fn plan_error(
     program: &Program,
     ids: &Vector<BufferIndex, BufferId>,
@@ -234,9 +233,9 @@ pub(crate) fn plan_error(
     LayoutError::TooMuch { buffer: name.to_string(), most: plan::MOST_BYTES }
 }
 
-/// A memory of its own for each buffer. Which frees an alloc follows, which are chained and in which order the nodes are
-/// added is chosen for the driver's packing. What starts overlapping is not kept waiting by a free and an alloc between the two:
-/// a buffer is counted as over when what starts before the end of its last user has begun.
+/// Gives each buffer a memory of its own, allocated by a node. The edges between memory nodes, and the order in which all nodes are added, are
+/// chosen for the driver's packing. A kernel with a programmatic edge must not wait for a free and an alloc between it and its producer:
+/// the dependents by programmatic edges of the last users of a buffer count as its users.
 fn nodes(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -244,8 +243,8 @@ fn nodes(
     overlapping: &Vector<StatementId, Vec<StatementId>>,
 ) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
-    // The planner's buffers are the memories, one by one, in the same order.
-    let (mut list, ids) = for_planner(program, dims, placed, |life| life.allocated)?;
+    // The planner's buffers have the indices of the memories.
+    let (mut list, ids) = for_planner(program, dims, placed, |range| range.allocated)?;
     debug_assert_eq!(owners, ids.as_slice());
     for buffer in list.iter_mut().filter(|_| !overlapping.is_empty()) {
         let began: Vec<StatementId> =
@@ -276,7 +275,7 @@ fn nodes(
     Ok(layout)
 }
 
-/// The size of a buffer.
+/// Returns the size of a buffer.
 ///
 /// # Errors
 ///

@@ -46,5 +46,6 @@ pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
 pub mod sample;
+pub mod spans;
 pub mod structure;
 pub mod table;

@@ -11,13 +11,14 @@
 //!   for those that are;
 //! - under [`Order::Inferred`], two statements with conflicting accesses are ordered as they are written.
 
+mod frontier;
 pub mod shared;
 
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Order, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Order, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::poly::{Facts, Poly};
@@ -27,7 +28,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 /// A program as lowered, not checked yet.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The program; its `edges` are still empty, and `&mut` arguments of launches are [`Mode::ReadWrite`].
+    /// The program; its `edges` are still empty, and `&mut` arguments of launches are [`ReadWrite`](crate::ir::Mode::ReadWrite).
     pub program: Program,
     /// The polynomial of each of the program's `dims`.
     pub polys: Vector<DimId, Poly>,
@@ -180,6 +181,12 @@ impl Source {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
+            // Nothing follows from it.
+            if let (Some(low), Some(high)) = (low.as_constant(), high.as_constant())
+                && low <= high
+            {
+                return;
+            }
             if let Some(difference) = high.minus(low) {
                 facts.add(&difference);
             }
@@ -215,7 +222,9 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let bounds = Bounds::new(source.polys.clone(), source.facts());
     let mut graph = OrderGraph::new(source.program.statements.len());
     if source.program.options.order == Order::Inferred {
-        infer(&source.program, &bounds, &mut graph);
+        frontier::infer(&source.program, &bounds, &mut |from, to, buffer| {
+            graph.add(from, to, Cause::Uses(buffer));
+        });
     }
     for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {
@@ -227,82 +236,6 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
     (Ordered { source, bounds, graph, reach, preds, memory_after, edges_before_reduction }, diagnostics)
-}
-
-/// Accesses to one buffer that a later one may have to follow.
-#[derive(Default)]
-struct Frontier {
-    writes: Vec<(StatementId, Access)>,
-    reads: Vec<(StatementId, Access)>,
-    atomics: Vec<(StatementId, Access)>,
-}
-
-/// Read after write, write after read and write after write; alloc before use, use before free.
-///
-/// A write drops from the frontier what it covers, and cuts off the ends that it covers: whatever overlaps that overlaps
-/// the write too, and follows it.
-/// O(accesses × frontier).
-fn infer(program: &Program, bounds: &Bounds, graph: &mut OrderGraph) {
-    let mut frontiers: Vector<BufferId, Frontier> =
-        program.buffers.iter().map(|_| Frontier::default()).collect();
-    let mut users: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), program.buffers.len());
-    let mut allocs: Vector<BufferId, Option<StatementId>> = Vector::filled(None, program.buffers.len());
-    for (id, statement) in program.statements.enumerate() {
-        match statement.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => allocs[buffer] = Some(id),
-            Some(Lifetime::Ends(&buffer)) => {
-                users[buffer].drain(..).for_each(|user| graph.add(user, id, Cause::Uses(buffer)));
-            }
-            None => {}
-        }
-        for access in statement.accesses.iter() {
-            if let Some(alloc) = allocs[access.buffer] {
-                graph.add(alloc, id, Cause::Uses(access.buffer));
-            }
-            users[access.buffer].push(id);
-            frontiers[access.buffer].step(id, access, bounds, graph);
-        }
-    }
-}
-
-impl Frontier {
-    fn step(&mut self, id: StatementId, access: &Access, bounds: &Bounds, graph: &mut OrderGraph) {
-        let (follows_reads, follows_atomics) = (access.mode != Mode::Read, access.mode != Mode::Atomic);
-        let lists = [
-            (&mut self.writes, true),
-            (&mut self.reads, follows_reads),
-            (&mut self.atomics, follows_atomics),
-        ];
-        for (list, _) in lists.into_iter().filter(|(_, follows)| *follows) {
-            list.retain_mut(|(from, other)| {
-                if bounds.disjoint(other, access) || *from == id {
-                    return true;
-                }
-                graph.add(*from, id, Cause::Uses(access.buffer));
-                !(matches!(access.mode, Mode::ReadWrite | Mode::Write) && superseded(other, access, bounds))
-            });
-        }
-        match access.mode {
-            Mode::Read => self.reads.push((id, *access)),
-            Mode::Atomic => self.atomics.push((id, *access)),
-            Mode::ReadWrite | Mode::Write => self.writes.push((id, *access)),
-        }
-    }
-}
-
-/// Returns true if a write covers an earlier access that it overlaps. If it leaves one end of it, the access is cut to that end.
-fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
-    let front = bounds.at_most(write.lo, earlier.lo);
-    let back = bounds.at_most(earlier.hi, write.hi);
-    if front && back {
-        return true;
-    }
-    if front && bounds.at_most(earlier.lo, write.hi) && bounds.at_most(write.hi, earlier.hi) {
-        earlier.lo = write.hi;
-    } else if back && bounds.at_most(write.lo, earlier.hi) && bounds.at_most(earlier.lo, write.lo) {
-        earlier.hi = write.lo;
-    }
-    false
 }
 
 /// The order; where it has cycles, CW204 for each and the order without the `#[after]` that points forward.

@@ -1,31 +1,31 @@
-//! Programmatic edges: which kernels may start before the kernel in front of them has ended.
+//! Programmatic dependent launch: the edges by which a kernel may start before its predecessor has ended.
 //!
-//! A programmatic edge into a kernel that waits first (`griddepcontrol.wait`, in all threads and before any other
-//! instruction) orders like a full edge:
-//! - A thread passes the wait when all kernels in front of the edge have completed and their writes are visible. Nothing
-//!   that the kernel does comes before the wait.
+//! A programmatic edge to a kernel that begins with `griddepcontrol.wait`, in all threads and before any other instruction, orders
+//! like a full edge:
+//! - A thread passes the wait when all kernels before the edge have completed and their writes are visible. No effect of the
+//!   kernel comes before the wait.
 //! - A grid completes when all its threads have ended, so after all of them have passed the wait.
-//! - By induction along the order, the completion of a kernel implies the completion of everything from which a path of full
+//! - By induction along the order, the completion of a kernel implies the completion of all kernels from which a path of full
 //!   and programmatic edges leads to it: a full edge waits for the completion of its producer too.
 //!
-//! The time at which the consumer is launched plays no part. So a programmatic edge only needs a consumer that waits first.
+//! This holds whenever the consumer is launched. So a programmatic edge requires only that the consumer begins with the wait.
 //!
-//! Edges are one to one: from a producer to its only dependent kernel, whose only dependency beside memory nodes it is. With
+//! Edges are one to one: from a producer to its only dependent kernel, whose only dependency it is except for memory nodes. With
 //! 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one edges 0.65 to
-//! 0.99 (see DESIGN's measurements, repeated in benches/results).
+//! 0.99 (benches/results).
 //!
-//! If nothing runs beside the two, and the producer fills the device or both are tiny, the edge leaves by the launch-order
-//! port: the consumer is launched when all blocks of the producer have begun, instead of ended.
+//! If no other node is on the levels of the two, and the producer fills the device or both are tiny, the edge leaves by the
+//! launch-order port: the consumer is launched when all blocks of the producer have begun, not when they have ended.
 
 use std::collections::BTreeMap;
 
 use crate::index::{Index, Vector, ids, indices};
 use crate::ir::StatementId;
-use crate::launches::{Batch, Blocks, Contracted, Launch, Run, Tuning};
+use crate::launches::{Batch, Contracted, Launch, Run, Tuning};
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
 
-/// Marks the programmatic edges of a list; `run` returns the launch of an operation. Returns the number of edges.
+/// Marks the programmatic edges of a list of operations, and returns their number. `run` returns the launch of an operation.
 pub fn mark(
     list: &mut Vector<OperationId, Operation>,
     tuning: &Tuning,
@@ -37,17 +37,16 @@ pub fn mark(
     for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
         operation.after.iter().for_each(|&before| dependents[before] += 1);
     }
-    let beside = Beside::of(list, &runs);
+    let levels = Levels::of(list);
     let producer = |at: OperationId| -> Option<OperationId> {
-        let run = runs[at].filter(|run| run.waits)?;
+        runs[at].filter(|run| run.waits)?;
         let mut others = list[at].after.iter().copied().filter(|&before| !list[before].what.is_memory());
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first] == 1;
-        let (nodes, blocks) = beside.at(at);
-        let gains = nodes == 1 || tuning.gains_beside_others(run, blocks);
+        let gains = tuning.overlap.beside_others || levels.count(at) == 1;
         (one_to_one && gains && list[first].what == What::KERNEL).then_some(first)
     };
-    let alone = |at: OperationId, before: OperationId| beside.at(at).0 == 1 && beside.at(before).0 == 1;
+    let alone = |at: OperationId, before: OperationId| levels.count(at) == 1 && levels.count(before) == 1;
     let uses_launch_order = |at: OperationId, before: OperationId| {
         let (Some(run), Some(first)) = (runs[at], runs[before]) else { return false };
         alone(at, before) && tuning.uses_launch_order(first, run)
@@ -67,47 +66,44 @@ pub fn mark(
 }
 
 indices! {
-    /// The length of the longest chain of operations that leads to an operation, without memory nodes.
+    /// The length of the longest path to an operation, without memory nodes.
     struct Level;
 }
 
-/// The operations of each level, without memory nodes: they are taken to run at the same time.
-struct Beside {
+/// The levels of the operations, without memory nodes. Operations of one level are assumed to run concurrently.
+struct Levels {
     /// The level of each operation.
-    levels: Vector<OperationId, Level>,
-    /// The number of nodes and of blocks of each level.
-    all: Vector<Level, (usize, Blocks)>,
+    of: Vector<OperationId, Level>,
+    /// The number of nodes of each level.
+    counts: Vector<Level, usize>,
 }
 
-impl Beside {
-    fn of(list: &Vector<OperationId, Operation>, runs: &Vector<OperationId, Option<Run>>) -> Beside {
-        let mut beside = Beside { levels: Vector::with_capacity(list.len()), all: Vector::new() };
-        for (operation, run) in list.iter().zip(runs) {
+impl Levels {
+    fn of(list: &Vector<OperationId, Operation>) -> Levels {
+        let mut levels = Levels { of: Vector::with_capacity(list.len()), counts: Vector::new() };
+        for operation in list {
             let before = operation
                 .after
                 .iter()
-                .map(|&before| beside.levels[before].index() + usize::from(!list[before].what.is_memory()));
+                .map(|&before| levels.of[before].index() + usize::from(!list[before].what.is_memory()));
             let level = Level::new(before.max().unwrap_or(0));
-            beside.levels.push(level);
-            if beside.all.len() <= level.index() {
-                beside.all.resize(level.index() + 1, (0, Blocks::default()));
+            levels.of.push(level);
+            if levels.counts.len() <= level.index() {
+                levels.counts.resize(level.index() + 1, 0);
             }
-            if !operation.what.is_memory() {
-                let (nodes, blocks) = &mut beside.all[level];
-                *nodes += 1;
-                *blocks = *blocks + run.map_or(Blocks::default(), |run| run.blocks);
-            }
+            levels.counts[level] += usize::from(!operation.what.is_memory());
         }
-        beside
+        levels
     }
 
-    fn at(&self, operation: OperationId) -> (usize, Blocks) {
-        self.all[self.levels[operation]]
+    /// Returns the number of operations on the level of an operation, itself included.
+    fn count(&self, operation: OperationId) -> usize {
+        self.counts[self.of[operation]]
     }
 }
 
-/// Returns, for each statement, its dependents by programmatic edges, as [`mark`] will find. Memory nodes have full edges: a
-/// free of a buffer of the producer, followed by an alloc of a buffer of the consumer, would keep the consumer waiting.
+/// Returns, for each statement, its dependents by programmatic edges as [`mark`] finds them after emission. Memory nodes have full edges: a path
+/// from the producer through a free and an alloc to the consumer would make the consumer wait for the end of the producer.
 pub fn followers(
     reach: &Reach,
     batches: &[Batch],

@@ -1,91 +1,68 @@
-//! Stage 3: the begins and ends of lives.
+//! Stage 3: the live ranges of the buffers.
 //!
 //! Invariants of [`Placed`]:
-//! - a buffer that nothing uses, and that no other graph handed over, has no life;
-//! - `ends` of a buffer are its maximal users and what its `free` is `#[after]`, maximal ones only: the free depends on
-//!   exactly these;
-//! - `begins` are its minimal users and the statements `#[after]` its alloc, minimal ones only;
-//! - `before(b, c)`: every end of `b` strictly precedes every begin of `c`. Only then may `c` lie where `b` lay.
+//! - a buffer without users that no other graph hands over has no live range;
+//! - `ends` of a buffer are the maximal ones of its users and of the statements that its `free` is `#[after]`: exactly the dependencies
+//!   of the free;
+//! - `begins` are the minimal ones of its users and of the statements that are `#[after]` its alloc;
+//! - `before(b, c)`: every end of `b` strictly precedes every begin of `c`. Only then may `c` reuse bytes of `b`.
 
 use crate::index::Vector;
 use crate::ir::{BufferId, Lifetime, Origin, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
-/// A program with the lives of its buffers.
+/// The live ranges of the buffers of a program.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// The order on the statements that are not memory statements (the others are isolated in it).
+    /// The order of the statements; memory statements are isolated in it.
     pub reach: Reach,
-    /// One entry a buffer of the program.
-    pub lives: Vector<BufferId, Option<Life>>,
+    /// An entry for each buffer of the program; `None` if the graph neither allocates nor frees it.
+    pub live_ranges: Vector<BufferId, Option<LiveRange>>,
 }
 
-/// The life of a buffer that the graph allocates or frees.
+/// The live range of a buffer that the graph allocates or frees.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Life {
+pub struct LiveRange {
     /// True if this graph allocates it.
     pub allocated: bool,
     /// True if this graph frees it.
     pub freed: bool,
     /// All statements that access it, in ascending order.
     pub users: Vec<StatementId>,
-    /// The minimal users: the ones that need an edge from the alloc.
+    /// The minimal users: those that need an edge from the alloc.
     pub first: Vec<StatementId>,
-    /// The statements that the user puts before the alloc.
+    /// The statements that the alloc is `#[after]`.
     pub alloc_after: Vec<StatementId>,
-    /// The statements that must come after the end of another buffer for this one to take its bytes.
+    /// The minimal statements after the alloc: all ends of a buffer must precede them for this one to reuse its bytes.
     pub begins: Vec<StatementId>,
     /// The dependencies of the free.
     pub ends: Vec<StatementId>,
 }
 
 impl Placed {
-    /// Returns true if `b` is over before `c` begins, in every schedule of the order. A taken-over buffer donates no bytes.
+    /// Returns true if the live range of `b` ends before that of `c` begins in every schedule of the order. Bytes of taken-over buffers are
+    /// not reused.
     pub fn before(&self, b: BufferId, c: BufferId) -> bool {
-        let (Some(b), Some(c)) = (&self.lives[b], &self.lives[c]) else { return false };
+        let (Some(b), Some(c)) = (&self.live_ranges[b], &self.live_ranges[c]) else { return false };
         b.allocated
             && b.freed
             && b.ends.iter().all(|&end| c.begins.iter().all(|&begin| self.reach.precedes(end, begin)))
     }
 }
 
-/// Finds the lives under `edges`: the program's own, and any that were added since.
+/// Computes the live ranges under `edges`: those of the program, and added ones.
 ///
 /// # Errors
 ///
-/// The cycle that added edges close.
+/// A cycle that added edges close.
 pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Placed, Cycle> {
     let mut preds = Vector::filled(Vec::new(), program.statements.len());
     for &(from, to) in edges {
         preds[to].push(from);
     }
     let reach = Reach::of(&preds)?;
-    let buffers = program.buffers.len();
-    let mut users: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), buffers);
-    let mut alloc_after: Vector<BufferId, &[StatementId]> = Vector::filled(&[], buffers);
-    let mut free_after: Vector<BufferId, &[StatementId]> = Vector::filled(&[], buffers);
-    let mut after_alloc: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), buffers);
-    for (id, statement) in program.statements.enumerate() {
-        match statement.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => alloc_after[buffer] = &statement.after,
-            Some(Lifetime::Ends(&buffer)) => free_after[buffer] = &statement.after,
-            None => {
-                for &named in statement.after.iter() {
-                    let named = program.statements[named].kind.lifetime();
-                    if let Some(Lifetime::Begins(&buffer)) = named {
-                        after_alloc[buffer].push(id);
-                    }
-                }
-            }
-        }
-        for access in statement.accesses.iter() {
-            let list = &mut users[access.buffer];
-            if list.last() != Some(&id) {
-                list.push(id);
-            }
-        }
-    }
-    let lives = program
+    let Uses { mut users, alloc_after, free_after, after_alloc } = Uses::of(program);
+    let live_ranges = program
         .buffers
         .enumerate()
         .map(|(buffer, declared)| {
@@ -98,7 +75,7 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
             let first = reach.minimal(&users);
             let begins = reach.minimal(&[first.as_slice(), &after_alloc[buffer]].concat());
             let ends = reach.maximal(&[users.as_slice(), free_after[buffer]].concat());
-            Some(Life {
+            Some(LiveRange {
                 allocated,
                 freed: !program.outputs.contains(&buffer),
                 first,
@@ -109,5 +86,50 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
             })
         })
         .collect();
-    Ok(Placed { reach, lives })
+    Ok(Placed { reach, live_ranges })
+}
+
+/// The statements that a live range is made of.
+struct Uses<'p> {
+    /// The users of each buffer, ascending.
+    users: Vector<BufferId, Vec<StatementId>>,
+    /// The statements that each alloc is `#[after]`.
+    alloc_after: Vector<BufferId, &'p [StatementId]>,
+    /// The statements that each free is `#[after]`.
+    free_after: Vector<BufferId, &'p [StatementId]>,
+    /// The statements that are `#[after]` each alloc.
+    after_alloc: Vector<BufferId, Vec<StatementId>>,
+}
+
+impl<'p> Uses<'p> {
+    fn of(program: &'p Program) -> Uses<'p> {
+        let buffers = program.buffers.len();
+        let mut uses = Uses {
+            users: Vector::filled(Vec::new(), buffers),
+            alloc_after: Vector::filled(&[], buffers),
+            free_after: Vector::filled(&[], buffers),
+            after_alloc: Vector::filled(Vec::new(), buffers),
+        };
+        for (id, statement) in program.statements.enumerate() {
+            match statement.kind.lifetime() {
+                Some(Lifetime::Begins(&buffer)) => uses.alloc_after[buffer] = &statement.after,
+                Some(Lifetime::Ends(&buffer)) => uses.free_after[buffer] = &statement.after,
+                None => {
+                    for &named in statement.after.iter() {
+                        let named = program.statements[named].kind.lifetime();
+                        if let Some(Lifetime::Begins(&buffer)) = named {
+                            uses.after_alloc[buffer].push(id);
+                        }
+                    }
+                }
+            }
+            for access in statement.accesses.iter() {
+                let list = &mut uses.users[access.buffer];
+                if list.last() != Some(&id) {
+                    list.push(id);
+                }
+            }
+        }
+        uses
+    }
 }

@@ -10,9 +10,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::bits::{Matrix, and_into, clear, clear_all, has, lowest, ones, or_into, set, words};
+use crate::bits::{Matrix, and_into, clear, clear_all, has, lowest, meet, ones, or_into, set, words};
 use crate::index::{Index, Vector, ids, indices};
 use crate::paths::{graph_of, shortest_cycle};
 
@@ -45,9 +46,12 @@ pub struct Reach {
     topological: Vector<Position, Node>,
     position: Vector<Node, Position>,
     levels: Vector<Node, u32>,
-    /// Row `v`: the positions of the ancestors of node `v`.
-    ancestors: Matrix<Node>,
+    /// The rows of the nodes' ancestors by position, one after the other; each ends with its last word that has a bit.
+    ancestors: Vec<u64>,
+    rows: Vector<Node, Range<usize>>,
     reduced: Vector<Node, Vec<Node>>,
+    /// True for the nodes that precede some other.
+    followed: Vector<Node, bool>,
     /// The positions of the descendants of each node; computed at the first use.
     descendants: OnceLock<Matrix<Node>>,
 }
@@ -66,7 +70,7 @@ impl Reach {
     ///
     /// # Complexity
     ///
-    /// O(edges kept by the reduction × n / 64) time, n² / 8 bytes.
+    /// O(edges kept by the reduction × n / 64) time, at most n² / 16 bytes.
     pub fn of(preds: &Vector<Node, Vec<Node>>) -> Result<Reach, Cycle> {
         let n = preds.len();
         let topological = topological(preds)?;
@@ -74,35 +78,42 @@ impl Reach {
         for (at, &v) in topological.enumerate() {
             position[v] = at;
         }
-        let mut ancestors = Matrix::new(n, n);
+        let mut ancestors: Vec<u64> = Vec::new();
+        let mut rows = Vector::filled(0..0, n);
         let mut levels = Vector::filled(0, n);
         let mut reduced = Vector::filled(Vec::new(), n);
+        let mut followed = Vector::filled(false, n);
         let mut nearest_first: Vec<Position> = Vec::new();
         let mut row = vec![0u64; words(n)];
         for &v in &topological {
+            let Some(last) = preds[v].iter().map(|&p| position[p]).max() else { continue };
             nearest_first.clear();
             nearest_first.extend(preds[v].iter().map(|&p| position[p]));
             nearest_first.sort_unstable_by_key(|&at| Reverse(at));
+            let row = &mut row[..words(last.index() + 1)];
             row.fill(0);
             let mut kept = Vec::new();
             let mut level = 0;
             // All that leads to a predecessor from here lies later, so its row is merged before the bit is tested.
             for &at in &nearest_first {
-                if has(&row, at) {
+                if has(row, at) {
                     continue;
                 }
                 let p = topological[at];
-                or_into(&mut row, &ancestors.row(p)[..words(at.index() + 1)]);
-                set(&mut row, at);
+                or_into(row, &ancestors[rows[p].clone()]);
+                set(row, at);
                 level = level.max(levels[p] + 1);
                 kept.push(p);
+                followed[p] = true;
             }
             kept.sort_unstable();
-            ancestors.row_mut(v).copy_from_slice(&row);
+            rows[v] = ancestors.len()..ancestors.len() + row.len();
+            ancestors.extend_from_slice(row);
             levels[v] = level;
             reduced[v] = kept;
         }
-        Ok(Reach { topological, position, levels, ancestors, reduced, descendants: OnceLock::new() })
+        let descendants = OnceLock::new();
+        Ok(Reach { topological, position, levels, ancestors, rows, reduced, followed, descendants })
     }
 
     /// The number of nodes.
@@ -120,7 +131,8 @@ impl Reach {
     /// Returns true if there is a path from `a` to `b`; no node precedes itself.
     #[must_use]
     pub fn precedes(&self, a: Node, b: Node) -> bool {
-        has(self.ancestor_row(b), self.position[a])
+        let (row, at) = (self.ancestor_row(b), self.position[a]);
+        at.index() < 64 * row.len() && has(row, at)
     }
 
     /// Returns true if `a` precedes `b` or `b` precedes `a`.
@@ -163,10 +175,10 @@ impl Reach {
         self.nodes(self.descendant_row(a))
     }
 
-    /// The ancestors of `b` as bits by position.
+    /// The ancestors of `b` as bits by position. The row ends with its last word that has a bit.
     #[must_use]
     pub fn ancestor_row(&self, b: Node) -> &[u64] {
-        self.ancestors.row(b)
+        &self.ancestors[self.rows[b].clone()]
     }
 
     /// The descendants of `a` as bits by position.
@@ -183,7 +195,7 @@ impl Reach {
     /// A row of bits by position, with the bits of `nodes` set.
     #[must_use]
     pub fn row<'n>(&self, nodes: impl IntoIterator<Item = &'n Node>) -> Vec<u64> {
-        let mut row = vec![0; self.ancestors.words()];
+        let mut row = vec![0; words(self.len())];
         for &v in nodes {
             set(&mut row, self.position[v]);
         }
@@ -206,6 +218,11 @@ impl Reach {
     /// The nodes of `nodes` that precede no other of them, sorted, each once.
     #[must_use]
     pub fn maximal(&self, nodes: &[Node]) -> Vec<Node> {
+        if nodes.len() > FEW {
+            let mut before = vec![0u64; words(self.len())];
+            nodes.iter().for_each(|&v| or_into(&mut before, self.ancestor_row(v)));
+            return sorted(nodes, |v| !has(&before, self.position[v]));
+        }
         let mut latest_first = nodes.to_vec();
         latest_first.sort_unstable_by_key(|&v| Reverse(self.position[v]));
         latest_first.dedup();
@@ -222,6 +239,10 @@ impl Reach {
     /// The nodes of `nodes` that no other of them precedes, sorted, each once.
     #[must_use]
     pub fn minimal(&self, nodes: &[Node]) -> Vec<Node> {
+        if nodes.len() > FEW {
+            let among = self.row(nodes);
+            return sorted(nodes, |v| !meet(self.ancestor_row(v), &among));
+        }
         let mut earliest_first = nodes.to_vec();
         earliest_first.sort_unstable_by_key(|&v| self.position[v]);
         earliest_first.dedup();
@@ -258,6 +279,9 @@ impl Reach {
     /// listing all.
     #[must_use]
     pub fn first_common_descendants(&self, nodes: &[Node]) -> Vec<Node> {
+        if nodes.iter().any(|&v| !self.followed[v]) {
+            return Vec::new();
+        }
         let mut row = self.common_descendant_row(nodes);
         let mut first = Vec::new();
         let mut word = 0;
@@ -277,7 +301,7 @@ impl Reach {
 
     fn descendant_rows(&self) -> Matrix<Node> {
         let mut rows = Matrix::new(self.len(), self.len());
-        let mut row = vec![0u64; self.ancestors.words()];
+        let mut row = vec![0u64; words(self.len())];
         for &v in self.topological.iter().rev() {
             let at = self.position[v];
             row.copy_from_slice(rows.row(v));
@@ -290,6 +314,17 @@ impl Reach {
         }
         rows
     }
+}
+
+/// The number of nodes up to which [`Reach::maximal`] and [`Reach::minimal`] compare each with each.
+const FEW: usize = 32;
+
+/// Returns the nodes that are to be kept, sorted, each once.
+fn sorted(nodes: &[Node], keep: impl Fn(Node) -> bool) -> Vec<Node> {
+    let mut kept: Vec<Node> = nodes.iter().copied().filter(|&v| keep(v)).collect();
+    kept.sort_unstable();
+    kept.dedup();
+    kept
 }
 
 fn topological(preds: &Vector<Node, Vec<Node>>) -> Result<Vector<Position, Node>, Cycle> {
@@ -433,7 +468,13 @@ mod tests {
         }
 
         #[test]
-        fn sets_match_their_definitions(preds in acyclic(40), picks in proptest::collection::vec(0usize..40, 1..8)) {
+        fn sets_match_their_definitions(
+            preds in acyclic(120),
+            picks in prop_oneof![
+                proptest::collection::vec(0usize..120, 1..8),
+                proptest::collection::vec(0usize..120, 1..100),
+            ],
+        ) {
             let reach = Reach::of(&preds).unwrap();
             let nodes: Vec<Node> = picks.iter().map(|v| Node::new(v % preds.len())).collect();
             let before = |a: Node, b: Node| reach.precedes(a, b);

@@ -11,38 +11,39 @@ use std::collections::BTreeMap;
 /// opaque, so arithmetic here returns `None` then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Poly {
-    /// Sorted variables of a product, with its coefficient, never 0.
-    terms: BTreeMap<Vec<u32>, i128>,
+    constant: i128,
+    /// Sorted variables of a product of at least one, with its coefficient, never 0. Bounds of a build are constants: their
+    /// map is empty, and takes no memory.
+    products: BTreeMap<Vec<u32>, i128>,
 }
 
 impl Poly {
     /// A constant.
     pub fn constant(value: i128) -> Poly {
-        let mut poly = Poly::default();
-        if value != 0 {
-            poly.terms.insert(Vec::new(), value);
-        }
-        poly
+        Poly { constant: value, products: BTreeMap::new() }
     }
 
     /// A variable.
     pub fn variable(id: u32) -> Poly {
-        Poly { terms: BTreeMap::from([(vec![id], 1)]) }
+        Poly { constant: 0, products: BTreeMap::from([(vec![id], 1)]) }
     }
 
     /// Builds a polynomial from products, each once, with their coefficients.
     pub fn of<'p>(terms: impl IntoIterator<Item = (&'p [u32], i128)>) -> Poly {
-        let terms = terms.into_iter().filter(|term| term.1 != 0);
-        Poly { terms: terms.map(|(product, coefficient)| (product.to_vec(), coefficient)).collect() }
+        let mut poly = Poly::default();
+        for (product, coefficient) in terms.into_iter().filter(|term| term.1 != 0) {
+            if product.is_empty() {
+                poly.constant = coefficient;
+            } else {
+                poly.products.insert(product.to_vec(), coefficient);
+            }
+        }
+        poly
     }
 
     /// The value, if it is a constant.
     pub fn as_constant(&self) -> Option<i128> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&Vec::new()).copied(),
-            _ => None,
-        }
+        self.products.is_empty().then_some(self.constant)
     }
 
     /// The sum.
@@ -56,41 +57,49 @@ impl Poly {
     }
 
     fn combine(&self, other: &Poly, sign: i128) -> Option<Poly> {
-        let mut terms = self.terms.clone();
-        for (product, coefficient) in &other.terms {
-            let entry = terms.entry(product.clone()).or_insert(0);
+        let constant = self.constant.checked_add(other.constant.checked_mul(sign)?)?;
+        let mut products = self.products.clone();
+        for (product, coefficient) in &other.products {
+            let entry = products.entry(product.clone()).or_insert(0);
             *entry = entry.checked_add(coefficient.checked_mul(sign)?)?;
             if *entry == 0 {
-                terms.remove(product);
+                products.remove(product);
             }
         }
-        Some(Poly { terms })
+        Some(Poly { constant, products })
     }
 
     /// The product.
     pub fn times(&self, other: &Poly) -> Option<Poly> {
-        let mut terms = BTreeMap::new();
-        for (left, a) in &self.terms {
-            for (right, b) in &other.terms {
-                let mut product = [left.as_slice(), right.as_slice()].concat();
-                product.sort_unstable();
-                let entry = terms.entry(product).or_insert(0i128);
-                *entry = entry.checked_add(a.checked_mul(*b)?)?;
+        let mut product = Poly::default();
+        for (left, a) in self.terms() {
+            for (right, b) in other.terms() {
+                let coefficient = a.checked_mul(b)?;
+                let mut both = [left, right].concat();
+                let entry = if both.is_empty() {
+                    &mut product.constant
+                } else {
+                    both.sort_unstable();
+                    product.products.entry(both).or_insert(0)
+                };
+                *entry = entry.checked_add(coefficient)?;
             }
         }
-        terms.retain(|_, coefficient| *coefficient != 0);
-        Some(Poly { terms })
+        product.products.retain(|_, coefficient| *coefficient != 0);
+        Some(product)
     }
 
     /// Its products, each with its coefficient, the constant first.
     pub fn terms(&self) -> impl Iterator<Item = (&[u32], i128)> {
-        self.terms.iter().map(|(product, &coefficient)| (product.as_slice(), coefficient))
+        let constant = (self.constant != 0).then_some((&[][..], self.constant));
+        let products = self.products.iter().map(|(product, &coefficient)| (product.as_slice(), coefficient));
+        constant.into_iter().chain(products)
     }
 
     /// With each variable replaced. `None` where a variable has no replacement.
     pub fn substitute(&self, by: &dyn Fn(u32) -> Option<Poly>) -> Option<Poly> {
         let mut sum = Poly::default();
-        for (product, &coefficient) in &self.terms {
+        for (product, coefficient) in self.terms() {
             let mut term = Poly::constant(coefficient);
             for &id in product {
                 term = term.times(&by(id)?)?;
@@ -107,11 +116,15 @@ impl Poly {
 
     /// Divided by a number that divides every coefficient.
     pub fn divided(&self, by: i128) -> Option<Poly> {
-        let terms = self.terms.iter().map(|(product, &coefficient)| {
-            (coefficient.checked_rem(by)? == 0)
-                .then(|| Some((product.clone(), coefficient.checked_div(by)?)))?
-        });
-        Some(Poly { terms: terms.collect::<Option<_>>()? })
+        let divided = |coefficient: i128| match coefficient.checked_rem(by)? {
+            0 => coefficient.checked_div(by),
+            _ => None,
+        };
+        let products = self
+            .products
+            .iter()
+            .map(|(product, &coefficient)| Some((product.clone(), divided(coefficient)?)));
+        Some(Poly { constant: divided(self.constant)?, products: products.collect::<Option<_>>()? })
     }
 
     /// As text, with these names of the variables.
@@ -119,7 +132,8 @@ impl Poly {
         let name = |id: u32| names(id).unwrap_or_else(|| "?".to_owned());
         let mut text = String::new();
         // The constant comes last.
-        for (product, &coefficient) in self.terms.iter().rev() {
+        let terms: Vec<(&[u32], i128)> = self.terms().collect();
+        for &(product, coefficient) in terms.iter().rev() {
             let sign = match (text.is_empty(), coefficient < 0) {
                 (true, false) => "",
                 (true, true) => "-",
@@ -138,21 +152,25 @@ impl Poly {
 
     /// True if `other - self` has no negative coefficient, without making the difference.
     fn at_most_by_terms(&self, other: &Poly) -> bool {
-        self.terms.iter().all(|(product, &mine)| mine <= other.coefficient(product))
-            && other.terms.iter().all(|(product, &theirs)| theirs >= 0 || self.terms.contains_key(product))
+        self.constant <= other.constant
+            && self.products.iter().all(|(product, &mine)| mine <= other.coefficient(product))
+            && other
+                .products
+                .iter()
+                .all(|(product, &theirs)| theirs >= 0 || self.products.contains_key(product))
     }
 
     fn nonnegative(&self) -> bool {
-        self.terms.values().all(|&coefficient| coefficient >= 0)
+        self.constant >= 0 && self.products.values().all(|&coefficient| coefficient >= 0)
     }
 
     /// A product with a negative coefficient.
-    fn negative(&self) -> Option<&Vec<u32>> {
-        self.terms.iter().find(|(_, coefficient)| **coefficient < 0).map(|(product, _)| product)
+    fn negative(&self) -> Option<&[u32]> {
+        self.terms().find(|(_, coefficient)| *coefficient < 0).map(|(product, _)| product)
     }
 
     fn coefficient(&self, product: &[u32]) -> i128 {
-        self.terms.get(product).copied().unwrap_or(0)
+        if product.is_empty() { self.constant } else { self.products.get(product).copied().unwrap_or(0) }
     }
 }
 
@@ -202,9 +220,9 @@ const WIDTH: usize = 32;
 impl Facts {
     /// Adds `0 <= poly`.
     pub fn add(&mut self, poly: &Poly) {
-        for (product, coefficient) in &poly.terms {
-            if *coefficient < 0 {
-                let known = self.by_negative.entry(product.clone()).or_default();
+        for (product, coefficient) in poly.terms() {
+            if coefficient < 0 {
+                let known = self.by_negative.entry(product.to_vec()).or_default();
                 if known.len() < WIDTH && !known.contains(poly) {
                     known.push(poly.clone());
                 }

@@ -61,7 +61,7 @@ fn every_verdict_is_that_of_the_source() {
                     continue;
                 }
                 let access = found.access();
-                // What is not decided on purpose does not count.
+                // Parameters that are undecided on purpose are not counted.
                 if word != "?" && word != "p" {
                     all += 1;
                     decided += u32::from(access != Access::Unknown);
@@ -157,7 +157,7 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
                     let (findings, _) = declare::check(&module, &[declared]);
                     let found: Vec<_> =
                         findings.iter().map(|finding| (finding.code, finding.parameter)).collect();
-                    // What only may be read, on a path that others go round, is vouched for.
+                    // A read on some paths alone is vouched for.
                     if word == "r" && found.is_empty() {
                         continue;
                     }

@@ -44,7 +44,7 @@ fn guarded_indices_are_bounded() {
                 "{version} {kernel} {parameter}"
             );
         }
-        // What is gathered can lie anywhere.
+        // Gathered elements can lie anywhere.
         assert_eq!(bounds(&basic, "gather", 0), None);
         assert_eq!(bounds(&basic, "walk", 0), None);
     }

@@ -116,7 +116,7 @@ pub fn of(calls: &[Call]) -> Vec<Work> {
     for call in calls {
         let (name, thread) = (call.name.as_str(), call.thread);
         let argument = |at: usize| call.arguments[at];
-        // What ends something's life does so even if it then fails; nothing else has an effect that fails.
+        // A failed free or unload ends the object all the same; other failed calls have no effect.
         let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost" | "cuMemUnmap");
         if call.result != 0 && !ends {
             continue;

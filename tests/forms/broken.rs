@@ -18,7 +18,7 @@ use super::refused::{File, PLAIN, VOLUME};
 use super::writer::{fork, fork_and_chain, random};
 
 /// Every kernel waits.
-const WAITS: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true, brief: false };
+const WAITS: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true };
 
 /// The result of a broken graph.
 #[derive(Debug, PartialEq)]

@@ -172,7 +172,7 @@ pub fn unequal(most: u32, x: &mut [f32; most], ts: [&mut [f32; most]; 16]) {
     }
 }
 
-/// 8 chains of 32 brief kernels.
+/// 8 chains of 32 short kernels.
 #[cuweave::graph]
 pub fn chains(n: u32, xs: [&mut [f32; n]; 8]) {
     for i in 0..8 {
@@ -200,6 +200,22 @@ pub fn few_chains(n: u32, count: u32, xs: [&mut [f32; n]; 4]) {
             turns[per_item(n)](&mut xs[i], count, n);
         }
     }
+}
+
+/// Eight chains of 32 kernels, about a quarter of which are long.
+#[cuweave::graph]
+pub fn irregular_chains(n: u32, long: u32, short: u32, xs: [&mut [f32; n]; 8]) {
+    for step in 0..32 {
+        for i in 0..8 {
+            turns[per_item(n)](&mut xs[i], irregular(i, step, [long, short]), n);
+        }
+    }
+}
+
+/// Returns the first value at about a quarter of the steps of a chain, at others in each.
+pub fn irregular(chain: u32, step: u32, values: [u32; 2]) -> u32 {
+    let mixed = (chain * 40_503 + step * 30_011 + chain * step * 7_919) >> 3;
+    values[usize::from(!mixed.is_multiple_of(4))]
 }
 
 /// Eight chains of kernels with copies between them.

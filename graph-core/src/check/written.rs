@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lives::Life;
-use crate::bounds::Bounds;
+use super::ranges::{Range, State};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, BufferId, DimId, Mode, Order, Origin, StatementId};
+use crate::ir::{Access, BufferId, Mode, Order, Origin, StatementId};
 use crate::order::{Ordered, Region, Regions};
 
 /// An access whose mode is settled: statement, index, mode, relied on.
@@ -123,97 +123,20 @@ struct Coverage {
     state: State,
 }
 
-/// The ranges that are written at a point of the program.
-#[derive(Clone, Default)]
-struct State {
-    /// The first write of each range: no proof needs another.
-    distinct: Vec<Range>,
-    ranges: BTreeSet<(DimId, DimId)>,
-    /// Ranges that writes together cover; those are relied on already.
-    covered: BTreeSet<(DimId, DimId)>,
-}
-
-/// A range that is written.
-#[derive(Clone, Copy)]
-struct Range {
-    lo: DimId,
-    hi: DimId,
-    /// The write; none for what the turns of a loop write together.
-    write: Option<usize>,
-}
-
 impl Coverage {
     fn write(&mut self, ordered: &Ordered, write: Written) {
         let access = ordered.access((write.id, write.index));
-        self.state.add(access.lo, access.hi, Some(self.writes.len()));
+        self.state.add(&ordered.bounds, (access.lo, access.hi), Some(self.writes.len()));
         self.writes.push(write);
     }
 
     /// Returns true if writes are proved to cover an access; the first such writes are then relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
-        if self.state.covered.contains(&(access.lo, access.hi)) {
-            return true;
-        }
-        let Some(chain) = self.state.chain(&ordered.bounds, access) else { return false };
+        let Some(chain) = self.state.cover(&ordered.bounds, access) else { return false };
         for write in chain.into_iter().filter_map(|range| range.write) {
             self.writes[write].relied_on = true;
         }
-        self.state.covered.insert((access.lo, access.hi));
         true
-    }
-}
-
-impl State {
-    fn add(&mut self, lo: DimId, hi: DimId, write: Option<usize>) {
-        if self.ranges.insert((lo, hi)) {
-            self.distinct.push(Range { lo, hi, write });
-        }
-    }
-
-    /// Ranges that together are proved to cover one, if there are such: from its start, each write that begins at or before a
-    /// point reached so far reaches its own end. O(distinct writes²) bound comparisons at worst.
-    fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
-        // Nearly always one write covers all of it.
-        let contains =
-            |range: &&Range| bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi);
-        if let Some(&one) = self.distinct.iter().find(contains) {
-            return Some(vec![one]);
-        }
-        if bounds.at_most(access.hi, access.lo) {
-            return Some(Vec::new());
-        }
-        // Points reached, each with the write that ends there and the point it was reached from.
-        let mut points: Vec<(DimId, Option<(Range, usize)>)> = vec![(access.lo, None)];
-        let mut unused = self.distinct.clone();
-        let mut at = 0;
-        while at < points.len() {
-            let point = points[at].0;
-            if bounds.at_most(access.hi, point) {
-                let mut chain = Vec::new();
-                let mut step = points[at].1;
-                while let Some((range, from)) = step {
-                    chain.push(range);
-                    step = points[from].1;
-                }
-                return Some(chain);
-            }
-            unused.retain(|&range| {
-                let reached = bounds.at_most(range.lo, point);
-                if reached {
-                    points.push((range.hi, Some((range, at))));
-                }
-                !reached
-            });
-            at += 1;
-        }
-        None
-    }
-
-    /// The ranges of `self` that `other` has, too.
-    fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
-        let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
-        let same = |one: &Range, other: &Range| equal(one.lo, other.lo) && equal(one.hi, other.hi);
-        self.distinct.iter().filter(|one| other.iter().any(|other| same(one, other))).copied().collect()
     }
 }
 
@@ -261,7 +184,7 @@ impl<'r> Entered<'r> {
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
             .collect();
         for &(buffer, lo, hi) in &region.written {
-            written[buffer].state.add(lo, hi, None);
+            written[buffer].state.add(&ordered.bounds, (lo, hi), None);
         }
         for &buffer in &region.renamed {
             written[buffer].state = after[buffer].clone();
@@ -275,7 +198,8 @@ impl<'r> Entered<'r> {
         };
         if arm.completes {
             for (coverage, ranges) in written.iter_mut().zip(&common) {
-                ranges.iter().for_each(|range| coverage.state.add(range.lo, range.hi, range.write));
+                let state = &mut coverage.state;
+                ranges.iter().for_each(|range| state.add(&ordered.bounds, (range.lo, range.hi), range.write));
             }
         }
         self.arms.insert(arm.choice, common);

@@ -1,12 +1,13 @@
-//! Launches of one kernel that no path orders become one launch.
+//! Batches: launches of one kernel that no path orders become one launch.
 //!
-//! A batch begins when the last predecessor of any member ends, and ends when its longest member ends. So that no chain waits
-//! for the longer kernel of another, launches are batched only if they are taken to begin at the same time, and either last
-//! equally long or have the same successors.
+//! A batch begins when the last predecessor of any member ends, and ends with its longest member. So that no chain waits for a
+//! longer kernel of another one, launches are batched only if they are assumed to begin at the same time, and either to last
+//! equally long or to have the same successors.
 //!
-//! Two statements are taken to begin at the same time if equally many predecessors of each end at the same time; two end at
-//! the same time if they begin at the same time and are alike in kernel, grid and work (or both are fills, or copies, of the
-//! same size). The classes of this relation are numbered along the order.
+//! A statement is assumed to begin when its predecessors on the level before it end; those on earlier levels are assumed to have
+//! ended. Two statements end at the same time if they begin at the same time and are equal in kernel, grid and work (or are fills, or
+//! copies, of equal size). This equivalence relation is computed in topological order by value numbering; the statements of a
+//! class are on one level.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +19,10 @@ use crate::ids::KernelId;
 use crate::index::{Vector, size};
 use crate::ir::{DimId, StatementId};
 
-/// An order between all of one set and all of another takes the product of their sizes in edges while it is planned; a
-/// batch that needs more is not made.
+/// The maximum number of edges that a batch adds: the product of its members and its neighbours.
 const MOST_EDGES: usize = 1 << 18;
 
-/// The parts of a statement that decide how long it takes.
+/// The value number of a statement's duration.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Alike<'a> {
     Launch { kernel: KernelId, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
@@ -30,7 +30,7 @@ enum Alike<'a> {
     Nothing,
 }
 
-/// The properties that the launches of a batch share: the class of their begin, the kernel, the block, the shared memory.
+/// The properties that the members of a batch have in common: the class of the begin, the kernel, the block, the shared memory.
 type Key = (u32, KernelId, [u32; 3], u32);
 
 /// Returns the batches, sorted by their first members.
@@ -40,7 +40,6 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     for (statement, launch) in draft.launches.enumerate() {
         if let Some(launch) = launch
             && launch.batch != Batching::Never
-            && draft.tuning.fits_a_batch(launch.blocks(), launch.wave)
         {
             let key = (begins[statement], launch.kernel, launch.block, launch.shared);
             groups.entry(key).or_default().push(statement);
@@ -55,8 +54,8 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     worthwhile(draft, batches)
 }
 
-/// Drops batches that join many nodes only to fork to many again, and save no edge: kernels between copies that each chain
-/// has of its own, for example. Such a batch saves launches and costs a join and a fork.
+/// Drops batches that have several predecessors and several successors and save no edge, such as kernels between copies in parallel
+/// chains. Such a batch saves launches, and costs a join and a fork.
 fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     batches.retain(|batch| {
@@ -69,15 +68,17 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
     batches
 }
 
-/// Returns a class for each statement, equal for those that are taken to begin at the same time.
+/// Returns the class of each statement's begin: equal for statements that are assumed to begin at the same time.
 fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
     let (mut starts, mut ends) = (Classes::new(), Classes::new());
     let count = draft.program.statements.len();
     let (mut begins, mut over) = (Vector::filled(0, count), Vector::filled(0, count));
+    let mut levels = Vector::filled(0usize, count);
     for &statement in draft.reach.topological() {
-        let mut before: Vec<u32> = draft.reach.reduced()[statement].iter().map(|&id| over[id]).collect();
-        before.sort_unstable();
-        begins[statement] = starts.of(before);
+        let before = &draft.reach.reduced()[statement];
+        levels[statement] = before.iter().map(|&id| levels[id] + 1).max().unwrap_or(0);
+        let last = before.iter().filter(|&&id| levels[id] + 1 == levels[statement]);
+        begins[statement] = starts.of(last.map(|&id| over[id]).collect::<BTreeSet<u32>>());
         over[statement] = ends.of((begins[statement], alike(draft, statement)));
     }
     begins
@@ -92,7 +93,7 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
     if declared.kind.is_memory() {
         return Alike::Nothing;
     }
-    // Equal texts are equal lengths: more than that need not be known.
+    // Equal expressions are equal lengths.
     let text = |dim: DimId| &*draft.program.dims[dim];
     let buffers = declared.accesses.iter().map(|access| {
         let element = draft.program.buffers[access.buffer].element;
@@ -101,10 +102,10 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
     Alike::Move { kind: declared.kind.name(), buffers: buffers.collect() }
 }
 
-/// Makes batches of launches that begin together.
+/// Makes batches of launches that begin at the same time.
 fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     let launch = |statement: StatementId| draft.launches[statement].as_ref();
-    // Launches with the same successors: none of them makes a chain wait that did not wait before.
+    // The successors of launches with equal successors wait for all of them anyway.
     let mut joined: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
     for &statement in group {
         joined.entry(&draft.followers[statement]).or_default().push(statement);
@@ -113,17 +114,16 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     for members in joined.into_values() {
         let grids: BTreeSet<[u32; 3]> =
             members.iter().filter_map(|&id| launch(id)).map(|launch| launch.grid).collect();
-        let blocks: Blocks = members.iter().filter_map(|&id| launch(id)).map(Launch::blocks).sum();
-        let wave = members.first().and_then(|&id| launch(id)).map_or(0, |launch| launch.wave);
-        if members.len() > 1 && (grids.len() == 1 || draft.tuning.fits_flat(blocks, wave)) {
-            // Launches that are like those with other successors are better batched with them.
-            let alike_elsewhere = group.len() > members.len() && grids.len() == 1;
-            if !alike_elsewhere {
-                chunks(draft, &members, batches);
-                continue;
-            }
+        if grids.len() > 1 {
+            let (flattened, others) = flattened(draft, members);
+            chunks(draft, &flattened, batches);
+            left.extend(others);
+        } else if group.len() == members.len() {
+            chunks(draft, &members, batches);
+        } else {
+            // A larger batch with launches of other successors is better.
+            left.extend(members);
         }
-        left.extend(members);
     }
     let mut alike: BTreeMap<([u32; 3], &[u64]), Vec<StatementId>> = BTreeMap::new();
     for id in left {
@@ -137,13 +137,30 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     }
 }
 
-/// Makes as few batches as the size of the parameters allows, of about equal sizes.
+/// Splits launches of unequal grids into those to flatten into one, and the others. All are flattened if their blocks fit the limit, else those
+/// of up to a wave each: a larger launch fills the device by itself.
+fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>, Vec<StatementId>) {
+    let launch = |id: &StatementId| draft.launches[*id].as_ref();
+    let fits = |members: &[StatementId]| {
+        let blocks: Blocks = members.iter().filter_map(launch).map(Launch::blocks).sum();
+        let wave = members.first().and_then(launch).map_or(0, |launch| launch.wave);
+        draft.tuning.fits_flat(blocks, wave)
+    };
+    if fits(&members) {
+        return (members, Vec::new());
+    }
+    let is_small = |id: &StatementId| launch(id).is_some_and(|l| l.blocks() <= Blocks::from(l.wave));
+    let (small, large): (Vec<_>, Vec<_>) = members.iter().partition(|id| is_small(id));
+    if small.len() > 1 && fits(&small) { (small, large) } else { (Vec::new(), members) }
+}
+
+/// Makes as few batches as the parameter space allows, of about equal sizes.
 fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
     let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launches[id].as_ref()).collect();
     let Some(first) = launches.first() else { return };
     let Batching::Most { equal, flat } = first.batch else { return };
     let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
-    // The last dimension in which the grids have one block.
+    // The last free dimension of the grid.
     let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
     let most = draft.most.min(size(if axis.is_some() { equal } else { flat }));
     if most < 2 || axis.is_none() && !flat_fits(draft, &launches) {
@@ -157,8 +174,7 @@ fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) 
     }
 }
 
-/// Returns true if the launches can be flattened into one: their blocks lie in one dimension of the grid, and the search of
-/// each block pays.
+/// Returns true if the blocks of the launches fit into one dimension of a grid, and into the limit of flattening.
 fn flat_fits(draft: &Draft<'_>, launches: &[&Launch]) -> bool {
     let blocks: Blocks = launches.iter().map(|launch| launch.blocks()).sum();
     blocks <= Blocks::from(MOST_BLOCKS) && draft.tuning.fits_flat(blocks, launches[0].wave)
@@ -192,8 +208,8 @@ pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, S
     edges
 }
 
-/// Returns what must be added to other edges for each batch to stay one node. If an edge leads from a successor of one member
-/// to another member, they close a cycle.
+/// Returns the edges that make each batch one node again after `edges` are added. An edge from a successor of one member to another
+/// member closes a cycle with them.
 pub fn completed(batches: &[Batch], edges: &[(StatementId, StatementId)]) -> Vec<(StatementId, StatementId)> {
     let of = by_member(batches);
     let mut added = Vec::new();

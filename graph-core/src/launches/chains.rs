@@ -1,8 +1,8 @@
-//! Unjoined chains that are batched level by level: batches that follow one another, member by member, with nothing else
-//! between them. Each level waits for the longest of its blocks, where as written no chain waits for another. Two halves of
-//! the members run beside each other: while one waits for its last blocks, the other has work.
+//! Unjoined chains: batches that follow one another, member by member, without a join between them. Each level waits for its longest
+//! block, while as written no chain waits for another. Two halves of the members run concurrently: one has work while the
+//! other waits for its last blocks.
 //!
-//! The batches keep their width, are halved, or are given up; see [`super::tuning::Chains`].
+//! The batches are kept, halved or dropped; see [`super::tuning::Chains`].
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::StatementId;
 
-/// Returns the batches, with those of unjoined chains as wide as is best.
+/// Returns the batches, those of unjoined chains kept, halved or dropped.
 ///
 /// # Complexity
 ///
@@ -35,7 +35,7 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
     }
     let mut kept = Vec::with_capacity(batches.len());
     for head in (0..batches.len()).filter(|&at| is_head[at]) {
-        // Each batch with its members in the order of the chains.
+        // The batches of consecutive levels, each with its members in the order of the chains.
         let mut row = vec![(head, batches[head].members.clone())];
         while let Some((at, members)) = row.last()
             && let Some((next, successors)) = &after[*at]
@@ -43,10 +43,10 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
             let members = members.iter().map(|member| successors[member]).collect();
             row.push((*next, members));
         }
-        let parts = match width(draft, &batches, &row) {
+        let parts = match width(draft, &row) {
             Width::Kept => 1,
             Width::Halved => 2,
-            Width::GivenUp => continue,
+            Width::Dropped => continue,
         };
         for (at, members) in row {
             for part in members.chunks(members.len().div_ceil(parts)) {
@@ -60,7 +60,7 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
     kept
 }
 
-/// Returns the successor of each member, if each has one of its own in the other batch.
+/// Returns the successor of each member of `first`, if the members of `second` are one to one their successors.
 fn one_by_one(
     draft: &Draft<'_>,
     first: &Batch,
@@ -77,29 +77,29 @@ fn one_by_one(
     first.members.iter().all(|member| followers.contains_key(member)).then_some(followers)
 }
 
+/// The number of members of the batches of a row.
 enum Width {
     Kept,
     Halved,
-    GivenUp,
+    Dropped,
 }
 
-/// Returns the width that most of the batches of a row gain from.
-fn width(draft: &Draft<'_>, batches: &[Batch], row: &[(usize, Vec<StatementId>)]) -> Width {
+/// Returns the width that is best for most batches of a row.
+fn width(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> Width {
     if row.len() < 2 {
         return Width::Kept;
     }
     let (mut in_chains, mut halved) = (0, 0);
-    for (at, members) in row {
+    for (_, members) in row {
         let launches = || members.iter().filter_map(|&id| draft.launches[id].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
-        if let Some(&Launch { wave, brief, .. }) = launches().next() {
-            in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave, brief));
-            halved +=
-                usize::from(draft.tuning.gains_halved(blocks, wave, brief, batches[*at].axis.is_none()));
+        if let Some(&Launch { wave, .. }) = launches().next() {
+            in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave));
+            halved += usize::from(draft.tuning.gains_halved(blocks, wave));
         }
     }
     if 2 * in_chains < row.len() {
-        Width::GivenUp
+        Width::Dropped
     } else if row[0].1.len() > 3 && 2 * halved >= row.len() {
         Width::Halved
     } else {

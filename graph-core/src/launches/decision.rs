@@ -1,10 +1,10 @@
-//! The decision about the launches of a program: what is allowed, and what is decided.
+//! Launch decisions: the allowed changes, and the result.
 
 use std::collections::BTreeMap;
 
 use crate::ir::{Launches, StatementId};
 
-/// One launch that stands for several.
+/// Launches that become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The launches, in ascending order.
@@ -18,7 +18,7 @@ pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
     batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
 }
 
-/// The changes that are allowed.
+/// The allowed changes of launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// Launches of one kernel are batched into one.
@@ -30,7 +30,7 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// Returns what an option of the graph function allows.
+    /// Returns the changes that an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
             None => Allowed { batches: true, overlap: true, lanes: true },
@@ -48,7 +48,7 @@ pub struct Decision {
     pub batches: Vec<Batch>,
     /// Edges beyond the program's: those that make each batch one node, and those between the branches of a lane.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// The number of branches that come after another one in its lane.
+    /// The number of branches with a predecessor in their lane.
     pub serialized: usize,
 }
 

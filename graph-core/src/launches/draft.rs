@@ -1,4 +1,4 @@
-//! The order that decisions are made on: as given, and with batches contracted.
+//! The order of a program, and the order with each batch contracted to a node.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::index::{Vector, ids, narrow};
 use crate::ir::{Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
-/// The order of a program, and what decisions on it need.
+/// The input of launch decisions, with the reduced order.
 pub(crate) struct Draft<'a> {
-    /// One entry a statement; `None` for what is no launch.
+    /// An entry for each statement; `None` for those that are no launches.
     pub launches: &'a Vector<StatementId, Option<Launch>>,
     pub program: &'a Program,
-    /// The most members of a batch.
+    /// The maximum number of members of a batch.
     pub most: usize,
     /// The constants of the device.
     pub tuning: &'a Tuning,
@@ -45,7 +45,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The order with each batch contracted to one node, which its first member stands for.
+/// The order with each batch contracted to one node, identified by its first member.
 pub(crate) struct Contracted {
     /// The node of each statement.
     pub of: Vector<StatementId, StatementId>,
@@ -86,7 +86,7 @@ impl Contracted {
     }
 }
 
-/// Numbers things, equal ones equally.
+/// Value numbering: equal keys have equal numbers.
 pub(crate) struct Classes<K>(BTreeMap<K, u32>);
 
 impl<K: Ord> Classes<K> {

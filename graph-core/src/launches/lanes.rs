@@ -1,9 +1,8 @@
-//! Many small branches that cannot be batched are serialized into a few lanes: the device schedules a few chains of small
-//! kernels faster than many kernels side by side (see [`super::tuning::Lanes`]).
+//! Lanes: many small branches that cannot be batched are serialized into a few lanes, because the device schedules a few chains of
+//! small kernels faster than many concurrent ones (see [`super::tuning::Lanes`]).
 //!
-//! A branch is a chain of launches in which each has one predecessor and one follower in the chain and none beside
-//! it. Branches with the same predecessors and the same successors are dealt out to the lanes; each branch of a lane
-//! comes after the one before it.
+//! A branch is a maximal chain of launches without other predecessors or successors inside. Branches with the same predecessors and the
+//! same successors are distributed to the lanes; each branch of a lane depends on the one before it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use super::launch::Launch;
 use super::tuning::Lanes;
 use crate::ir::StatementId;
 
-/// Adds order between the branches of each lane.
+/// Adds edges between consecutive branches of each lane.
 pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
     let Decision { batches, edges, serialized } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
@@ -47,10 +46,11 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
     }
 }
 
+/// A branch, by its first and last launch.
 struct Branch {
     head: StatementId,
     tail: StatementId,
-    /// The blocks of its largest kernel.
+    /// The number of blocks of its largest kernel.
     blocks: Blocks,
     /// The smallest wave of its kernels.
     wave: u32,

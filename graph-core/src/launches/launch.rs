@@ -1,4 +1,4 @@
-//! The facts about a launch that decisions need: of one as written, and of one as emitted.
+//! The facts about launches that decisions depend on: of launches as written, and of emitted nodes.
 
 use super::blocks::Blocks;
 use crate::ids::KernelId;
@@ -6,7 +6,7 @@ use crate::ids::KernelId;
 /// The facts about a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// The kernel: equal for launches of one kernel.
+    /// The kernel.
     pub kernel: KernelId,
     /// Blocks in each dimension.
     pub grid: [u32; 3],
@@ -14,19 +14,17 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub shared: u32,
-    /// The values of the scalars that decide how long the kernel's loops run: launches of one kernel with equal grids and
-    /// equal work are taken to last equally long.
+    /// The values of the scalars that influence the trip counts of the kernel's loops. Launches of one kernel with equal grids and equal
+    /// work are assumed to last equally long.
     pub work: Vec<u64>,
     /// The number of blocks of this kernel that are resident on the whole device at once.
     pub wave: u32,
     /// True if a setter may change the grid.
     pub grid_changes: bool,
-    /// The sizes of the batches that it can be a member of.
+    /// The batches that it can be a member of.
     pub batch: Batching,
-    /// True if the loaded function waits first (`griddepcontrol.wait` before any other instruction).
+    /// True if the loaded function begins with `griddepcontrol.wait`.
     pub waits: bool,
-    /// True if each thread runs a short, straight sequence of instructions to its end.
-    pub brief: bool,
 }
 
 impl Launch {
@@ -47,11 +45,11 @@ impl Launch {
 pub enum Batching {
     /// None.
     Never,
-    /// Batches of up to so many members.
+    /// Batches with a maximum number of members.
     Most {
-        /// Members with equal grids, over a further dimension of the grid.
+        /// The maximum for equal grids, stacked along a free dimension of the grid.
         equal: u32,
-        /// Members with any grids, flattened: the blocks of one after those of another.
+        /// The maximum for any grids, flattened: the blocks of all members are consecutive.
         flat: u32,
     },
 }
@@ -65,21 +63,18 @@ pub struct Run {
     pub threads: u64,
     /// The number of blocks of this kernel that are resident on the whole device at once.
     pub wave: u32,
-    /// True if its function waits first (`griddepcontrol.wait`).
+    /// True if its function begins with `griddepcontrol.wait`.
     pub waits: bool,
-    /// True if each thread runs a short, straight sequence of instructions to its end.
-    pub brief: bool,
 }
 
 impl Run {
-    /// Adds up the members of a node: one launch, or those of a batch. `None` if a member is no launch.
+    /// Sums up the members of a node: one launch, or those of a batch. `None` if a member is no launch.
     pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
         let one = |launch: &Launch| Run {
             blocks: launch.blocks(),
             threads: launch.threads(),
             wave: launch.wave,
             waits: launch.waits,
-            brief: launch.brief,
         };
         let mut launches = launches.into_iter();
         let first = one(launches.next()??);
@@ -90,7 +85,6 @@ impl Run {
                 threads: all.threads.saturating_add(launch.threads),
                 wave: all.wave.min(launch.wave),
                 waits: all.waits && launch.waits,
-                brief: all.brief && launch.brief,
             })
         })
     }

@@ -31,7 +31,6 @@ impl Case {
             grid_changes: false,
             batch: Batching::Most { equal: 100, flat: 60 },
             waits: true,
-            brief: false,
         };
         Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
     }
@@ -139,10 +138,6 @@ fn nothing_is_batched_that_may_not_be() {
             .is_empty()
     );
     assert!(Case::chains(4, 2).change(|_| true, |launch, id| launch.shared = id % 4).batches().is_empty());
-    // More than a wave each.
-    assert!(
-        Case::chains(4, 2).change(|_| true, |launch, _| launch.grid = [WAVE + 1, 1, 1]).batches().is_empty()
-    );
 }
 
 #[test]
@@ -186,6 +181,12 @@ fn unequal_launches_are_batched_where_all_are_waited_for_together() {
     // So many blocks that the search costs more than it gains.
     let large = Case::new(60).change(|_| true, |launch, id| launch.grid = [WAVE - id, 1, 1]);
     assert!(large.batches().is_empty());
+    // Beside large launches the small ones are flattened alone.
+    let some =
+        Case::new(60).change(|_| true, |launch, id| launch.grid = [1 + 5 * WAVE * (id % 2) + id, 1, 1]);
+    assert_eq!(some.batches(), [(0..60).step_by(2).collect::<Vec<_>>()]);
+    let few = Case::new(4).change(|_| true, |launch, id| launch.grid = [1 + 5 * WAVE * (id % 2) + id, 1, 1]);
+    assert_eq!(few.batches(), [[0, 1, 2, 3]]);
 }
 
 #[test]
@@ -263,23 +264,52 @@ fn diagonals_are_batched() {
         case.edges.extend((r > 0).then(|| (cell - side, cell)));
         case.edges.extend((c > 0).then(|| (cell - 1, cell)));
     }
+    // A diagonal each, but for the first cell and the last.
+    let mut diagonals = vec![Vec::new(); size(2 * side - 1)];
+    (0..side * side).for_each(|cell| diagonals[size(cell / side + cell % side)].push(cell));
+    diagonals.retain(|diagonal| diagonal.len() > 1);
+    assert_eq!(case.batches(), diagonals);
+}
+
+#[test]
+fn a_predecessor_that_has_ended_long_before_keeps_nothing_out_of_a_batch() {
+    // Chains of kernels of their own, the first also after a launch at the beginning.
+    let mut case = Case::chains(4, 3);
+    case.launches.push(case.launches[0].clone());
+    case.edges.push((12, 8));
+    assert_eq!(case.batches(), [vec![0, 1, 2, 3, 12], vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
+}
+
+/// Chains out of step: without regard to the begin of each, every level would wait for the long kernel of some chain.
+#[test]
+fn chains_without_a_pattern_are_not_batched() {
+    let (chains, length) = (8, 32);
+    let case = Case::chains(chains, length).change(
+        |_| true,
+        |launch, id| {
+            let (chain, step) = (id % chains, id / chains);
+            let mixed = (chain * 40_503 + step * 30_011 + chain * step * 7_919) >> 3;
+            launch.work = vec![u64::from(mixed % 4 == 0)];
+        },
+    );
+    let time = |id: &u32| 1 + 9 * case.launches[size(*id)].as_ref().map_or(0, |launch| launch.work[0]);
+    let chain_of = |chain: u32| (0..length).map(move |step| step * chains + chain);
+    let written = (0..chains).map(|chain| chain_of(chain).map(|id| time(&id)).sum::<u64>()).max();
+    // The members of a batch begin when the last of their predecessors ends.
     let batches = case.batches();
-    assert!(batches.len() >= 9, "{batches:?}");
-    for batch in batches {
-        let diagonal = |cell: &u32| cell / side + cell % side;
-        assert!(batch.windows(2).all(|pair| diagonal(&pair[0]) == diagonal(&pair[1])));
+    let mut ends = vec![0; case.launches.len()];
+    for id in 0..chains * length {
+        let alone = vec![id];
+        let members = batches.iter().find(|batch| batch.contains(&id)).unwrap_or(&alone);
+        let begin = members.iter().filter_map(|id| id.checked_sub(chains)).map(|id| ends[size(id)]).max();
+        ends[size(id)] = begin.unwrap_or(0) + time(&id);
     }
+    assert_eq!(ends.into_iter().max(), written);
 }
 
 /// Chains of so many blocks a launch.
-fn wide_chains(chains: u32, blocks: u32, brief: bool) -> Case {
-    Case::chains(chains, 3).change(
-        |_| true,
-        |launch, _| {
-            launch.grid = [blocks, 1, 1];
-            launch.brief = brief;
-        },
-    )
+fn wide_chains(chains: u32, blocks: u32) -> Case {
+    Case::chains(chains, 3).change(|_| true, |launch, _| launch.grid = [blocks, 1, 1])
 }
 
 fn halves(chains: u32) -> Vec<Vec<u32>> {
@@ -292,26 +322,24 @@ fn halves(chains: u32) -> Vec<Vec<u32>> {
 
 #[test]
 fn chains_with_enough_blocks_are_batched_in_halves() {
-    assert_eq!(wide_chains(16, 66, false).batches(), halves(16));
-    assert_eq!(wide_chains(16, 8, false).batches(), levels(16, 3));
-    assert_eq!(wide_chains(16, 66, true).batches(), halves(16));
-    assert_eq!(wide_chains(16, 264, true).batches(), levels(16, 3));
+    assert_eq!(wide_chains(16, 66).batches(), halves(16));
+    assert_eq!(wide_chains(16, 8).batches(), levels(16, 3));
+    assert_eq!(wide_chains(16, 2 * WAVE).batches(), halves(16));
     // Members follow their own chains, whatever the order of the statements.
-    let mut crossed = wide_chains(16, 66, false);
+    let mut crossed = wide_chains(16, 66);
     crossed.edges = (16..48).map(|id| (id / 16 * 16 - 16 + (id * 5 + 3) % 16, id)).collect();
     assert!(crossed.batches().iter().all(|batch| batch.len() == 8));
     // Chains that are joined at every step wait for each other as they are written.
-    let mut joined = wide_chains(16, 66, false);
+    let mut joined = wide_chains(16, 66);
     joined.edges = (16..48).flat_map(|id| (0..16).map(move |at| (id / 16 * 16 - 16 + at, id))).collect();
     assert_eq!(joined.batches(), levels(16, 3));
 }
 
 #[test]
 fn a_few_chains_that_fill_the_device_are_left_alone() {
-    assert!(wide_chains(4, 264, false).batches().is_empty());
-    assert_eq!(wide_chains(4, 264, true).batches(), halves(4));
-    assert!(wide_chains(4, 528, true).batches().is_empty());
-    assert_eq!(wide_chains(8, 264, false).batches().len(), 6);
+    assert!(wide_chains(4, 264).batches().is_empty());
+    assert_eq!(wide_chains(4, 263).batches(), halves(4));
+    assert_eq!(wide_chains(8, 264).batches().len(), 6);
 }
 
 /// An operation for each launch, in order, and what is known of it.
@@ -335,7 +363,7 @@ fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation>
     list.into()
 }
 
-const RUN: Run = Run { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true, brief: true };
+const RUN: Run = Run { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true };
 
 fn chain_of(tuning: &Tuning, runs: &[Run]) -> Vec<(Option<u32>, bool)> {
     let edges: Vec<(u32, u32)> = (1..narrow(runs.len())).map(|id| (id - 1, id)).collect();
@@ -357,27 +385,17 @@ fn edges_from_a_kernel_that_fills_the_device_leave_by_the_launch_order_port() {
 }
 
 #[test]
-fn kernels_beside_others_start_early_only_where_the_device_has_room() {
+fn kernels_beside_others_have_programmatic_edges_but_no_launch_order() {
     // Chains side by side: operation `step * chains + chain`.
-    let chains = |count: u32, blocks: u64| {
+    let chains = |count: u32| {
         let edges: Vec<(u32, u32)> = (count..3 * count).map(|id| (id - count, id)).collect();
-        let list = marked(
-            &Tuning::of((9, 0)),
-            &vec![Run { blocks: Blocks::new(blocks), ..RUN }; 3 * size(count)],
-            &edges,
-        );
-        (
-            list.iter().filter(|operation| operation.programmatic.is_some()).count(),
-            list.iter().any(|o| o.launch_order),
-        )
+        let runs = vec![Run { blocks: Blocks::new(10_000), ..RUN }; 3 * size(count)];
+        let list = marked(&Tuning::of((9, 0)), &runs, &edges);
+        let programmatic = list.iter().filter(|operation| operation.programmatic.is_some()).count();
+        (programmatic, list.iter().any(|operation| operation.launch_order))
     };
-    assert_eq!(chains(1, 10_000), (2, true));
-    assert_eq!(chains(4, 264), (8, false));
-    assert_eq!(chains(4, 265), (0, false));
-    assert_eq!(chains(4, 2_000), (8, false));
-    let long = Run { blocks: Blocks::new(1_000), brief: false, ..RUN };
-    let list = marked(&Tuning::of((9, 0)), &[long; 4], &[(0, 2), (1, 3)]);
-    assert_eq!([2, 3].map(|at: usize| list[at].programmatic.map(OperationId::as_u32)), [Some(0), Some(1)]);
+    assert_eq!(chains(1), (2, true));
+    assert_eq!(chains(4), (8, false));
 }
 
 /// The rules for devices that nobody measured: equal launches are batched, and a kernel that runs alone has a programmatic
@@ -391,8 +409,7 @@ fn devices_that_nobody_measured_get_the_safe_rules() {
     assert_eq!(unmeasured(Case::chains(16, 5)).batches(), levels(16, 5));
     let unequal = Case::new(40).change(|_| true, |launch, id| launch.grid = [1 + id, 1, 1]);
     assert!(unmeasured(unequal).batches().is_empty());
-    assert!(unmeasured(wide_chains(16, 66, false)).batches().is_empty());
-    assert!(unmeasured(wide_chains(4, 66, true)).batches().is_empty());
+    assert!(unmeasured(wide_chains(16, 66)).batches().is_empty());
     let small = Case::new(96).change(|_| true, |launch, id| launch.kernel = KernelId::from_u32(id));
     assert_eq!(unmeasured(small).serialized(), 0);
     let tuning = &Tuning::default();

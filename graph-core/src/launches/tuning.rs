@@ -1,37 +1,30 @@
-//! The constants of launch decisions, by compute capability: every one is measured, or safe without a measurement.
+//! The constants of launch decisions by compute capability: each is measured, or safe without a measurement.
 
 use super::blocks::Blocks;
 use super::launch::Run;
 
-/// A number of waves, as a fraction. A wave is the blocks of a kernel that are resident on the whole device at once.
+/// A number of waves, as a fraction. A wave is the number of blocks of a kernel that are resident on the device at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waves(pub u64, pub u64);
 
 impl Waves {
-    /// Returns true if these waves hold so many blocks.
+    /// Returns true if `blocks` is at most this many waves.
     fn hold(self, blocks: Blocks, wave: u32) -> bool {
         blocks * self.1 <= Blocks::from(wave) * self.0
     }
 
-    /// Returns true if so many blocks are fewer than these waves.
+    /// Returns true if `blocks` is less than this many waves.
     fn exceed(self, blocks: Blocks, wave: u32) -> bool {
         blocks * self.1 < Blocks::from(wave) * self.0
     }
 }
 
-/// The constants of one compute capability.
+/// The constants for one compute capability.
 ///
 /// [`Tuning::of`] returns the measured ones, [`Tuning::default`] those for devices that nobody measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// The largest member of a batch. A larger one gains little. For 9.0, times against the best of all widths by hand:
-    ///
-    /// | batch | time |
-    /// |---|---|
-    /// | 16 branches of 5 between joins made one launch a level, 4 and 64 blocks a member | 0.38x |
-    /// | the same, 1,024 blocks a member | 0.76x |
-    pub member: Waves,
-    /// The blocks of all members of a flattened batch, at most: each block pays for the search of its member. For 9.0,
+    /// The maximum number of blocks of a flattened batch: each block searches its member. For 9.0,
     /// times against the best of all widths by hand:
     ///
     /// | batch | time |
@@ -39,17 +32,15 @@ pub struct Tuning {
     /// | 96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 | 0.31x; 0.44x; 0.66x |
     /// | the same, 74,000; 166,000 | 1.15x; 1.25x |
     pub flat: Waves,
-    /// The least number of predecessors, and of successors, of a batch that is dropped because it saves no edge: it joins many nodes
-    /// only to fork to many again. For 9.0, 8 chains of alternating kernels and copies took 1.35 of the time batched.
+    /// The least number of predecessors, and of successors, of a batch that is dropped if it saves no edge. For 9.0, 8 chains of alternating kernels and copies took 1.35 of the time batched.
     pub crossing: usize,
-    /// Lanes for small branches that cannot be batched, if they are serialized at all.
+    /// The lanes of small branches that cannot be batched; `None` if these are not serialized.
     pub lanes: Option<Lanes>,
-    /// Batches of unjoined chains, level by level.
+    /// The limits for batches of unjoined chains.
     pub chains: Chains,
-    /// Programmatic edges.
+    /// The rules for programmatic edges.
     pub overlap: Overlap,
-    /// The least number of edges of a join that one edge of its hub replaces, for the join to get a hub. Four are replaced from 8 x 8
-    /// on. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
+    /// The least ratio of the direct edges of a join to the edges of a hub, for the join to get a hub. It is 4 at 8 x 8. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
     pub hub: usize,
 }
 
@@ -65,26 +56,24 @@ pub struct Tuning {
 pub struct Lanes {
     /// The number of lanes.
     pub count: usize,
-    /// The least number of branches, as a multiple of the lanes. For 9.0, nothing was measured to gain below.
+    /// The least number of branches that are serialized, as a multiple of the lanes. For 9.0, no gain was measured below.
     pub crowd: usize,
-    /// The blocks of the largest kernel of a branch, at most.
+    /// The maximum number of blocks of the largest kernel of a branch.
     pub kernel: Waves,
 }
 
-/// Batches of chains that nothing joins between: each level waits for the longest of its members.
+/// The limits for batches of chains without joins between them, in which each level waits for its longest member.
 ///
-/// Chains in which data decides how long a kernel runs are never batched so. For 9.0, chains of 8 by 32 kernels of which each
+/// Kernels whose duration depends on data are never batched in chains. For 9.0, chains of 8 by 32 kernels of which each
 /// runs eight times as long as its neighbours took 1.46x with 4 blocks each and 1.95x with 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chains {
-    /// The number of chains from which on they are batched for any number of blocks. For 9.0, against the launches as written: 8 chains with a
-    /// wave in all, halved, take 0.95 of the time, with two waves 1.00.
+    /// The least number of chains that are batched for any number of blocks. For 9.0, against the launches as written: 8 chains with a wave in
+    /// total, halved, take 0.95 of the time, with two waves 1.00.
     pub many: usize,
-    /// Fewer are batched if a level has fewer blocks than this. For 9.0, 4 chains with a wave in all, halved, take 1.04 of the
-    /// time, with two waves 1.08.
+    /// Fewer chains are batched if a level has fewer blocks than this. For 9.0, 4 chains with a wave in total, halved, take 1.04 of
+    /// the time, with two waves 1.08.
     pub few: Waves,
-    /// The same limit for brief kernels. For 9.0, 4 chains with two waves take 1.06 to 1.10 of the time.
-    pub few_brief: Waves,
     /// The least number of blocks of a level that is batched in two halves: while one half waits for its last blocks, the
     /// other has work. For 9.0, chains of 20 by 4, 8, 16 and 32 members, with programmatic edges, against the best width by
     /// hand:
@@ -97,40 +86,27 @@ pub struct Chains {
     /// | 8 by 528; 16 by 528; 32 by 528 | 1.17; 1.09; 1.04 | 1.01; 1.01; 1.01 |
     ///
     /// With 1,000 turns 8 by 66 1.19 in one and 0.98 in halves; of rows' dot products 8 by 132 0.98 and 0.92, 16 by 264 0.99
-    /// and 0.85.
+    /// and 0.85. Without a loop 8 by 132 0.86 and 0.78, 8 by 264 1.02 and 0.94, 8 by 528 0.98 and 1.04; stencils in three
+    /// dimensions 12 by 128, 250, 432 and 1,024 0.94, 0.93, 0.94, 1.03 and 0.84, 0.86, 0.88, 0.97.
     pub halved: Waves,
-    /// The most blocks of a level of brief kernels, not flattened, that is batched in two halves. For 9.0, as above:
-    ///
-    /// | brief kernels; members by blocks | in one | in halves |
-    /// |---|---|---|
-    /// | 8 by 16; 16 by 16; 32 by 4 | 0.63; 0.38; 0.21 | 0.64; 0.39; 0.21 |
-    /// | 8 by 66; 16 by 33; 32 by 33 | 0.72; 0.43; 0.29 | 0.68; 0.41; 0.27 |
-    /// | 8 by 132; 8 by 264; 16 by 132 | 0.86; 1.02; 0.62 | 0.78; 0.94; 0.59 |
-    /// | 8 by 528; 16 by 264; 32 by 264 | 0.98; 0.77; 0.68 | 1.04; 0.81; 0.69 |
-    ///
-    /// Brief stencils in three dimensions, 12 by 128, 250, 432 and 1,024: 0.94, 0.93, 0.94, 1.03 in one, 0.84, 0.86, 0.88, 0.97
-    /// in halves; flattened, another 0.03 to 0.08 more.
-    pub halved_brief: Waves,
 }
 
-/// Programmatic edges, from one kernel to its only dependent.
+/// The rules for programmatic edges, from a kernel to its only dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// Kernels that run beside others get programmatic edges, if there are such waves: those that are not brief, those larger
-    /// than these waves, and those whose level has up to these waves in all. For 9.0, 4, 8, 16 and 32 chains of brief kernels
-    /// with up to a wave in all took 0.92, 0.99, 0.98 and 0.97 of the time. With more, 4 chains of 528 and of 1,056 blocks took
-    /// 1.04, 16 and 32 of 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
-    pub beside_others: Option<Waves>,
+    /// True if kernels with others on their level get programmatic edges. For 9.0, 4, 8, 16 and 32 chains with up to a wave in total took
+    /// 0.92, 0.99, 0.98 and 0.97 of the time, 38 graphs of real programs 0.98 in the mean and 1.00 at most.
+    pub beside_others: bool,
     /// The launch-order port, if it is used. Otherwise a dependent is launched when the kernel before it has ended.
     pub launch_order: Option<LaunchOrder>,
 }
 
-/// The launch-order port: a dependent that runs alone is launched when all blocks of the kernel before it have begun, and its
-/// blocks wait on the device. After a kernel that fills the device they only take the places of blocks that have ended;
-/// after smaller kernels they make the next ones lie unevenly. Used where the first kernel fills the device, or both are tiny.
+/// The launch-order port: a dependent alone on its level is launched when all blocks of its producer have begun, and its blocks wait on the
+/// device. After a producer that fills the device they take the slots of blocks that have ended; after a smaller one they are distributed
+/// unevenly over the SMs. Used if the producer fills the device, or both kernels are tiny.
 /// For 9.0, chains, against full edges:
 ///
-/// | kernels | blocks | when the one before has ended | when all its blocks have begun |
+/// | kernels | blocks | launched when the producer has ended | when all its blocks have begun |
 /// |---|---|---|---|
 /// | an addition | 1,056; 2,112 | 1.03; 0.98 | 0.81; 0.90 |
 /// | | 4,096; 16,384 | 0.98; 0.99 | 0.92; 0.97 |
@@ -146,50 +122,32 @@ pub struct Overlap {
 pub struct LaunchOrder {
     /// The least number of blocks of a kernel that fills the device.
     pub full: Waves,
-    /// The most threads of a tiny kernel. For 9.0, kernels of one block of 32 and of 64 threads took 0.84 and 0.79 of the time,
+    /// The maximum number of threads of a tiny kernel. For 9.0, kernels of one block of 32 and of 64 threads took 0.84 and 0.79 of the time,
     /// empty ones 0.88 and 0.70.
     pub tiny: u64,
 }
 
 /// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
 const HOPPER: Tuning = Tuning {
-    member: Waves(1, 1),
     flat: Waves(32, 1),
     crossing: 2,
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
-    chains: Chains {
-        many: 8,
-        few: Waves(1, 1),
-        few_brief: Waves(2, 1),
-        halved: Waves(1, 5),
-        halved_brief: Waves(2, 1),
-    },
-    overlap: Overlap {
-        beside_others: Some(Waves(1, 1)),
-        launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }),
-    },
+    chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5) },
+    overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
     hub: 4,
 };
 
 impl Default for Tuning {
-    /// Returns constants for devices that nobody measured: only what needs no threshold of the device. Launches with equal
-    /// grids are batched where they are joined, or where a level of their chains leaves most of the device free; a kernel
-    /// that runs alone gets a programmatic edge; wide joins get hubs. Nothing is flattened, no branch is serialized, and no
-    /// kernel is launched before the one in front of it has ended.
+    /// Returns the constants for unmeasured devices: the rules without a threshold of the device. Launches with equal grids are batched if
+    /// they are joined, or if a level of their chains leaves most of the device free; a kernel alone on its level gets a programmatic edge;
+    /// wide joins get hubs. Nothing is flattened, no branch is serialized, and no kernel is launched before its producer has ended.
     fn default() -> Tuning {
         Tuning {
-            member: Waves(1, 1),
             flat: Waves(0, 1),
             crossing: 2,
             lanes: None,
-            chains: Chains {
-                many: usize::MAX,
-                few: Waves(1, 5),
-                few_brief: Waves(1, 5),
-                halved: Waves(1, 5),
-                halved_brief: Waves(1, 5),
-            },
-            overlap: Overlap { beside_others: None, launch_order: None },
+            chains: Chains { many: usize::MAX, few: Waves(1, 5), halved: Waves(1, 5) },
+            overlap: Overlap { beside_others: false, launch_order: None },
             hub: 4,
         }
     }
@@ -205,46 +163,33 @@ impl Tuning {
         }
     }
 
-    /// Returns true if a launch of so many blocks can be a member of a batch.
-    pub fn fits_a_batch(&self, blocks: Blocks, wave: u32) -> bool {
-        self.member.hold(blocks, wave)
-    }
-
-    /// Returns true if launches of so many blocks in all can be flattened into one.
+    /// Returns true if launches with `blocks` blocks in total can be flattened into one.
     pub fn fits_flat(&self, blocks: Blocks, wave: u32) -> bool {
         self.flat.hold(blocks, wave)
     }
 
-    /// Returns the lanes that branches whose largest kernel has so many blocks are serialized into.
+    /// Returns the lanes for branches whose largest kernel has `blocks` blocks.
     pub fn lanes(&self, blocks: Blocks, wave: u32) -> Option<Lanes> {
         self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))
     }
 
-    /// Returns true if unjoined chains gain from batches level by level; `blocks` are those of a level.
-    pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32, brief: bool) -> bool {
-        let few = if brief { self.chains.few_brief } else { self.chains.few };
-        members >= self.chains.many || few.exceed(blocks, wave)
+    /// Returns true if unjoined chains are batched level by level. `blocks` is the number of blocks of a level.
+    pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32) -> bool {
+        members >= self.chains.many || self.chains.few.exceed(blocks, wave)
     }
 
-    /// Returns true if unjoined chains gain more from batches of half their members; `blocks` are those of a level.
-    pub fn gains_halved(&self, blocks: Blocks, wave: u32, brief: bool, flat: bool) -> bool {
+    /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.
+    pub fn gains_halved(&self, blocks: Blocks, wave: u32) -> bool {
         !self.chains.halved.exceed(blocks, wave)
-            && (!brief || flat || self.chains.halved_brief.hold(blocks, wave))
     }
 
-    /// Returns true if a kernel that runs beside others gains from a programmatic edge; `blocks` are those of its level.
-    pub fn gains_beside_others(&self, run: Run, blocks: Blocks) -> bool {
-        let Some(most) = self.overlap.beside_others else { return false };
-        !run.brief || most.hold(blocks, run.wave) || !most.hold(run.blocks, run.wave)
-    }
-
-    /// Returns true if the edge between two kernels that run alone leaves by the launch-order port.
+    /// Returns true if the edge between two kernels that are alone on their levels leaves by the launch-order port.
     pub fn uses_launch_order(&self, first: Run, second: Run) -> bool {
         let Some(LaunchOrder { full, tiny }) = self.overlap.launch_order else { return false };
         !full.exceed(first.blocks, first.wave) || first.threads <= tiny && second.threads <= tiny
     }
 
-    /// Returns true if a join of so many operations with so many others gets a hub.
+    /// Returns true if a join of `from` operations with `to` others gets a hub.
     pub fn gains_by_hub(&self, from: usize, to: usize) -> bool {
         from.saturating_mul(to) >= self.hub.saturating_mul(from.saturating_add(to))
     }

@@ -1,10 +1,9 @@
-//! Budgets: order that is added to a graph so that its buffers fit into fewer bytes, with the least growth of the
-//! critical path that the steps below find (the least of all is NP-complete to find).
+//! Budgets: adds edges to a graph until its buffers fit into fewer bytes, and tries to lengthen the critical path as little as
+//! possible (the minimum is NP-complete).
 //!
-//! An order of the nodes one after the other that stays within the budget is looked for first: it exists or there is
-//! nothing to add. While the heaviest antichain is above the budget, two of its buffers that this order runs one
-//! after the other are ordered so in the graph too; there always are two, or all of the antichain would be live at
-//! once in an order that stays below it. Of all such pairs the one is taken that lengthens the path least.
+//! First a linear extension of the order that stays within the budget is searched; without one there is no solution. While the
+//! heaviest antichain is above the budget, it has two buffers with disjoint live ranges in the linear extension, or all of it would be
+//! live at once there. The graph gets edges that order such a pair; of all pairs, the one that lengthens the critical path least.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -18,26 +17,26 @@ use super::sequence::{Guide, Sequence, all, within};
 use crate::index::{Index, Vector};
 use crate::reach::{Node, Reach};
 
-/// Graphs of at most so many nodes get every order tried before a budget is given up.
+/// The most nodes of a graph of which all linear extensions are tried.
 const FEW_NODES: usize = 12;
-/// Orders that are tried one by one at the end.
+/// The most linear extensions that are tried for such a graph.
 const MOST_ORDERS: usize = 2_000;
-/// From so many nodes on several pairs are ordered before the bounds are made anew.
+/// Above so many nodes several pairs are ordered before the bound is computed again.
 const MANY_NODES: usize = 2_000;
-/// At most so many steps are tried for whether the plan fits without them.
+/// The most steps of a solution from which redundant ones are dropped.
 const FEW_STEPS: usize = 16;
 
-/// Why a budget is not met.
+/// The reason why a budget is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BudgetError {
-    /// One node alone needs more.
+    /// One node alone needs more bytes.
     BelowFloor {
         /// The budget.
         budget: u64,
         /// The node and its buffers.
         floor: Floor,
     },
-    /// No order was found in which the buffers fit.
+    /// No order was found under which the buffers fit.
     NotFound {
         /// The budget.
         budget: u64,
@@ -75,39 +74,39 @@ impl From<PlanError> for BudgetError {
     }
 }
 
-/// One pair of buffers that was ordered.
+/// A pair of buffers that was ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The buffer that is over first.
+    /// The buffer whose live range ends first.
     pub donor: BufferIndex,
-    /// The buffer that begins then.
+    /// The buffer whose live range begins after that.
     pub receiver: BufferIndex,
-    /// The edges: from each of the nodes that the donor's free waits for to each first user of the receiver.
+    /// The edges: from each maximal user of the donor to each minimal user of the receiver, without those that paths imply.
     pub edges: Vec<(Node, Node)>,
-    /// The bytes by which the heaviest antichain fell.
+    /// The decrease of the weight of the heaviest antichain.
     pub saves: u64,
     /// The growth of the critical path.
     pub costs: u64,
 }
 
-/// A graph whose buffers fit.
+/// A solution: edges under which the buffers fit.
 #[derive(Clone, Debug)]
 pub struct Budgeted {
-    /// The edges that were added, without those that others imply; sorted.
+    /// The added edges of the transitive reduction; sorted.
     pub edges: Vec<(Node, Node)>,
-    /// The decisions that they come from.
+    /// The pairs that were ordered.
     pub steps: Vec<Step>,
-    /// The order with them.
+    /// The order with the edges.
     pub reach: Reach,
-    /// The plan for that order.
+    /// The plan under that order.
     pub plan: Plan,
-    /// The critical path without them.
+    /// The critical path without the edges.
     pub path_before: u64,
-    /// The critical path with them.
+    /// The critical path with the edges.
     pub path_after: u64,
 }
 
-/// Adds order until the plan takes at most `budget` bytes. `costs` are the nodes' times, in any unit.
+/// Adds edges until the plan takes at most `budget` bytes. `costs` are the execution times of the nodes, in any unit.
 ///
 /// # Errors
 ///
@@ -133,11 +132,11 @@ pub fn fit(
     search.run(floor.bytes)
 }
 
-/// Time against bytes: what the critical path is for budgets from what the graph takes as it is down to the floor.
+/// A point of the trade-off between bytes and critical path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CurvePoint {
-    /// The budget asked for.
+    /// The budget.
     pub budget: u64,
     /// The bytes that the plan takes.
     pub planned: u64,
@@ -147,7 +146,8 @@ pub struct CurvePoint {
     pub edges: usize,
 }
 
-/// The curve at `points` budgets, evenly spread, without those that no plan was found for; the widest first.
+/// Computes the trade-off at `points` budgets, evenly spread from the unconstrained plan down to the floor, in descending order. Budgets
+/// that are not met are left out.
 ///
 /// # Errors
 ///
@@ -193,7 +193,7 @@ pub(super) fn part(number: u64, of: u64, parts: u64) -> u64 {
     u64::try_from(part).unwrap_or(number)
 }
 
-/// The curve as text, a line a point.
+/// Formats the trade-off as text, a line a point.
 #[must_use]
 pub fn curve_text(curve: &[CurvePoint]) -> String {
     let mut text = String::from("       budget      planned         path  edges added\n");
@@ -204,13 +204,13 @@ pub fn curve_text(curve: &[CurvePoint]) -> String {
     text
 }
 
-/// An order with what follows from it.
+/// An order of the nodes, and the data derived from it.
 struct Graph {
     reach: Reach,
     order: BufferOrder,
-    /// For each node the longest path that ends with it, itself included.
+    /// The longest path that ends with each node, the node included.
     heads: Vector<Node, u64>,
-    /// For each node the longest path that begins with it, itself included.
+    /// The longest path that begins with each node, the node included.
     tails: Vector<Node, u64>,
 }
 
@@ -237,17 +237,17 @@ impl Graph {
         self.heads.iter().copied().max().unwrap_or(0)
     }
 
-    /// The edges that make `b` over before `c`.
+    /// Returns the edges that order `b` before `c`.
     fn edges(&self, b: BufferIndex, c: BufferIndex) -> Vec<(Node, Node)> {
-        let (ends, births) = (&self.order.ends[b], &self.order.births[c]);
-        let pairs = ends.iter().flat_map(|&u| births.iter().map(move |&f| (u, f)));
+        let (ends, begins) = (&self.order.ends[b], &self.order.begins[c]);
+        let pairs = ends.iter().flat_map(|&u| begins.iter().map(move |&f| (u, f)));
         pairs.filter(|&(u, f)| !self.reach.precedes(u, f)).collect()
     }
 
-    /// Returns what these edges would add to the critical path.
+    /// Returns the growth of the critical path by these edges.
     fn growth(&self, b: BufferIndex, c: BufferIndex) -> u64 {
         let head = self.order.ends[b].iter().map(|&u| self.heads[u]).max().unwrap_or(0);
-        let tail = self.order.births[c].iter().map(|&f| self.tails[f]).max().unwrap_or(0);
+        let tail = self.order.begins[c].iter().map(|&f| self.tails[f]).max().unwrap_or(0);
         head.saturating_add(tail).saturating_sub(self.path())
     }
 }
@@ -265,7 +265,7 @@ impl Search<'_> {
         let mut best = u64::MAX;
         let mut target = self.budget;
         let mut feasible = false;
-        // Offsets may need more than the antichain: then it has to fall further.
+        // Offsets may need more bytes than the heaviest antichain weighs: the target is lowered by the difference.
         for _ in 0..8 {
             let mut shortest: Option<Budgeted> = None;
             let mut lowest = u64::MAX;
@@ -276,7 +276,7 @@ impl Search<'_> {
                     continue;
                 };
                 feasible = true;
-                let found = self.follow(&sequence, target);
+                let found = self.order_pairs(&sequence, target);
                 lowest = lowest.min(found.plan.total);
                 let better = |than: &Budgeted| {
                     (found.path_after, found.edges.len()) < (than.path_after, than.edges.len())
@@ -286,7 +286,7 @@ impl Search<'_> {
                 }
             }
             if let Some(found) = shortest {
-                return Ok(self.without_needless(found));
+                return Ok(self.without_redundant(found));
             }
             best = best.min(lowest);
             let over = lowest.saturating_sub(self.budget).max(1);
@@ -297,16 +297,16 @@ impl Search<'_> {
         }
         if self.given.reach.len() <= FEW_NODES {
             for sequence in all(&self.given.reach, MOST_ORDERS) {
-                let found = self.in_line(&sequence);
+                let found = self.linearized(&sequence);
                 best = best.min(found.plan.total);
                 if found.plan.total <= self.budget {
-                    let eased = self.follow(&sequence, self.budget);
+                    let eased = self.order_pairs(&sequence, self.budget);
                     let found = if eased.plan.total <= self.budget { eased } else { found };
-                    return Ok(self.without_needless(found));
+                    return Ok(self.without_redundant(found));
                 }
             }
         } else if feasible && let Some(sequence) = self.any_sequence() {
-            let found = self.in_line(&sequence);
+            let found = self.linearized(&sequence);
             best = best.min(found.plan.total);
             if found.plan.total <= self.budget {
                 return Ok(found);
@@ -320,8 +320,8 @@ impl Search<'_> {
         within(&given.reach, self.buffers, &given.order, &given.tails, Guide::Bytes, self.budget)
     }
 
-    /// Orders pairs as `sequence` has them until the heaviest antichain is within `target`.
-    fn follow(&self, sequence: &Sequence, target: u64) -> Budgeted {
+    /// Orders pairs of buffers as in `sequence` until the heaviest antichain weighs at most `target`.
+    fn order_pairs(&self, sequence: &Sequence, target: u64) -> Budgeted {
         let sizes: Vector<BufferIndex, u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
         let mut steps: Vec<Step> = Vec::new();
         let mut graph = Graph::of(self.given.reach.clone(), self.buffers, self.costs);
@@ -350,7 +350,7 @@ impl Search<'_> {
             let mut preds = graph.reach.reduced().clone();
             let edges: Vec<Vec<(Node, Node)>> = taken.iter().map(|&(b, c)| graph.edges(b, c)).collect();
             edges.iter().flatten().for_each(|&(u, f)| preds[f].push(u));
-            // All edges run forwards in the sequence.
+            // All edges agree with the linear extension.
             let Ok(reach) = Reach::of(&preds) else {
                 break;
             };
@@ -360,7 +360,7 @@ impl Search<'_> {
                 (bound.bytes.saturating_sub(next_bound.bytes), next.path() - graph.path());
             for (&(donor, receiver), edges) in taken.iter().zip(edges) {
                 steps.push(Step { donor, receiver, edges, saves, costs });
-                // What several steps do together stands with the first one.
+                // The effect of several steps together is attributed to the first one.
                 (saves, costs) = (0, 0);
             }
             graph = next;
@@ -369,7 +369,7 @@ impl Search<'_> {
         self.budgeted(graph, steps)
     }
 
-    /// Pairs of the antichain that the sequence runs one after the other: least growth, then most bytes, first.
+    /// Returns the pairs of the antichain whose live ranges are disjoint in `sequence`, by least growth of the critical path, then by most bytes.
     fn pairs(
         &self,
         graph: &Graph,
@@ -377,12 +377,12 @@ impl Search<'_> {
         among: &[BufferIndex],
     ) -> Vec<(u64, Reverse<u64>, BufferIndex, BufferIndex)> {
         let at = |v: &Node| sequence.position[*v];
-        // All of them have users: the others are in no antichain.
-        let begin = |b: BufferIndex| graph.order.births[b].iter().map(at).min();
+        // Buffers of an antichain have users.
+        let begin = |b: BufferIndex| graph.order.begins[b].iter().map(at).min();
         let end = |b: BufferIndex| graph.order.ends[b].iter().map(at).max();
         let mut receivers: Vec<_> = among.iter().map(|&c| (begin(c), c)).collect();
         receivers.sort_unstable();
-        // With very many the next ones are enough: where there is one after all, there is a next one.
+        // For large antichains only the next receivers are considered.
         let near = if among.len() > 512 { 16 } else { usize::MAX };
         let mut pairs = Vec::new();
         for &b in among.iter().filter(|&&b| !self.buffers[b].stays) {
@@ -397,15 +397,15 @@ impl Search<'_> {
         pairs
     }
 
-    /// All nodes one after the other.
-    fn in_line(&self, sequence: &Sequence) -> Budgeted {
+    /// Returns the solution with the nodes one after the other.
+    fn linearized(&self, sequence: &Sequence) -> Budgeted {
         let mut preds = self.given.reach.reduced().clone();
         for pair in sequence.nodes.as_slice().windows(2) {
             preds[pair[1]].push(pair[0]);
         }
         let graph = match Reach::of(&preds) {
             Ok(reach) => Graph::of(reach, self.buffers, self.costs),
-            // The sequence keeps the order, so there is no cycle.
+            // A linear extension closes no cycle.
             Err(_) => Graph::of(self.given.reach.clone(), self.buffers, self.costs),
         };
         self.budgeted(graph, Vec::new())
@@ -423,8 +423,8 @@ impl Search<'_> {
         Budgeted { edges, steps, reach: graph.reach, plan, path_before, path_after }
     }
 
-    /// Leaves out steps that later ones made needless, those that cost most first.
-    fn without_needless(&self, mut found: Budgeted) -> Budgeted {
+    /// Drops steps, from the last to the first, without which the plan still fits and the critical path is no longer.
+    fn without_redundant(&self, mut found: Budgeted) -> Budgeted {
         if found.steps.len() > FEW_STEPS {
             return found;
         }
@@ -465,7 +465,7 @@ mod tests {
         let rounded = planning::rounded(buffers).unwrap();
         assert!(found.plan.total <= budget);
         assert_eq!(check::check(&found.reach, &rounded, &found.plan.offsets, found.plan.total), Ok(()));
-        // The order is the given one and the edges, nothing else.
+        // The order follows from the given one and the edges.
         let mut preds = reach.reduced().clone();
         found.edges.iter().for_each(|&(u, f)| preds[f].push(u));
         let again = Reach::of(&preds).unwrap();
@@ -473,15 +473,15 @@ mod tests {
         assert!(found.path_after >= found.path_before);
     }
 
-    /// The fewest bytes over all orders one after the other: no order does with less.
+    /// Returns the least bytes over all linear extensions: a lower bound for every order.
     fn least(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>) -> u64 {
         let sequences = all(reach, usize::MAX);
-        let in_line = |sequence: &Sequence| {
+        let linearized = |sequence: &Sequence| {
             let mut preds = reach.reduced().clone();
             sequence.nodes.as_slice().windows(2).for_each(|pair| preds[pair[1]].push(pair[0]));
             crate::plan::plan(&Reach::of(&preds).unwrap(), buffers, Effort::Default).unwrap().total
         };
-        sequences.iter().map(in_line).min().unwrap_or(0)
+        sequences.iter().map(linearized).min().unwrap_or(0)
     }
 
     proptest! {

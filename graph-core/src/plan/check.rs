@@ -1,5 +1,4 @@
-//! Checks a plan against the definition: pair by pair, node by node. Shares nothing with the planner but the order of the
-//! nodes.
+//! Checks offsets by the definition, pair by pair. Shares no code with the planner but the order of the nodes.
 
 use std::fmt;
 
@@ -9,7 +8,7 @@ use super::order::Buffer;
 use crate::index::{Index, Vector};
 use crate::reach::Reach;
 
-/// A fault of a placement.
+/// A violation of the definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The number of offsets is not that of the buffers.
@@ -31,7 +30,7 @@ pub enum Fault {
         /// The buffer.
         buffer: usize,
     },
-    /// Two buffers that may live together share bytes.
+    /// Two interfering buffers share bytes.
     Shared {
         /// The first one.
         first: usize,
@@ -92,7 +91,7 @@ pub fn check_rows(
     offsets: &Vector<Rank, u64>,
     total: u64,
 ) -> Result<(), Fault> {
-    // The bytes that a row holds without a gap.
+    // The parts of a live range in which the buffer holds bytes.
     let spans = |row: &csv::Row| {
         let mut spans = Vec::new();
         let mut from = row.lower;

@@ -12,13 +12,13 @@ pub struct Conflicts {
 }
 
 impl Conflicts {
-    /// `n` buffers without conflicts.
+    /// Makes the graph of `n` buffers without conflicts.
     #[must_use]
     pub fn none(n: usize) -> Conflicts {
         Conflicts { n, rows: Matrix::new(n, n) }
     }
 
-    /// Every two of the buffers of each clique conflict.
+    /// Makes the union of cliques.
     #[must_use]
     pub fn of_cliques(n: usize, cliques: &[Vec<Rank>]) -> Conflicts {
         let mut conflicts = Conflicts::none(n);
@@ -36,7 +36,7 @@ impl Conflicts {
         conflicts
     }
 
-    /// The number of buffers.
+    /// Returns the number of buffers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.n
@@ -55,13 +55,13 @@ impl Conflicts {
         has(self.row(a), b)
     }
 
-    /// Notes that `a` and `b`, two buffers, need disjoint bytes.
+    /// Adds a conflict of two different buffers.
     pub fn add(&mut self, a: Rank, b: Rank) {
         set(self.row_mut(a), b);
         set(self.row_mut(b), a);
     }
 
-    /// The buffers that `b` conflicts with, as bits.
+    /// Returns the buffers that `b` conflicts with, as bits.
     #[inline]
     #[must_use]
     pub fn row(&self, b: Rank) -> &[u64] {
@@ -72,7 +72,7 @@ impl Conflicts {
         self.rows.row_mut(b)
     }
 
-    /// The buffers that `b` conflicts with, rising.
+    /// Returns the buffers that `b` conflicts with, ascending.
     pub fn neighbours(&self, b: Rank) -> impl Iterator<Item = Rank> + '_ {
         ones(self.row(b))
     }

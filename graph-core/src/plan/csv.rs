@@ -1,4 +1,4 @@
-//! Traces in the MiniMalloc format, so that any allocator can be compared on the same input.
+//! Traces in the MiniMalloc format, to compare allocators on the same input.
 //!
 //! A header names the columns: `id,lower,upper,size`, each row is a buffer that lives in `[lower, upper)`. Optional:
 //! `alignment`; `hint` (read, not used); `gaps`, spans separated by spaces in which the buffer holds nothing
@@ -15,43 +15,43 @@ use crate::index::Vector;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The most rows that a trace may have: conflicts are a matrix.
+/// The maximum number of rows of a trace: conflicts are a square matrix.
 pub const MOST_ROWS: usize = 65_536;
 
-/// One row.
+/// A row: a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The buffer's name in the file.
     pub id: String,
-    /// When it is born.
+    /// The first time of its live range.
     pub lower: i64,
-    /// The first moment at which it is dead.
+    /// The first time after its live range.
     pub upper: i64,
-    /// Its bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// Its offset is a multiple of this.
+    /// The alignment of its offset.
     pub alignment: u64,
-    /// The parts of its life in which it holds less.
+    /// The parts of its live range in which it holds fewer bytes.
     pub gaps: Vec<Gap>,
-    /// The placement that the file gives.
+    /// The offset given by the file.
     pub offset: Option<u64>,
 }
 
-/// A part of a buffer's life in which it holds only `held` bytes: none, or those of a window.
+/// A part of a live range in which the buffer holds only `held` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The first moment.
+    /// Its first time.
     pub lower: i64,
-    /// The first moment after.
+    /// The first time after it.
     pub upper: i64,
     /// The bytes still held.
     pub held: u64,
 }
 
-/// A fault of a trace, with its line (from 1).
+/// A syntax error of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvError {
-    /// The line.
+    /// The line, from 1.
     pub line: usize,
     /// The fault.
     pub what: String,
@@ -190,7 +190,7 @@ fn number<N: std::str::FromStr>(field: &str, column: &str) -> Result<N, String> 
     field.parse().map_err(|_| format!("`{field}` is not a number that `{column}` can take"))
 }
 
-/// The first moment after, where the file gives the last moment of all.
+/// The first time after, where the file gives the last time of all.
 fn last(at: i64, inclusive: bool, field: &str) -> Result<i64, String> {
     at.checked_add(i64::from(inclusive)).ok_or_else(|| format!("`{field}` overflows"))
 }
@@ -226,11 +226,28 @@ fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
     Ok(Gap { lower, upper, held })
 }
 
-/// Makes the problem of a trace: the conflicts, and the most bytes live at once.
+/// Returns the placement problem of a trace. Its bound is the maximum number of bytes live at one time.
 #[must_use]
 pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
-    // An event changes what a buffer holds, or whether it counts for sharing, from a moment on.
-    let mut events: Vec<(i64, Rank, u64)> = Vec::new();
+    let (mut cliques, mut bound) = sweep(rows);
+    let conflicts = Conflicts::of_cliques(rows.len(), &cliques);
+    for (b, row) in rows.enumerate() {
+        if row.size > bound.bytes {
+            bound = Bound { bytes: row.size, buffers: vec![b] };
+        }
+        if row.size > 0 && conflicts.degree(b) == 0 {
+            cliques.push(vec![b]);
+        }
+    }
+    let sizes = rows.iter().map(|row| row.size).collect();
+    let aligns = rows.iter().map(|row| row.alignment).collect();
+    let begins = rows.iter().map(|row| row.lower).collect();
+    Problem { sizes, aligns, conflicts, begins, cliques, bound }
+}
+
+/// Returns the changes of held bytes: the time, the buffer, and the bytes that it holds from then on. Sorted by time.
+fn events(rows: &Vector<Rank, Row>) -> Vec<(i64, Rank, u64)> {
+    let mut events = Vec::new();
     for (b, row) in rows.enumerate() {
         if row.lower == row.upper {
             continue;
@@ -242,20 +259,23 @@ pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
         }
         events.push((row.upper, b, 0));
     }
-    // The sort is stable: of two events of one buffer at one moment the later one holds.
+    // The sort is stable: of two events of one buffer at one time the later one holds.
     events.sort_by_key(|&(at, ..)| at);
+    events
+}
+
+/// Sweeps over time. Returns the maximal sets of buffers that are live at one time, and the one that holds the most bytes.
+fn sweep(rows: &Vector<Rank, Row>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
+    let events = events(rows);
     let mut held = Vector::filled(0u64, rows.len());
     let mut live: Vec<Rank> = Vec::new();
     let mut load = 0;
     let mut bound = Bound::default();
-    let mut sections: Vec<Vec<Rank>> = Vec::new();
+    let mut cliques: Vec<Vec<Rank>> = Vec::new();
     let mut grew = false;
-    let mut next = 0;
-    while next < events.len() {
-        let now = events[next].0;
+    for now in events.chunk_by(|a, b| a.0 == b.0) {
         let before = live.clone();
-        let mut shrank = false;
-        while let Some(&(_, b, bytes)) = events.get(next).filter(|event| event.0 == now) {
+        for &(_, b, bytes) in now {
             load = load - held[b] + bytes;
             held[b] = bytes;
             match live.binary_search(&b) {
@@ -263,11 +283,10 @@ pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
                 Err(at) if bytes > 0 => live.insert(at, b),
                 _ => {}
             }
-            next += 1;
         }
-        shrank |= before.iter().any(|b| live.binary_search(b).is_err());
+        let shrank = before.iter().any(|b| live.binary_search(b).is_err());
         if shrank && grew {
-            sections.push(before.clone());
+            cliques.push(before.clone());
             grew = false;
         }
         grew |= live.iter().any(|b| before.binary_search(b).is_err());
@@ -275,19 +294,7 @@ pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
             bound = Bound { bytes: load, buffers: live.clone() };
         }
     }
-    let conflicts = Conflicts::of_cliques(rows.len(), &sections);
-    for (b, row) in rows.enumerate() {
-        if row.size > bound.bytes {
-            bound = Bound { bytes: row.size, buffers: vec![b] };
-        }
-        if row.size > 0 && conflicts.degree(b) == 0 {
-            sections.push(vec![b]);
-        }
-    }
-    let sizes = rows.iter().map(|row| row.size).collect();
-    let aligns = rows.iter().map(|row| row.alignment).collect();
-    let begins = rows.iter().map(|row| row.lower).collect();
-    Problem { sizes, aligns, conflicts, begins, sections, bound }
+    (cliques, bound)
 }
 
 #[cfg(test)]

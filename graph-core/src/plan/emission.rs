@@ -1,32 +1,33 @@
-//! The order in which all nodes of a graph are added, memory nodes among them. Every order that the edges allow makes the same
-//! graph, but the driver packs as the nodes come ([`packing`](super::packing)).
+//! The order in which all nodes of a graph are added, memory nodes included. All topological orders give the same graph, but the
+//! addresses depend on the order ([`packing`](super::packing)).
 //!
-//! An order is a list schedule: of the nodes that are ready, the one with the least key comes next. Fixed rules for the keys
-//! come first. Then random keys and steps of a hill climb take turns: a step gives other keys to a few allocs, and is kept if
-//! the order packs no worse. Orders are counted, not timed.
+//! Orders are list schedules: the ready node with the least key comes next. Fixed rules for the keys are tried first, then random
+//! keys and the steps of a hill climb in turn. A step changes the keys of a few allocs, and is kept if the packing is no larger.
+//! The search ends where the packing meets its lower bound, the heaviest antichain of the buffers. Work is counted, not timed.
 
+use super::bounds::antichain;
 use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
-use super::packing::{self, Emit, Packing, Paths};
+use super::packing::{self, Emit, Packing, Paths, STEP};
 use super::random::Random;
 use crate::index::{Index, Vector, indices, wide};
 use crate::reach::{Node, Reach};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The steps after which no more orders are tried: some 30 ms.
+/// The steps after which no more orders are tried: about 30 ms.
 const STEPS: usize = 12_000_000;
 /// The most orders that are tried for each buffer.
 const ORDERS_A_BUFFER: usize = 2;
 /// The most orders that are tried.
 const ORDERS: usize = 512;
-/// The steps that scheduling one node counts for, compared with steps of the packing.
+/// The steps that are counted for scheduling a node, in steps of the packing.
 const STEPS_A_NODE: usize = 24;
-/// The number of low bits of a key that break ties at the same place.
+/// The number of low bits of a key that break ties.
 const TIE_BITS: u32 = 24;
 
 indices! {
-    /// A node that is added: those of the graph come first, then the allocs, then the frees.
+    /// Index of a node to add: those of the graph first, then the allocs, then the frees.
     struct Added;
 }
 
@@ -39,7 +40,7 @@ enum Kernels {
     ByLevel,
 }
 
-/// The order of allocs at the same place.
+/// The order of allocs with equal places.
 #[derive(Clone, Copy)]
 enum Ties {
     Largest,
@@ -50,14 +51,14 @@ enum Ties {
 /// The place of an alloc.
 #[derive(Clone, Copy)]
 enum Allocs {
-    /// Right after the frees that it follows.
+    /// Right after the frees that it depends on.
     Early,
     /// Right before its first user.
     Late,
 }
 
-/// The order as written first, kept where no other is better. No other rule of the same form lowered the bytes of a graph of
-/// the ablation table below the best of these.
+/// The rules that are tried, the order as written first. No other rule of this form lowered the bytes of a graph of the ablation table
+/// below the best of these.
 const RULES: [(Kernels, Ties, Allocs); 4] = [
     (Kernels::Topological, Ties::LongestLived, Allocs::Late),
     (Kernels::ByLevel, Ties::ShortestLived, Allocs::Early),
@@ -65,10 +66,10 @@ const RULES: [(Kernels, Ties, Allocs); 4] = [
     (Kernels::ByLevel, Ties::LongestLived, Allocs::Late),
 ];
 
-/// For each buffer the buffers whose frees its alloc follows, and those whose frees its free follows.
+/// For each buffer the buffers whose frees its alloc depends on, and those whose frees its free depends on.
 type Edges<'e> = (&'e Vector<BufferIndex, Vec<BufferIndex>>, &'e Vector<BufferIndex, Vec<BufferIndex>>);
 
-/// Chooses the order of the nodes. Returns it with the packing to expect. O(orders × (edges × log nodes + packing)).
+/// Chooses the order of the nodes. Returns it with the expected packing. O(orders × (edges × log nodes + packing)).
 pub(super) fn choose(
     reach: &Reach,
     (buffers, order): (&Vector<BufferIndex, Buffer>, &BufferOrder),
@@ -79,11 +80,13 @@ pub(super) fn choose(
     let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
     let mut random = Random::new(wide(sizes.len()));
     let mut best = Tried::of(&nodes, nodes.keys(reach, &sizes, order, RULES[0]), &sizes, paths);
-    // The current order of the climb: as good as the best; of two that are, the later one.
-    let mut standing = best.keys.clone();
+    let in_steps = sizes.iter().map(|size| size.next_multiple_of(STEP)).collect();
+    let least = antichain(order, &in_steps).bytes;
+    // The latest order whose packing is as small as the best.
+    let mut incumbent = best.keys.clone();
     let mut steps = best.steps();
     for at in 1..ORDERS.min(ORDERS_A_BUFFER * buffers.len()) {
-        if steps > STEPS {
+        if steps > STEPS || best.packing.bytes <= least {
             break;
         }
         let keys = match RULES.get(at) {
@@ -91,12 +94,12 @@ pub(super) fn choose(
             None if at % 2 == 0 => {
                 (0..nodes.waits.len()).map(|_| wide(random.below(1 << TIE_BITS))).collect()
             }
-            None => nodes.moved(&standing, &mut random),
+            None => nodes.perturbed(&incumbent, &mut random),
         };
         let tried = Tried::of(&nodes, keys, &sizes, paths);
         steps += tried.steps();
         if tried.packing.bytes <= best.packing.bytes {
-            standing.clone_from(&tried.keys);
+            incumbent.clone_from(&tried.keys);
         }
         if tried.packing.bytes < best.packing.bytes {
             best = tried;
@@ -124,14 +127,14 @@ impl Tried {
     }
 }
 
-/// All nodes: those of the graph, then the allocs, then the frees.
+/// The graph with memory nodes.
 struct Nodes {
     kernels: usize,
     buffers: usize,
     succs: Vector<Added, Vec<Added>>,
     waits: Vector<Added, u32>,
-    /// Buffers that nothing uses have no memory nodes, and those that stay have no free.
-    there: Vector<Added, bool>,
+    /// True for the nodes that are added: buffers without users have no memory nodes, those that stay have no free.
+    exists: Vector<Added, bool>,
 }
 
 impl Nodes {
@@ -147,18 +150,18 @@ impl Nodes {
             buffers: buffers.len(),
             succs: Vector::filled(Vec::new(), all),
             waits: Vector::filled(0, all),
-            there: Vector::filled(true, all),
+            exists: Vector::filled(true, all),
         };
         for (v, preds) in reach.reduced().enumerate() {
             preds.iter().for_each(|&p| nodes.edge(nodes.kernel(p), nodes.kernel(v)));
         }
         for (b, buffer) in buffers.enumerate() {
             let (alloc, free) = (nodes.alloc(b), nodes.free(b));
-            order.births[b].iter().for_each(|&v| nodes.edge(alloc, nodes.kernel(v)));
+            order.begins[b].iter().for_each(|&v| nodes.edge(alloc, nodes.kernel(v)));
             alloc_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
-            nodes.there[alloc] = !buffer.users.is_empty();
-            nodes.there[free] = !buffer.users.is_empty() && !buffer.stays;
-            if nodes.there[free] {
+            nodes.exists[alloc] = !buffer.users.is_empty();
+            nodes.exists[free] = !buffer.users.is_empty() && !buffer.stays;
+            if nodes.exists[free] {
                 order.ends[b].iter().for_each(|&v| nodes.edge(nodes.kernel(v), free));
                 free_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
             }
@@ -191,12 +194,12 @@ impl Nodes {
         }
     }
 
-    /// The order that takes, of what is ready, what has the least key.
+    /// Returns the list schedule by ascending keys.
     fn by_keys(&self, keys: &Vector<Added, u64>) -> Vec<Emit> {
         let mut waits = self.waits.clone();
         let mut ready: BinaryHeap<Reverse<(u64, Added)>> = waits
             .ids()
-            .filter(|&node| self.there[node] && waits[node] == 0)
+            .filter(|&node| self.exists[node] && waits[node] == 0)
             .map(|node| Reverse((keys[node], node)))
             .collect();
         let mut list = Vec::with_capacity(waits.len());
@@ -212,7 +215,7 @@ impl Nodes {
         list
     }
 
-    /// Keys by a rule. Frees have the least: they are added as soon as what they follow is there.
+    /// Returns the keys by a rule. Frees have the least: they are added as soon as they are ready.
     fn keys(
         &self,
         reach: &Reach,
@@ -230,26 +233,26 @@ impl Nodes {
         by_size.sort_by_key(|&b| sizes[b]);
         let last = (1u64 << TIE_BITS) - 1;
         for (rank, &b) in (0..).zip(&by_size) {
-            let (Some(birth), Some(end)) =
-                (order.births[b].iter().map(place).min(), order.ends[b].iter().map(place).max())
+            let (Some(begin), Some(end)) =
+                (order.begins[b].iter().map(place).min(), order.ends[b].iter().map(place).max())
             else {
                 continue;
             };
             let tie = match ties {
                 Ties::Largest => last.saturating_sub(rank),
-                Ties::ShortestLived => last.min(end - birth),
-                Ties::LongestLived => last.saturating_sub(end - birth),
+                Ties::ShortestLived => last.min(end - begin),
+                Ties::LongestLived => last.saturating_sub(end - begin),
             };
             keys[self.alloc(b)] = match allocs {
                 Allocs::Early => tie,
-                Allocs::Late => ((2 * birth) << TIE_BITS) + tie,
+                Allocs::Late => ((2 * begin) << TIE_BITS) + tie,
             };
         }
         keys
     }
 
-    /// Other keys for up to three allocs: anywhere, next to another alloc, or as before among those at the same place.
-    fn moved(&self, keys: &Vector<Added, u64>, random: &mut Random) -> Vector<Added, u64> {
+    /// Returns other keys for up to three allocs: at a random place, next to another alloc, or with another tie break.
+    fn perturbed(&self, keys: &Vector<Added, u64>, random: &mut Random) -> Vector<Added, u64> {
         let any_alloc = |random: &mut Random| self.alloc(BufferIndex::new(random.below(self.buffers)));
         let mut moved = keys.clone();
         for _ in 0..=random.below(3) {
@@ -265,7 +268,7 @@ impl Nodes {
     }
 }
 
-/// The place of each kernel.
+/// Returns the position of each kernel in the order.
 fn places(reach: &Reach, kernels: Kernels) -> Vector<Node, u64> {
     let mut list: Vec<Node> = reach.topological().iter().copied().collect();
     match kernels {

@@ -1,4 +1,4 @@
-//! Maximal flow by Dinic's algorithm, without recursion: paths here are as long as graphs are deep.
+//! Maximum flow by Dinic's algorithm, without recursion: paths are as long as graphs are deep.
 
 use crate::index::{Index, Vector, indices};
 
@@ -10,12 +10,12 @@ indices! {
 }
 
 impl Edge {
-    /// Returns the edge the other way.
+    /// Returns the reverse edge.
     fn reverse(self) -> Edge {
         Edge::new(self.index() ^ 1)
     }
 
-    /// Returns true if the edge was added as such, and not as the reverse of one.
+    /// Returns true if the edge is no reverse edge.
     fn forward(self) -> bool {
         self.index().is_multiple_of(2)
     }
@@ -23,18 +23,18 @@ impl Edge {
 
 /// A network of nodes and edges with capacities.
 pub(super) struct Network {
-    /// Edges out of each node; an edge and its reverse stand at `2i` and `2i + 1`.
+    /// The edges out of each node; an edge and its reverse have the indices `2i` and `2i + 1`.
     out: Vector<Vertex, Vec<Edge>>,
     to: Vector<Edge, Vertex>,
-    left: Vector<Edge, u64>,
+    residual: Vector<Edge, u64>,
 }
 
 impl Network {
-    /// A capacity that no flow fills: above every sum of sizes.
-    pub const ENDLESS: u64 = u64::MAX / 2;
+    /// A capacity above every sum of sizes.
+    pub const INFINITE: u64 = u64::MAX / 2;
 
     pub fn new(nodes: usize) -> Network {
-        Network { out: Vector::filled(Vec::new(), nodes), to: Vector::new(), left: Vector::new() }
+        Network { out: Vector::filled(Vec::new(), nodes), to: Vector::new(), residual: Vector::new() }
     }
 
     pub fn add_node(&mut self) -> Vertex {
@@ -44,18 +44,17 @@ impl Network {
     pub fn add(&mut self, from: Vertex, to: Vertex, capacity: u64) {
         for (a, b, capacity) in [(from, to, capacity), (to, from, 0)] {
             let edge = self.to.push(b);
-            self.left.push(capacity);
+            self.residual.push(capacity);
             self.out[a].push(edge);
         }
     }
 
-    /// Sends what goes from `source` to `sink` along edges as they were added, without taking any of it back, until
-    /// each such path has a full edge. The edges must make no cycle, so one walk back from the sink finds it all: a
-    /// node from which the walk did not get to the source is of no use later either.
-    pub fn send_plainly(&mut self, source: Vertex, sink: Vertex) -> u64 {
+    /// Computes a blocking flow from `source` to `sink` on the forward edges, and returns its value. The edges must have no cycle. The walk goes
+    /// back from the sink; a node from which it did not reach the source is never entered again.
+    pub fn blocking_flow(&mut self, source: Vertex, sink: Vertex) -> u64 {
         let mut flow = 0;
         let mut next = Vector::filled(0usize, self.out.len());
-        // The edges, from the last one of a path to the first.
+        // The edges of the path, the last one first.
         let mut path: Vec<Edge> = Vec::new();
         let mut at = sink;
         loop {
@@ -66,7 +65,7 @@ impl Network {
                 path.truncate(full);
             } else if let Some(&back) = self.out[at].get(next[at]) {
                 let e = back.reverse();
-                if e.forward() && self.left[e] > 0 {
+                if e.forward() && self.residual[e] > 0 {
                     path.push(e);
                     at = self.to[back];
                 } else {
@@ -82,26 +81,26 @@ impl Network {
         }
     }
 
-    /// Sends along a path what its edges have left: how much, and where the first edge stands that is full then.
+    /// Augments along a path. Returns the value, and the index of the first saturated edge.
     fn fill(&mut self, path: &[Edge]) -> (u64, usize) {
-        let least = path.iter().map(|&e| self.left[e]).min().unwrap_or(0);
+        let least = path.iter().map(|&e| self.residual[e]).min().unwrap_or(0);
         let mut full = 0;
         for (i, &e) in path.iter().enumerate().rev() {
-            self.left[e] -= least;
-            self.left[e.reverse()] += least;
-            if self.left[e] == 0 {
+            self.residual[e] -= least;
+            self.residual[e.reverse()] += least;
+            if self.residual[e] == 0 {
                 full = i;
             }
         }
         (least, full)
     }
 
-    /// Sends as much as goes from `source` to `sink`; what is left on the edges stays for [`Network::source_side`].
+    /// Computes a maximum flow from `source` to `sink`, and returns its value.
     pub fn max_flow(&mut self, source: Vertex, sink: Vertex) -> u64 {
         let mut flow = 0;
         let mut path: Vec<Edge> = Vec::new();
         loop {
-            // Distances from the sink: the walk from the source then never runs into a part without an exit.
+            // By distances from the sink, all nodes that the walk enters reach the sink.
             let level = self.distances_to(sink);
             if level[source] == u32::MAX {
                 return flow;
@@ -119,7 +118,7 @@ impl Network {
                 }
                 if let Some(&e) = self.out[at].get(next[at]) {
                     let to = self.to[e];
-                    if self.left[e] > 0 && level[to] != u32::MAX && level[to] + 1 == level[at] {
+                    if self.residual[e] > 0 && level[to] != u32::MAX && level[to] + 1 == level[at] {
                         path.push(e);
                         at = to;
                     } else {
@@ -145,7 +144,7 @@ impl Network {
             head += 1;
             for &e in &self.out[v] {
                 let from = self.to[e];
-                if self.left[e.reverse()] > 0 && level[from] == u32::MAX {
+                if self.residual[e.reverse()] > 0 && level[from] == u32::MAX {
                     level[from] = level[v] + 1;
                     queue.push(from);
                 }
@@ -154,7 +153,7 @@ impl Network {
         level
     }
 
-    /// The nodes that the source still reaches once the flow is maximal: its side of a minimal cut.
+    /// Returns the nodes that the source reaches in the residual network: after [`Network::max_flow`], its side of a minimum cut.
     pub fn source_side(&self, source: Vertex) -> Vector<Vertex, bool> {
         let mut side = Vector::filled(false, self.out.len());
         side[source] = true;
@@ -162,7 +161,7 @@ impl Network {
         while let Some(v) = stack.pop() {
             for &e in &self.out[v] {
                 let to = self.to[e];
-                if self.left[e] > 0 && !side[to] {
+                if self.residual[e] > 0 && !side[to] {
                     side[to] = true;
                     stack.push(to);
                 }

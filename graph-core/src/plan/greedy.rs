@@ -1,4 +1,4 @@
-//! Greedy placement: buffers one after the other, in several orders, each into the lowest gap that fits (first fit).
+//! Greedy placement: first fit, by several orders of the buffers.
 
 use super::indices::Rank;
 use super::problem::Problem;
@@ -6,16 +6,16 @@ use crate::bits::{has, lowest, set, words};
 use crate::index::{Vector, size, wide};
 use std::cmp::Reverse;
 
-/// Offsets, and the end of the highest buffer.
+/// The offsets of the buffers, and the end of the highest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub offsets: Vector<Rank, u64>,
     pub total: u64,
 }
 
-/// Places the buffers in the order given, each at the lowest offset that is free of the conflicting ones before it.
+/// Places the buffers in the given order, each at the lowest offset at which it shares no bytes with the conflicting ones placed before.
 ///
-/// Subtracts the work from `steps`, saturating: a placement is always complete. O(n² / 64 + conflicts · log n).
+/// Subtracts the work from `steps`, saturating: all buffers are placed. O(n² / 64 + conflicts · log n).
 pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layout {
     let n = problem.sizes.len();
     let mut offsets = Vector::filled(0, n);
@@ -36,7 +36,7 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
         let mut gap = Gap { size: bytes, align, top: 0, found: None };
         if count * 8 < placed.len() {
             looked += 2 * is_placed.len() + 8 * count;
-            // A few conflicts are found faster in the bit rows, and sorted, than by a scan of all placed buffers.
+            // A few conflicts are collected from the bit rows and sorted faster than all placed buffers are scanned.
             in_the_way.clear();
             for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate() {
                 let mut left = row & placed;
@@ -63,7 +63,7 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
     Layout { offsets, total }
 }
 
-/// The search for the lowest gap between conflicting buffers.
+/// A scan for the lowest gap between conflicting buffers.
 struct Gap {
     size: u64,
     align: u64,
@@ -74,7 +74,7 @@ struct Gap {
 }
 
 impl Gap {
-    /// Scans the placed buffers by rising offset: each with its conflict flag, its start and its end.
+    /// Scans the placed buffers by ascending offset. Each item is the flag of a conflict, the start and the end.
     fn find(&mut self, placed: impl Iterator<Item = (bool, u64, u64)>) {
         for (in_the_way, from, to) in placed {
             // Rarely true; the rest of the body is branchless.
@@ -114,9 +114,9 @@ impl Traits {
     pub fn of(problem: &Problem) -> Traits {
         let n = problem.sizes.len();
         let (mut width, mut contention) = (Vector::filled(0u64, n), Vector::filled(0u64, n));
-        for section in &problem.sections {
-            let bytes: u64 = section.iter().map(|&b| problem.sizes[b]).sum();
-            for &b in section {
+        for clique in &problem.cliques {
+            let bytes: u64 = clique.iter().map(|&b| problem.sizes[b]).sum();
+            for &b in clique {
                 width[b] += 1;
                 contention[b] = contention[b].max(bytes);
             }
@@ -126,14 +126,14 @@ impl Traits {
         Traits { size: problem.sizes.clone(), width, contention, area, begins: problem.begins.clone() }
     }
 
-    /// The buffers by falling keys, compared from the first key on, then by index.
+    /// Returns the buffers in lexicographically descending order of the keys.
     pub fn order(&self, keys: [&Vector<Rank, u64>; 3]) -> Vec<Rank> {
         let mut order: Vec<Rank> = self.size.ids().collect();
         order.sort_by_key(|&b| Reverse(keys.map(|key| key[b])));
         order
     }
 
-    /// The orders that are tried, the most promising ones first.
+    /// Returns the orders that are tried, the most promising first.
     pub fn orders(&self) -> Vec<Vec<Rank>> {
         let Traits { size, width, contention, area, begins } = self;
         let mut by_begin = self.order([area, size, width]);

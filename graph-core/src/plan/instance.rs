@@ -1,4 +1,4 @@
-//! Data that all searches of one problem share.
+//! Lookup tables that all searches of one problem share.
 
 use super::indices::Rank;
 use super::problem::Problem;
@@ -6,30 +6,30 @@ use crate::bits::set;
 use crate::index::{Vector, ids, indices};
 
 indices! {
-    /// Index of a section of a problem.
-    pub(super) struct SectionIndex;
-    /// Index of a section among those that a buffer is in.
+    /// Index of a clique of a problem.
+    pub(super) struct CliqueIndex;
+    /// Index of a clique among those of a buffer.
     pub(super) struct Membership;
 }
 
-/// Lookup tables of a problem; made once, searched many times.
+/// The lookup tables of a problem.
 pub(super) struct Instance<'p> {
     pub problem: &'p Problem,
-    /// For each buffer of some size the sections that it is in.
-    pub sections_of: Vector<Rank, Vector<Membership, SectionIndex>>,
-    /// For each buffer the others that conflict with the same buffers, apart from each other.
+    /// The cliques of each buffer of non-zero size.
+    pub cliques_of: Vector<Rank, Vector<Membership, CliqueIndex>>,
+    /// The twins of each buffer: the buffers with the same alignment and closed neighbourhood in the conflict graph.
     pub twins: Vector<Rank, Vec<Rank>>,
 }
 
 impl<'p> Instance<'p> {
     pub fn of(problem: &'p Problem) -> Instance<'p> {
-        let mut sections_of = Vector::filled(Vector::new(), problem.sizes.len());
-        for (s, section) in ids(problem.sections.len()).zip(&problem.sections) {
-            for &b in section.iter().filter(|&&b| problem.sizes[b] > 0) {
-                sections_of[b].push(s);
+        let mut cliques_of = Vector::filled(Vector::new(), problem.sizes.len());
+        for (s, clique) in ids(problem.cliques.len()).zip(&problem.cliques) {
+            for &b in clique.iter().filter(|&&b| problem.sizes[b] > 0) {
+                cliques_of[b].push(s);
             }
         }
-        Instance { problem, sections_of, twins: twins(problem) }
+        Instance { problem, cliques_of, twins: twins(problem) }
     }
 }
 

@@ -1,24 +1,23 @@
-//! Memory: bounds, offsets and budgets on a partial order.
+//! The memory planner: lower bounds, offsets and budgets for buffers whose live ranges are given by a partial order.
 //!
-//! Nodes of a graph run side by side unless its edges order them, so when a buffer is live is no span of time. Two
-//! buffers may share bytes iff everything that uses the one precedes everything that uses the other ([`BufferOrder`]),
-//! and what follows needs nothing else:
+//! Nodes of a graph run side by side unless its edges order them, so the live range of a buffer is no interval of time. Two
+//! buffers may share bytes iff all users of one precede all users of the other ([`BufferOrder`]); the other pairs interfere
+//! ([`Conflicts`]).
 //!
-//! - [`floor()`] is what one node needs at once, below which no order of the nodes gets;
-//! - [`antichain()`] is the heaviest set of buffers of which none is over before another begins, below which no offsets
-//!   get without more edges;
-//! - [`plan()`] finds offsets: greedily in several orders, then by complete search, clique by clique or, where live
-//!   ranges are intervals, valley by valley of the skyline;
-//! - [`mod@check`] says whether offsets are right, from the definition alone;
-//! - [`budget`] finds edges to add so that a plan fits into fewer bytes;
-//! - [`nodes`] says which memory nodes follow which, where the driver places the buffers;
-//! - [`svg`] for pictures.
+//! - [`floor()`] is the largest number of bytes that one node needs at once: a lower bound under every order of the nodes;
+//! - [`antichain()`] is the heaviest set of pairwise interfering buffers: a lower bound under the given order;
+//! - [`plan()`] computes offsets: greedily in several orders, then by complete search;
+//! - [`mod@check`] checks offsets by the definition alone;
+//! - [`budget`] adds edges so that a plan fits into fewer bytes;
+//! - [`nodes`] links alloc and free nodes, where the driver assigns the addresses;
+//! - [`svg`] draws plans.
 //!
 //! Everything is deterministic: work is counted, not timed. Nothing recurses.
 
 mod bounds;
 pub mod budget;
 pub mod check;
+mod cliques;
 mod conflict;
 pub mod csv;
 mod emission;
@@ -26,7 +25,7 @@ mod flow;
 mod greedy;
 mod indices;
 mod instance;
-mod line;
+mod intervals;
 pub mod nodes;
 mod order;
 mod packing;
@@ -36,7 +35,6 @@ mod portfolio;
 mod problem;
 mod random;
 mod search;
-mod section;
 mod sequence;
 mod skyline;
 pub mod svg;

@@ -1,16 +1,15 @@
-//! Memory nodes, one alloc and one free a buffer: which frees each alloc follows, which frees are chained, and in
-//! which order all nodes are added.
+//! Memory nodes, an alloc and a free for each buffer: the edges between them, and the order in which all nodes are added.
 //!
-//! The driver assigns an address when an alloc node is added. It takes what was freed on a path to that node, splits
-//! blocks, and merges two freed neighbours only if their frees are ordered. So every buffer that is over before
-//! another begins should have its free on a path to the other's alloc, by few edges, and without ordering kernels:
+//! The driver assigns an address when an alloc node is added. It reuses blocks whose free nodes have a path to the alloc, splits
+//! blocks, and coalesces adjacent free blocks only if their frees are ordered ([`packing`](super::packing)). So each buffer that is
+//! before another should have a path from its free to the alloc of the other, by few edges, and without order between kernels:
 //!
-//! - An edge from free(b) to alloc(c) stands only where b is before c: then all that leads to the free precedes all
-//!   that follows from the alloc anyway.
-//! - An edge from free(b) to free(d) stands only where whatever d is before, b is before too. Whichever alloc the
-//!   path goes on to, b is before its buffer.
+//! - An edge from free(b) to alloc(c) is added only if b is before c: all predecessors of the free then precede all
+//!   successors of the alloc anyway.
+//! - An edge from free(b) to free(d) is added only if b is before all buffers that d is before. So b is before the buffer of every
+//!   alloc that the path leads on to.
 //!
-//! By both, every path from a free to an alloc is between buffers of which the one is before the other.
+//! Hence every path from a free to an alloc connects a buffer to one that it is before.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -26,23 +25,23 @@ use crate::reach::{Node, Reach};
 
 /// The most edges between memory nodes for each buffer, on average.
 const EDGES_A_BUFFER: usize = 2;
-/// The number of latest frees that are considered for a chain.
+/// The number of latest frees that are considered as the predecessor of a free.
 const LATEST: usize = 256;
 
-/// The edges between memory nodes, and an order to add all nodes in.
+/// The edges between memory nodes, and the order in which all nodes are added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryNodes {
-    /// For each buffer the buffers whose frees its alloc follows, sorted.
+    /// For each buffer the buffers whose frees its alloc depends on, sorted.
     pub alloc_after: Vector<BufferIndex, Vec<BufferIndex>>,
-    /// For each buffer the buffers whose frees its free follows, sorted.
+    /// For each buffer the buffers whose frees its free depends on, sorted.
     pub free_after: Vector<BufferIndex, Vec<BufferIndex>>,
-    /// Every node after all that it depends on. Buffers without users have no nodes; those that stay have no free.
+    /// All nodes in a topological order. Buffers without users have no nodes; those that stay have no free.
     pub emission: Vec<Emit>,
-    /// How the driver is expected to pack the buffers then.
+    /// The expected packing by the driver.
     pub packing: Packing,
 }
 
-/// Chooses edges and order for the buffers of a graph.
+/// Chooses the edges and the order for the buffers of a graph.
 ///
 /// # Panics
 ///
@@ -61,19 +60,20 @@ pub fn memory_nodes(
     MemoryNodes { alloc_after, free_after, emission, packing }
 }
 
-/// Goes through the graph in topological order and links each alloc and free as it comes by.
+/// Adds the edges of allocs and frees, in topological order of the graph.
 struct Linker<'a> {
     reach: &'a Reach,
     buffers: &'a Vector<BufferIndex, Buffer>,
     order: &'a BufferOrder,
-    /// For each rank the ranks of the buffers that begin only after its own is over.
+    /// Row `r`: the ranks of the buffers that the one of rank `r` is before.
     after: Matrix<Rank>,
+    /// The number of buffers that each buffer is before.
     after_count: Vector<BufferIndex, usize>,
-    /// By node, and by alloc and free of each buffer: the buffers whose frees lead there.
+    /// The buffers from whose frees paths lead to each node, to each alloc and to each free.
     freed_at_node: Matrix<Node>,
     freed_at_alloc: Matrix<BufferIndex>,
     freed_at_free: Matrix<BufferIndex>,
-    /// The frees so far that something begins after.
+    /// The frees so far of buffers that are before another one.
     frees: Vec<BufferIndex>,
     alloc_after: Vector<BufferIndex, Vec<BufferIndex>>,
     free_after: Vector<BufferIndex, Vec<BufferIndex>>,
@@ -106,39 +106,37 @@ impl<'a> Linker<'a> {
     }
 
     fn run(&mut self) {
-        let (mut begins, mut births, mut ends) = (
-            Vector::filled(Vec::new(), self.reach.len()),
-            Vector::filled(Vec::new(), self.reach.len()),
-            Vector::filled(Vec::new(), self.reach.len()),
-        );
+        let none = || Vector::filled(Vec::new(), self.reach.len());
+        // By node: the buffers allocated just before it, all that it is a first user of, and those freed just after it.
+        let (mut allocs, mut begins, mut frees) = (none(), none(), none());
         let position = |v: &Node| self.reach.positions()[*v];
         for &b in self.order.by_rank() {
-            if let Some(&first) = self.order.births[b].iter().min_by_key(|v| position(v)) {
-                begins[first].push(b);
-                self.order.births[b].iter().for_each(|&v| births[v].push(b));
+            if let Some(&first) = self.order.begins[b].iter().min_by_key(|v| position(v)) {
+                allocs[first].push(b);
+                self.order.begins[b].iter().for_each(|&v| begins[v].push(b));
             }
             if let Some(&last) = self.order.ends[b].iter().max_by_key(|v| position(v))
                 && !self.buffers[b].stays
             {
-                ends[last].push(b);
+                frees[last].push(b);
             }
         }
         for &v in self.reach.topological() {
-            begins[v].iter().for_each(|&b| self.link_alloc(b));
+            allocs[v].iter().for_each(|&b| self.link_alloc(b));
             let mut freed = vec![0u64; words(self.buffers.len())];
             for &p in &self.reach.reduced()[v] {
                 or_into(&mut freed, self.freed_at_node.row(p));
             }
-            for &b in &births[v] {
+            for &b in &begins[v] {
                 or_into(&mut freed, self.freed_at_alloc.row(b));
             }
             self.freed_at_node.row_mut(v).copy_from_slice(&freed);
-            ends[v].iter().for_each(|&b| self.link_free(b));
+            frees[v].iter().for_each(|&b| self.link_free(b));
         }
     }
 
-    /// The alloc of `c` follows, of the frees of buffers before it, those of which least else follows first: they end
-    /// chains. Then those that no path covers, as long as there are edges to spend.
+    /// Adds edges to the alloc of `c` from frees of buffers before it that have no path to it yet, until the limit of edges is
+    /// reached. Frees that the fewest other allocs can depend on come first: they are the last ones of their chains.
     fn link_alloc(&mut self, c: BufferIndex) {
         self.allocs += 1;
         let mut donors: Vec<BufferIndex> =
@@ -150,7 +148,7 @@ impl<'a> Linker<'a> {
                 continue;
             }
             let taken = self.alloc_after[c].len();
-            // Each free that is still to come may be chained.
+            // Each buffer that is not freed yet may need one more edge, for its free.
             let spent = self.edges + self.allocs - self.freed;
             if taken > 0 && spent >= EDGES_A_BUFFER * self.allocs {
                 break;
@@ -163,7 +161,7 @@ impl<'a> Linker<'a> {
         self.freed_at_alloc.row_mut(c).copy_from_slice(&freed);
     }
 
-    /// The free of `d` follows the nearest earlier one that may be chained before it.
+    /// Adds an edge to the free of `d` from the earlier free that the fewest allocs can depend on, of those that may precede it.
     fn link_free(&mut self, d: BufferIndex) {
         self.freed += 1;
         let mut freed = vec![0u64; words(self.buffers.len())];
@@ -192,13 +190,13 @@ impl<'a> Linker<'a> {
 }
 
 impl MemoryNodes {
-    /// The edges between memory nodes.
+    /// Returns the number of edges between memory nodes.
     #[must_use]
     pub fn edges(&self) -> usize {
         self.alloc_after.iter().chain(&self.free_after).map(Vec::len).sum()
     }
 
-    /// The buffers whose alloc, and those whose free, is among the nodes.
+    /// Returns the buffers that have an alloc node, and those that have a free node.
     #[must_use]
     pub fn buffers(&self) -> (BTreeSet<BufferIndex>, BTreeSet<BufferIndex>) {
         let mut both = (BTreeSet::new(), BTreeSet::new());
@@ -232,8 +230,8 @@ mod tests {
             let mut all = preds.clone();
             all.resize(n + 2 * m, Vec::new());
             for (b, buffer) in buffers.enumerate() {
-                let (births, ends) = (&order.births[b], &order.ends[b]);
-                births.iter().for_each(|&v| all[v].push(alloc(b)));
+                let (begins, ends) = (&order.begins[b], &order.ends[b]);
+                begins.iter().for_each(|&v| all[v].push(alloc(b)));
                 if !buffer.stays {
                     all[free(b)].extend(ends);
                     all[free(b)].extend(nodes.free_after[b].iter().map(|&a| free(a)));
@@ -254,7 +252,7 @@ mod tests {
                 }
             }
             prop_assert!(nodes.edges() <= 2 * buffers.len());
-            // Each node once, after all that it depends on.
+            // Each node once, in a topological order.
             let mut place = Vector::filled(None, all.len());
             for (at, emit) in nodes.emission.iter().enumerate() {
                 let node = match *emit {
@@ -282,7 +280,7 @@ mod tests {
         Buffer { size: 1, align: 1, users, ..Buffer::default() }
     }
 
-    /// A chain of kernels, each with a buffer for the next: every free is on a path to every later alloc but one.
+    /// A chain of kernels, each with a buffer for the next: every free has a path to every later alloc but one.
     #[test]
     fn a_chain_reuses_at_once() {
         let reach = Reach::of(&preds(Family::Chain, 100, |_| 0)).unwrap();
@@ -299,7 +297,7 @@ mod tests {
         assert_eq!((nodes.packing.bytes, nodes.packing.arbitrary), (2 * 512, false));
     }
 
-    /// Layers of 16 that all feed all of the next layer: chained frees keep it at two edges a buffer.
+    /// Layers of 16, each node a predecessor of all of the next layer: chained frees keep the number of edges at two a buffer.
     #[test]
     fn wide_joins_stay_sparse() {
         let (width, layers) = (16, 10);

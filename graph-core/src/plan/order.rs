@@ -1,8 +1,8 @@
-//! A strict order on buffers, derived from the order of the nodes: which buffer is over before another begins.
+//! The strict order of the buffers that follows from the order of the nodes.
 //!
-//! `b` is before `c` iff everything that the free of `b` waits for strictly precedes everything that comes after the
-//! alloc of `c`. Two buffers may share bytes iff one is before the other. Buffers are numbered by *rank* inside, an
-//! order in which whatever is before comes first, so that rows of bits end early.
+//! `b` is before `c` iff all maximal users of `b` strictly precede all minimal users of `c`: its live range ends before the other
+//! begins in every execution. Two buffers interfere iff neither is before the other. Inside, buffers are numbered by *rank*, a linear
+//! extension of the order, so that bit rows end early.
 
 use super::conflict::Conflicts;
 use super::indices::{BufferIndex, Rank};
@@ -10,29 +10,29 @@ use crate::bits::{Matrix, and_into, clear, clear_all, has, highest, ones, or_int
 use crate::index::{Vector, ids};
 use crate::reach::{Node, Reach};
 
-/// A buffer and its users, which are nodes of a [`Reach`].
+/// A buffer with its users, which are nodes of a [`Reach`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffer {
-    /// Its bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// The alignment of its offset: not 0.
+    /// The alignment of its offset; not 0.
     pub align: u64,
-    /// Every node that reads or writes it. Without users it needs no bytes.
+    /// All nodes that read or write it. Without users it needs no bytes.
     pub users: Vec<Node>,
-    /// Nodes that do not use it, but have to come after its alloc.
+    /// Other nodes that must come after its alloc.
     pub after_alloc: Vec<Node>,
-    /// Nodes that do not use it, but that its free has to come after.
+    /// Other nodes that its free must come after.
     pub before_free: Vec<Node>,
-    /// True if it stays allocated when the graph is over, as outputs do: no later buffer takes its bytes.
+    /// True if it stays allocated when the graph ends, as outputs do: it is before no buffer.
     pub stays: bool,
 }
 
-/// The order of the buffers.
+/// The strict order of the buffers.
 #[derive(Clone, Debug)]
 pub struct BufferOrder {
-    /// The minimal nodes that come after the alloc of each buffer, sorted.
-    pub births: Vector<BufferIndex, Vec<Node>>,
-    /// The maximal nodes that the free of each buffer waits for, sorted.
+    /// The minimal users of each buffer, `after_alloc` included, sorted.
+    pub begins: Vector<BufferIndex, Vec<Node>>,
+    /// The maximal users of each buffer, `before_free` included, sorted.
     pub ends: Vector<BufferIndex, Vec<Node>>,
     by_rank: Vector<Rank, BufferIndex>,
     rank: Vector<BufferIndex, Rank>,
@@ -41,7 +41,7 @@ pub struct BufferOrder {
 }
 
 impl BufferOrder {
-    /// The order of `buffers` whose users are nodes of `reach`.
+    /// Computes the order of `buffers`, whose users are nodes of `reach`.
     ///
     /// # Panics
     ///
@@ -61,9 +61,9 @@ impl BufferOrder {
             [] => Vec::new(),
             _ => reach.maximal(&[&buffer.users[..], &buffer.before_free].concat()),
         };
-        let births: Vector<BufferIndex, Vec<Node>> = buffers.iter().map(minimal).collect();
+        let begins: Vector<BufferIndex, Vec<Node>> = buffers.iter().map(minimal).collect();
         let ends: Vector<BufferIndex, Vec<Node>> = buffers.iter().map(maximal).collect();
-        let first = |b: BufferIndex| births[b].iter().map(|&v| reach.positions()[v]).min();
+        let first = |b: BufferIndex| begins[b].iter().map(|&v| reach.positions()[v]).min();
         let mut by_rank: Vec<BufferIndex> = buffers.ids().collect();
         by_rank.sort_by_key(|&b| first(b));
         let by_rank: Vector<Rank, BufferIndex> = by_rank.into();
@@ -72,7 +72,7 @@ impl BufferOrder {
             rank[b] = r;
         }
 
-        // Buffers that are over once a node is done; and those that need several nodes, where these first meet.
+        // Buffers with one maximal user end after that node; those with several, at the first common descendants of these.
         let mut over_after: Vector<Node, Vec<Rank>> = Vector::filled(Vec::new(), reach.len());
         let mut over_at: Vector<Node, Vec<Rank>> = Vector::filled(Vec::new(), reach.len());
         for b in buffers.ids() {
@@ -86,7 +86,7 @@ impl BufferOrder {
                     .for_each(|v| over_at[v].push(rank[b])),
             }
         }
-        // Row v: the buffers that are over before node v begins.
+        // Row v: the buffers whose live range ends before node v begins.
         let mut over: Matrix<Node> = Matrix::new(reach.len(), n);
         let mut row = vec![0u64; words(n)];
         for &v in reach.topological() {
@@ -100,7 +100,7 @@ impl BufferOrder {
         }
         let mut before = Matrix::new(n, n);
         for (r, &b) in by_rank.enumerate() {
-            let Some((&first, rest)) = births[b].split_first() else {
+            let Some((&first, rest)) = begins[b].split_first() else {
                 continue;
             };
             let to = before.row_mut(r);
@@ -109,10 +109,10 @@ impl BufferOrder {
                 and_into(to, over.row(v));
             }
         }
-        BufferOrder { births, ends, by_rank, rank, before }
+        BufferOrder { begins, ends, by_rank, rank, before }
     }
 
-    /// The number of buffers.
+    /// Returns the number of buffers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rank.len()
@@ -124,24 +124,24 @@ impl BufferOrder {
         self.rank.is_empty()
     }
 
-    /// Returns true if `b` is over before `c` begins.
+    /// Returns true if `b` is before `c`.
     #[must_use]
     pub fn before(&self, b: BufferIndex, c: BufferIndex) -> bool {
         has(self.before.row(self.rank[c]), self.rank[b])
     }
 
-    /// Returns the buffers that are over before `c` begins, by rank.
+    /// Returns the buffers that are before `c`, by rank.
     pub fn all_before(&self, c: BufferIndex) -> impl Iterator<Item = BufferIndex> + '_ {
         ones(self.before.row(self.rank[c])).map(|r| self.by_rank[r])
     }
 
-    /// Returns the maximal buffers that are over before `c` begins: those that are before no other of them.
+    /// Returns the direct predecessors of `c` in the order: the maximal buffers that are before it.
     #[must_use]
     pub fn just_before(&self, c: BufferIndex) -> Vec<BufferIndex> {
         self.reduced(self.rank[c]).into_iter().map(|r| self.by_rank[r]).collect()
     }
 
-    /// Returns the buffers, each after all that are before it.
+    /// Returns the buffers by rank: a linear extension of the order.
     #[must_use]
     pub fn by_rank(&self) -> &Vector<Rank, BufferIndex> {
         &self.by_rank
@@ -153,13 +153,13 @@ impl BufferOrder {
         &self.rank
     }
 
-    /// Who needs disjoint bytes, by rank.
+    /// Returns the interference graph, by rank.
     pub(super) fn conflicts(&self) -> Conflicts {
         let n = self.len();
         let after = self.after_rows();
         let mut conflicts = Conflicts::none(n);
         let mut all = vec![0u64; words(n)];
-        let used = |r: Rank| !self.births[self.by_rank[r]].is_empty();
+        let used = |r: Rank| !self.begins[self.by_rank[r]].is_empty();
         ids(n).filter(|&r| used(r)).for_each(|r| set(&mut all, r));
         for r in ids(n).filter(|&r| used(r)) {
             let row = conflicts.row_mut(r);
@@ -171,12 +171,12 @@ impl BufferOrder {
         conflicts
     }
 
-    /// Rows by rank: the ranks of the buffers that begin after the one of rank `r` is over.
+    /// Returns rows by rank: row `r` has the ranks of the buffers that the one of rank `r` is before.
     pub(super) fn after_rows(&self) -> Matrix<Rank> {
         transpose(&self.before, self.len())
     }
 
-    /// The ranks that come right before rank `r`.
+    /// Returns the direct predecessors of rank `r` in the order.
     pub(super) fn reduced(&self, r: Rank) -> Vec<Rank> {
         let mut left = self.before.row(r).to_vec();
         let mut reduced = Vec::new();
@@ -211,7 +211,7 @@ fn transpose(matrix: &Matrix<Rank>, n: usize) -> Matrix<Rank> {
             if any == 0 {
                 continue;
             }
-            // Swaps ever smaller quarters.
+            // Transposes a 64 x 64 block by swapping quarters of halved size.
             let mut width = 32;
             let mut mask = 0xffff_ffffu64;
             while width > 0 {

@@ -1,22 +1,20 @@
-//! How the driver packs the allocations of a graph, as far as that can be seen from outside.
+//! A model of how the driver assigns addresses to the allocations of a graph.
 //!
-//! Measured on an H200 with driver 580.159 (CUDA 13.0), 1,515 graphs of up to 1,150 kernels and memory nodes, MiniMalloc's
-//! traces among them. In 1,300 all addresses follow from these rules; in the others all do up to the first free that may
-//! join several chains, from where on they were not followed:
+//! Derived from measurements on an H200 with driver 580.159 (CUDA 13.0): 1,515 graphs of up to 1,150 kernels and memory nodes,
+//! the MiniMalloc traces among them. In 1,300 all addresses follow from these rules; in the others all do up to the first free
+//! that may join several chains.
 //!
-//! - An address is settled when the alloc node is added, by the edges that are there, in steps of 512 bytes.
-//! - Frees are kept in *chains*. A free that is added joins a chain whose latest free leads to it; if there is none, it
-//!   begins one. Which chain it joins of several is arbitrary.
-//! - What it frees is merged at once with its neighbours that the same chain freed, and then all of it is freed by the
-//!   later free: an alloc that only follows the earlier one cannot have it any more. Of different chains nothing is
-//!   merged, whatever follows both.
-//! - An alloc takes the lower end of a part that is large enough and whose free leads to it: of a chain, the smallest part
-//!   that is large enough (of equal ones, that which has been there longest), unless its free does not lead there: then
-//!   the one of the earliest free, of those that do. Of several chains with such a part it takes an arbitrary one. What is
-//!   left stays as it was freed.
-//! - If there is no such part it takes new bytes behind all others, even if the last bytes are free.
+//! - An address is assigned when the alloc node is added, by the edges that exist then, in steps of 512 bytes.
+//! - Frees make *chains*. A free joins a chain if a path leads from the latest free of the chain to it; else it begins a new
+//!   chain. Which one it joins of several is arbitrary.
+//! - A freed block is coalesced at once with adjacent free blocks of the same chain. The coalesced block belongs to the later
+//!   free: an alloc that depends on the earlier one alone cannot use it any more. Blocks of different chains are not coalesced.
+//! - An alloc takes the lower end of a free block that is large enough and from whose free a path leads to it. In a chain that is the
+//!   best fit (of equal blocks, the one unchanged for longest); if no path leads from its free, the block of the earliest free
+//!   from which one does. Of several chains with such a block it takes an arbitrary one. The remainder stays in its chain.
+//! - Otherwise it takes new addresses behind all others, even if the last block is free.
 //!
-//! Where each free and each alloc has one chain to go to, the packing is therefore known.
+//! The addresses are determined unless a free or an alloc has several chains to choose from.
 
 use super::indices::BufferIndex;
 use crate::bits::{Matrix, has};
@@ -24,7 +22,7 @@ use crate::index::{Index, Vector, wide};
 use crate::reach::Node;
 
 /// The granularity that the driver rounds sizes up to.
-const STEP: u64 = 512;
+pub(super) const STEP: u64 = 512;
 
 /// A node that is added to the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,22 +35,22 @@ pub enum Emit {
     Free(BufferIndex),
 }
 
-/// The frees that lead to each alloc, and to each free: rows of bits by buffer. A free leads to itself.
+/// The frees from which paths lead to each alloc, and to each free, as bit rows by buffer. A free reaches itself.
 pub(super) struct Paths {
     pub to_alloc: Matrix<BufferIndex>,
     pub to_free: Matrix<BufferIndex>,
 }
 
-/// A free part of the address space.
+/// A free block of addresses.
 #[derive(Clone, Copy)]
 struct Hole {
     from: u64,
     to: u64,
-    /// The latest of the frees that made it.
+    /// The latest free that it was coalesced from.
     freed: BufferIndex,
-    /// When that one was added.
+    /// The step at which that free was added.
     added: usize,
-    /// Since when the part is as it is.
+    /// The step of its last change.
     since: usize,
 }
 
@@ -63,15 +61,15 @@ impl Hole {
 }
 
 struct Chain {
-    /// Stands for what is arbitrary: chains are asked in this order.
+    /// The order in which chains are tried: a guess at an arbitrary choice.
     rank: u64,
     tail: BufferIndex,
-    /// By address.
+    /// The free blocks, by address.
     holes: Vec<Hole>,
 }
 
 impl Chain {
-    /// Takes what `b` freed, and merges it.
+    /// Adds a freed block, coalesced with adjacent ones. `leads` are the frees from which paths lead to this one.
     fn free(&mut self, hole: Hole, leads: &[u64]) {
         let Hole { mut from, mut to, .. } = hole;
         let at = self.holes.partition_point(|hole| hole.from < from);
@@ -94,7 +92,7 @@ impl Chain {
         self.holes.splice(first..last, [Hole { from, to, ..hole }]);
     }
 
-    /// The hole for so many bytes.
+    /// Returns the block that an alloc of `size` bytes takes.
     fn fitting(&self, size: u64, leads: &[u64]) -> Option<usize> {
         let fitting = || (0..).zip(&self.holes).filter(|(_, hole)| hole.room() >= size);
         let led = |hole: &Hole| has(leads, hole.freed);
@@ -105,7 +103,7 @@ impl Chain {
         fitting().filter(|(_, hole)| led(hole)).min_by_key(|(_, hole)| hole.added).map(|(at, _)| at)
     }
 
-    /// Gives so many bytes of a hole, and their address.
+    /// Takes `size` bytes from the lower end of a block, and returns their address.
     fn take(&mut self, at: usize, size: u64, now: usize) -> u64 {
         let from = self.holes[at].from;
         self.holes[at].from += size;
@@ -117,21 +115,21 @@ impl Chain {
     }
 }
 
-/// The expected packing by the driver.
+/// The addresses that the driver is expected to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
-    /// The bytes of addresses that it takes. The more of two guesses, where it may choose.
+    /// The bytes from the first to the last address: the maximum of two guesses if the driver may choose.
     pub bytes: u64,
-    /// True if it may choose: then it may take other bytes.
+    /// True if the driver may choose, so that `bytes` may differ.
     pub arbitrary: bool,
-    /// The steps of the simulation: holes that were looked at.
+    /// The work of the simulation: the number of free blocks examined.
     pub(super) steps: usize,
 }
 
-/// Seeds for the choices that are arbitrary.
+/// Seeds for guesses at arbitrary choices.
 const GUESSES: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
 
-/// Returns the packing of buffers of these sizes, whose nodes are added in this order. O(buffers × holes).
+/// Simulates the driver for nodes added in this order. O(buffers × free blocks).
 pub(super) fn packing(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths: &Paths) -> Packing {
     let first = packed(emission, sizes, paths, GUESSES[0]);
     if !first.arbitrary {

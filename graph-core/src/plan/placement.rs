@@ -1,26 +1,25 @@
-//! Places the buffers of a problem, by all means: greedy orders first, then search.
+//! Placement: greedy in several orders, then search.
 
 use super::greedy::{Layout, Traits, place};
 use super::indices::Rank;
 use super::problem::{Effort, Offsets, Problem};
-use super::{line, portfolio, section};
+use super::{cliques, intervals, portfolio};
 use crate::index::{Vector, wide};
 
-/// Places the buffers of a problem: greedily in several orders, then by search while the goal is not reached.
-///
-/// The goal is the largest of the bound and the clique weights. Deterministic; the work is limited by `effort`.
+/// Places the buffers of a problem: greedily in several orders, then by search until the lower bound is reached or the steps of `effort` are
+/// used up. The lower bound is the given one or the weight of the heaviest clique.
 #[must_use]
 pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
-    let weight = |section: &Vec<Rank>| section.iter().map(|&b| problem.sizes[b]).sum();
-    let goal = problem.sections.iter().map(weight).max().unwrap_or(0).max(problem.bound.bytes);
+    let weight = |clique: &Vec<Rank>| clique.iter().map(|&b| problem.sizes[b]).sum();
+    let goal = problem.cliques.iter().map(weight).max().unwrap_or(0).max(problem.bound.bytes);
     let n = wide(problem.sizes.len());
     let mut steps = effort.steps(problem.sizes.len());
-    let line = line::Line::of(problem);
+    let intervals = intervals::Intervals::of(problem);
     let enough = steps / 2;
     let mut best: Option<Layout> = None;
     let mut orders = Traits::of(problem).orders();
-    if line.is_some() {
-        // On a line the order by size packs best, and the steps may not suffice for all orders.
+    if intervals.is_some() {
+        // For intervals the order by size packs best, and the steps may not suffice for all orders.
         orders.swap(0, 1);
     }
     for order in &orders {
@@ -37,9 +36,9 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     };
     if best.total > goal {
         let members = usize::try_from(2 * steps / n.max(1)).unwrap_or(usize::MAX);
-        let sections = section::trimmed(&problem.sections, &problem.sizes, members);
-        let trimmed = Problem { sections, ..problem.clone() };
-        best = portfolio::improve(&trimmed, line.as_ref(), best, goal, &mut steps);
+        let cliques = cliques::trimmed(&problem.cliques, &problem.sizes, members);
+        let trimmed = Problem { cliques, ..problem.clone() };
+        best = portfolio::improve(&trimmed, intervals.as_ref(), best, goal, &mut steps);
     }
     Offsets { offsets: best.offsets, total: best.total }
 }

@@ -1,11 +1,11 @@
-//! Plans the buffers of a graph: from their order to offsets, with the bounds.
+//! Plans the buffers of a graph: order, bounds, cliques, offsets.
 
 use super::bounds::{Floor, antichain, floor};
 use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
 use super::placement::place_all;
 use super::problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem, common_divisor, room};
-use super::{check, section};
+use super::{check, cliques};
 use crate::index::Vector;
 use crate::reach::Reach;
 
@@ -24,8 +24,8 @@ pub struct Plan {
     pub optimal: bool,
 }
 
-/// Plans the buffers of a graph. Sizes count rounded up to the alignment that all buffers have in common, in the
-/// bounds as in the plan.
+/// Plans the buffers of a graph. In the bounds and in the plan, sizes are rounded up to the greatest common divisor of all
+/// alignments.
 ///
 /// # Errors
 ///
@@ -51,16 +51,16 @@ pub(crate) fn plan_ordered(
     let bound = antichain(order, &sizes);
     let floor = floor(reach, buffers, order);
     let conflicts = order.conflicts();
-    let size = |&b: &BufferIndex| if order.births[b].is_empty() { 0 } else { sizes[b] };
+    let size = |&b: &BufferIndex| if order.begins[b].is_empty() { 0 } else { sizes[b] };
     let ranked_sizes: Vector<Rank, u64> = order.by_rank().iter().map(size).collect();
     let heaviest: Vec<Rank> = bound.buffers.iter().map(|&b| order.ranks()[b]).collect();
-    let sections = section::sections(&conflicts, &ranked_sizes, &heaviest, effort.steps(buffers.len()) / 8);
+    let cliques = cliques::maximal(&conflicts, &ranked_sizes, &heaviest, effort.steps(buffers.len()) / 8);
     let problem = Problem {
         aligns: order.by_rank().iter().map(|&b| buffers[b].align).collect(),
         sizes: ranked_sizes,
         conflicts,
         begins: (0..).take(buffers.len()).collect(),
-        sections,
+        cliques,
         bound: Bound { bytes: bound.bytes, buffers: heaviest },
     };
     let Offsets { offsets: ranked, total } = place_all(&problem, effort);
@@ -73,8 +73,8 @@ pub(crate) fn plan_ordered(
     Plan { offsets, total, bound, floor, optimal }
 }
 
-/// Returns the buffers with their sizes rounded up to the alignment that all have in common: all offsets are multiples of it,
-/// so nothing smaller can be used.
+/// Returns the buffers with their sizes rounded up to the greatest common divisor of all alignments. All offsets are multiples of
+/// it, so the remaining bytes are of no use to others.
 pub(crate) fn rounded(
     buffers: &Vector<BufferIndex, Buffer>,
 ) -> Result<Vector<BufferIndex, Buffer>, PlanError> {

@@ -1,27 +1,27 @@
-//! A portfolio of short searches with growing limits: which priority and rule suit a problem shows only by trying, and a
-//! search that goes wrong early seldom recovers.
+//! A portfolio of searches with different priorities and branching rules, restarted with growing limits: no rule is best for all
+//! problems, and a search with bad early decisions seldom recovers.
 
 use super::greedy::{Layout, Traits};
 use super::indices::Rank;
 use super::instance::Instance;
-use super::line::Line;
+use super::intervals::Intervals;
 use super::problem::{Problem, common_divisor, end};
 use super::search::{self, Outcome, Rule};
 use super::skyline::{self, Preference};
 use crate::index::{Vector, narrow, wide};
 
-/// One way to search.
+/// A search with its parameters.
 enum Strategy {
-    /// Clique by clique, for any order of the buffers: the priority of each buffer (0 first), and the branching rule.
+    /// [`search`], for any conflict graph: the priority of each buffer (0 is the highest), and the branching rule.
     Cliques(Vector<Rank, u32>, Rule),
-    /// Valley by valley, where live ranges are intervals.
+    /// [`skyline`], for live ranges that are intervals.
     Skyline(Preference),
 }
 
-/// Lowers `best` towards `goal`, which nothing goes below, within `steps` steps.
+/// Improves `best` until its size is `goal`, a lower bound, or no steps are left.
 pub(super) fn improve(
     problem: &Problem,
-    line: Option<&Line>,
+    intervals: Option<&Intervals>,
     best: Layout,
     goal: u64,
     steps: &mut u64,
@@ -29,12 +29,12 @@ pub(super) fn improve(
     let traits = Traits::of(problem);
     let instance = Instance::of(problem);
     let grain = grain(problem);
-    let mut strategies = strategies(&traits, line.is_some());
+    let mut strategies = strategies(&traits, intervals.is_some());
     let n = wide(problem.sizes.len());
-    // Dead ends until a search is given up: descents that go well meet few.
+    // The dead ends after which a search is given up: searches that succeed have few.
     let mut patience = n / 8 + 64;
     let mut tried = 2;
-    let mut search = Bisection { instance: &instance, line, best, goal, grain };
+    let mut search = Bisection { instance: &instance, intervals, best, goal, grain };
     while search.best.total > search.goal && *steps > 0 {
         search.round(&mut strategies, tried, patience, steps);
         if tried == strategies.len() {
@@ -46,17 +46,18 @@ pub(super) fn improve(
     search.best
 }
 
+/// A binary search for the least capacity that a strategy succeeds at.
 struct Bisection<'i, 'p> {
     instance: &'i Instance<'p>,
-    line: Option<&'i Line>,
+    intervals: Option<&'i Intervals>,
     best: Layout,
-    /// No layout is below; searches that prove more lift it.
+    /// A lower bound, raised by each proof that a capacity is too small.
     goal: u64,
     grain: u64,
 }
 
 impl Bisection<'_, '_> {
-    /// Tries the goal itself, then halves the span between what is known and what the strategies fail to reach.
+    /// Tries the lower bound itself, then bisects between it and the best layout.
     fn round(&mut self, strategies: &mut [Strategy], tried: usize, patience: u64, steps: &mut u64) {
         if self.reach(self.goal, strategies, tried, patience, steps) {
             return;
@@ -65,7 +66,7 @@ impl Bisection<'_, '_> {
         while self.best.total > self.goal {
             let span = self.best.total.saturating_sub(failed);
             let capacity = (failed + span / 2) / self.grain * self.grain;
-            // The last thousandth is not worth a round of failures; a later round looks there again.
+            // The last 1/1024 is left to a later round, with larger limits.
             if capacity <= failed || *steps == 0 || span <= self.goal / 1024 {
                 return;
             }
@@ -75,7 +76,7 @@ impl Bisection<'_, '_> {
         }
     }
 
-    /// Returns true if one of the first `tried` strategies fits everything into `capacity`. That one goes first from then on.
+    /// Returns true if one of the first `tried` strategies finds offsets within `capacity`, and moves that one to the front.
     fn reach(
         &mut self,
         capacity: u64,
@@ -98,16 +99,16 @@ impl Bisection<'_, '_> {
         false
     }
 
-    /// Searches once, and notes what comes of it.
+    /// Runs one search and updates `best` or `goal` by its outcome.
     fn search(&mut self, capacity: u64, strategy: &Strategy, patience: u64, steps: &mut u64) -> Outcome {
-        let Problem { sizes, sections, .. } = self.instance.problem;
-        let outcome = match (strategy, self.line) {
-            (Strategy::Skyline(preference), Some(line)) => {
-                skyline::search(line, sizes, capacity, *preference, patience, steps)
+        let Problem { sizes, cliques, .. } = self.instance.problem;
+        let outcome = match (strategy, self.intervals) {
+            (Strategy::Skyline(preference), Some(intervals)) => {
+                skyline::search(intervals, sizes, capacity, *preference, patience, steps)
             }
-            // A descent scans every clique at each buffer: not worth it where that takes most of the remaining steps.
+            // A search scans all cliques once a buffer: too much if that takes a quarter of the remaining steps.
             (Strategy::Cliques(..), Some(_))
-                if wide(sizes.len() * (sections.len() + sizes.len() / 8)) > *steps / 4 =>
+                if wide(sizes.len() * (cliques.len() + sizes.len() / 8)) > *steps / 4 =>
             {
                 Outcome::Unknown
             }
@@ -128,32 +129,32 @@ impl Bisection<'_, '_> {
     }
 }
 
-/// All offsets that a search can give are multiples of this, and so are all sizes.
+/// Returns the greatest common divisor of all sizes and alignments: all offsets are multiples of it.
 fn grain(problem: &Problem) -> u64 {
     problem.sizes.iter().chain(&problem.aligns).copied().fold(0, common_divisor).max(1)
 }
 
-/// The strategies, the most promising first. The first four clique searches are enough for all graphs of the ablation
-/// table but one, whose plan the last two make 1.6 % smaller (benches/results/ablation.md).
-fn strategies(traits: &Traits, on_a_line: bool) -> Vec<Strategy> {
+/// Returns the strategies, the most promising first. The last two clique searches lower one plan of the ablation table, by 1.6 %
+/// (benches/results/ablation.md); the other plans need only the first four.
+fn strategies(traits: &Traits, are_intervals: bool) -> Vec<Strategy> {
     let Traits { size, width, contention, area, .. } = traits;
     let by_contention = priorities(&traits.order([contention, area, width]));
     let by_width = priorities(&traits.order([width, area, contention]));
     let by_size = priorities(&traits.order([size, width, contention]));
     let by_area = priorities(&traits.order([area, size, contention]));
     let (c, w, z, a) = (&by_contention, &by_width, &by_size, &by_area);
-    let sections = [
+    let cliques = [
         (c, Rule::Fewest),
         (z, Rule::Fewest),
         (w, Rule::Lowest),
         (a, Rule::Lowest),
         (w, Rule::Tightest),
-        (c, Rule::Foremost),
+        (c, Rule::Priority),
     ];
     let mut skylines =
-        [Preference::Large, Preference::Long, Preference::Wide].into_iter().filter(|_| on_a_line);
+        [Preference::Large, Preference::Long, Preference::Wide].into_iter().filter(|_| are_intervals);
     let mut strategies = Vec::new();
-    for (priority, rule) in sections {
+    for (priority, rule) in cliques {
         strategies.extend(skylines.next().map(Strategy::Skyline));
         strategies.push(Strategy::Cliques(priority.clone(), rule));
     }

@@ -1,4 +1,4 @@
-//! The problem that planning solves: buffers to place, how much work that may take, and what comes of it.
+//! The placement problem: buffers with sizes, alignments and conflicts; the effort; the solution; errors.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use super::conflict::Conflicts;
 use super::indices::{BufferIndex, Rank};
 use crate::index::{Vector, wide};
 
-/// The most bytes that all buffers may need side by side: sums of offsets and sizes then fit in 63 bits.
+/// The maximum sum of all sizes: sums of offsets and sizes then fit in 63 bits.
 pub const MOST_BYTES: u64 = 1 << 62;
 
-/// Returns the most bytes that a buffer takes if all lie one after another; `None` on overflow.
+/// Returns the bytes that a buffer takes if all lie one after another: its size rounded up to its alignment. `None` on overflow.
 pub(crate) fn room(size: u64, align: u64) -> Option<u64> {
     size.checked_next_multiple_of(align)
 }
 
-/// Bytes that no placement can go below, and the buffers that need them together.
+/// A lower bound on the bytes of a placement, and the buffers that need as many at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound<B> {
     /// The bytes.
@@ -29,7 +29,7 @@ impl<B> Default for Bound<B> {
     }
 }
 
-/// Buffers to place so that no two that conflict share bytes.
+/// Buffers to place so that no two conflicting ones share bytes.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The bytes of each buffer.
@@ -38,18 +38,18 @@ pub struct Problem {
     pub aligns: Vector<Rank, u64>,
     /// The pairs of buffers that need disjoint bytes.
     pub conflicts: Conflicts,
-    /// A number that rises with the begin of each buffer; one of the orders that are tried is by it.
+    /// The sort key of each buffer by the begin of its live range.
     pub begins: Vector<Rank, i64>,
-    /// Sets of buffers of which every two conflict; every buffer of some size is in one.
-    pub sections: Vec<Vec<Rank>>,
-    /// A lower bound.
+    /// Cliques of the conflict graph; every buffer of non-zero size is in at least one.
+    pub cliques: Vec<Vec<Rank>>,
+    /// A lower bound on the bytes.
     pub bound: Bound<Rank>,
 }
 
-/// How much work planning may take. Work is counted, not timed: the same input gives the same plan.
+/// The amount of work for a plan. Work is counted, not timed: equal inputs give equal plans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effort {
-    /// Some orders, and hardly any search.
+    /// Greedy placement in some orders, and hardly any search.
     Quick,
     /// The effort of builds: 1,000 buffers take less than 20 milliseconds.
     #[default]
@@ -59,7 +59,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Returns the steps for so many buffers. Work that is not counted grows with them, so the default takes fewer for many.
+    /// Returns the number of steps. Some work that grows with the number of buffers is not counted, so the default decreases with it.
     pub(super) fn steps(self, buffers: usize) -> u64 {
         match self {
             Effort::Quick => 3_000_000,
@@ -69,7 +69,7 @@ impl Effort {
     }
 }
 
-/// Why there is no plan.
+/// The reason why buffers cannot be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanError {
     /// A buffer's alignment is 0.
@@ -91,7 +91,7 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// The offsets of the buffers.
+/// A solution: an offset for each buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offsets {
     /// The offset of each buffer.

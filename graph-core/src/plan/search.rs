@@ -1,28 +1,33 @@
-//! Exact search: whether the buffers fit into a capacity, and where.
+//! Complete search for buffers with any conflict graph: whether they fit into a capacity, and where. Branch and bound with
+//! propagation of lower bounds and conflict-directed backjumping.
 //!
-//! The search looks for one solution in particular: that of the least sum of offsets, each weighted by the buffer's
-//! size times a number that falls with its priority. In it every buffer lies at 0 or on top of a conflicting one;
-//! none could slide down into a hole; and of two twins (buffers that conflict with the same others) that lie one
-//! right on the other, the one of higher priority is below. Whatever breaks one of the three is cut off.
+//! The search looks for a canonical solution: the one with the least sum of offsets, each weighted by the size of the buffer and a factor
+//! that falls with its priority. In it
+//! - each buffer lies at 0 or on top of a conflicting one;
+//! - no buffer fits into free bytes below it;
+//! - of two twins (buffers with equal closed neighbourhoods in the conflict graph) that lie on top of one another, the one of higher
+//!   priority is below.
 //!
-//! A *section* is a set of buffers of which every two conflict, so what is unplaced of it stacks up: from its floor,
-//! the lowest offset that any of them can still have, they need the sum of their sizes. At each step one section of a
-//! low floor is taken, and one of its buffers that can lie on that floor is placed there; or none of them ever is,
-//! and each waits to be lifted by a neighbour (`passed`). The alternatives exclude each other and leave nothing out.
-//! Taking the section with the fewest of them first is what makes the search fast.
+//! Partial placements that violate one of the three are pruned.
 //!
-//! Every lower limit carries its reason: the set of decisions, by level, that it follows from. A dead end is
-//! explained by the reasons of the limits that make it, and the search goes back to the latest decision among
-//! them, over all that have nothing to do with it. Parts that do not touch are thus solved apart.
+//! The unplaced buffers of a clique lie on top of one another. So they need the sum of their sizes above the *floor* of the
+//! clique, the lowest offset that any of them can have. A step takes a clique with a low floor and branches: one of its buffers
+//! that can lie on the floor is placed there, or all of these are *deferred*: none of them lies there, each waits for an
+//! unplaced neighbour to be placed below it. The alternatives are exhaustive and exclude each other. Cliques with few alternatives
+//! come first.
 //!
-//! Work is counted in steps, not by a clock: the same input gives the same result.
+//! Each lower bound on an offset carries a reason: the set of decisions, by level, that it follows from. The conflict set of a
+//! dead end is the union of the reasons of the bounds involved, and the search jumps back to the latest decision in it. Independent
+//! components of the conflict graph are thus solved independently.
+//!
+//! Work is counted in steps, not timed: equal inputs give equal results.
 
 mod state;
 #[cfg(test)]
 mod tests;
 
 use super::indices::{Level, Rank};
-use super::instance::{Instance, SectionIndex};
+use super::instance::{CliqueIndex, Instance};
 use crate::bits::{self, clear, has, last, ones, or_into, set};
 use crate::index::{Index, Vector};
 pub(super) use state::Rule;
@@ -31,16 +36,16 @@ use state::{Frame, OldReason, Search};
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Offsets that fit.
+    /// Offsets within the capacity.
     Found(Vector<Rank, u64>),
-    /// A proof that there are none.
+    /// No such offsets exist.
     Impossible,
     /// The steps or the patience ran out.
     Unknown,
 }
 
-/// Searches for offsets with every buffer's end at or below `capacity`, and takes what it uses from `steps`. It
-/// gives up at the end of the steps, or after `patience` dead ends.
+/// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`; gives up when no steps are
+/// left, or after `patience` dead ends.
 pub(super) fn search(
     instance: &Instance<'_>,
     capacity: u64,
@@ -55,26 +60,30 @@ pub(super) fn search(
     outcome
 }
 
+/// The result of propagation.
 enum Next {
+    /// All buffers are placed.
     Done,
-    Branch(SectionIndex),
+    /// The clique to branch on.
+    Branch(CliqueIndex),
+    /// The decisions contradict each other.
     DeadEnd,
 }
 
 impl Search<'_> {
     fn run(&mut self, mut patience: u64) -> Outcome {
         loop {
-            match self.look() {
+            match self.propagate() {
                 Next::Done => return Outcome::Found(std::mem::take(&mut self.offsets)),
-                Next::Branch(section) => {
-                    if self.frames.len() == self.deep * 64 {
+                Next::Branch(clique) => {
+                    if self.frames.len() == self.row_words * 64 {
                         return Outcome::Unknown;
                     }
-                    self.open(section);
+                    self.open(clique);
                     self.advance();
                 }
                 Next::DeadEnd => {
-                    if !self.go_back() {
+                    if !self.backjump() {
                         return Outcome::Impossible;
                     }
                     patience = patience.saturating_sub(1);
@@ -86,9 +95,9 @@ impl Search<'_> {
         }
     }
 
-    /// Draws what follows from the decisions so far; on a dead end `dead_end` holds the levels that make it.
-    fn look(&mut self) -> Next {
-        if self.passed_count > 0 && !self.lift_passed() {
+    /// Propagates the bounds and chooses the clique to branch on. At a dead end `dead_end` is its conflict set.
+    fn propagate(&mut self) -> Next {
+        if self.deferred_count > 0 && !self.lift_deferred() {
             return Next::DeadEnd;
         }
         let problem = self.problem;
@@ -96,26 +105,26 @@ impl Search<'_> {
         let Some(lowest_top) = lowest_top else {
             return Next::Done;
         };
-        self.spend(self.free.len() * 8 + problem.sections.len());
-        let mut best = ((u64::MAX, u64::MAX, u64::MAX), SectionIndex::NONE);
-        for s in self.unplaced.ids() {
-            if self.unplaced[s] == 0 {
+        self.spend(self.free.len() * 8 + problem.cliques.len());
+        let mut best = ((u64::MAX, u64::MAX, u64::MAX), CliqueIndex::NONE);
+        for s in self.unplaced_bytes.ids() {
+            if self.unplaced_bytes[s] == 0 {
                 continue;
             }
             if self.floors[s].stale {
                 self.refresh(s);
             }
             let floor = self.floors[s];
-            let top = floor.at + self.unplaced[s];
+            let top = floor.at + self.unplaced_bytes[s];
             if top > self.capacity {
                 self.dead_end.fill(0);
-                self.spend(self.waiting[s] * self.deep / 4);
-                for &(b, _) in &self.members[s].as_slice()[..self.waiting[s]] {
+                self.spend(self.unplaced_count[s] * self.row_words / 4);
+                for &(b, _) in &self.members[s].as_slice()[..self.unplaced_count[s]] {
                     or_into(&mut self.dead_end, self.reasons.row(b));
                 }
                 return Next::DeadEnd;
             }
-            // Nothing that is unplaced fits under this floor, so what lies on it ends what can lie below.
+            // Unplaced buffers fit below this floor: the cliques of lower floors come first.
             if !floor.settled || floor.at >= lowest_top {
                 continue;
             }
@@ -125,25 +134,25 @@ impl Search<'_> {
                 Rule::Fewest => (alternatives, room, floor.at),
                 Rule::Lowest => (floor.at, alternatives, room),
                 Rule::Tightest => (floor.at, room, alternatives),
-                Rule::Foremost => (floor.at, u64::from(floor.foremost), room),
+                Rule::Priority => (floor.at, u64::from(floor.best_priority), room),
             };
-            if key < best.0 || best.1 == SectionIndex::NONE {
+            if key < best.0 || best.1 == CliqueIndex::NONE {
                 best = (key, s);
             }
         }
-        // The lowest unplaced buffer waits for nobody, so its section is settled, and below every top.
-        debug_assert_ne!(best.1, SectionIndex::NONE);
+        // The lowest unplaced buffer is not deferred, so its clique is settled, and its floor is below every top.
+        debug_assert_ne!(best.1, CliqueIndex::NONE);
         Next::Branch(best.1)
     }
 
-    /// A buffer that was passed over lies on top of a neighbour that is still to be placed. Says false at a dead end.
-    fn lift_passed(&mut self) -> bool {
+    /// Raises the bounds of deferred buffers: each lies on top of a neighbour that is not placed. Returns false at a dead end.
+    fn lift_deferred(&mut self) -> bool {
         let problem = self.problem;
         let mut again = true;
         while again {
             again = false;
-            for b in self.passed.ids() {
-                if !self.passed[b] || !has(&self.free, b) {
+            for b in self.deferred.ids() {
+                if !self.deferred[b] || !has(&self.free, b) {
                     continue;
                 }
                 let (mut lowest, mut lowest_top) = (u64::MAX, u64::MAX);
@@ -158,9 +167,9 @@ impl Search<'_> {
                     }
                 }
                 self.spend(neighbours.len() * 8);
-                // Everything that is left to place leaves the hole free that this buffer was not put into.
-                let slides = lowest >= self.least[b] + problem.sizes[b];
-                // Without a neighbour left nobody can lift it.
+                // All unplaced neighbours lie above the free bytes that this buffer was deferred from: it would fit there.
+                let slides = lowest >= self.resting[b] + problem.sizes[b];
+                // Without an unplaced neighbour it can lie nowhere else.
                 let low = if lowest_top == u64::MAX {
                     u64::MAX
                 } else {
@@ -171,7 +180,7 @@ impl Search<'_> {
                 }
                 self.dead_end.fill(0);
                 or_into(&mut self.dead_end, self.reasons.row(b));
-                self.spend(neighbours.len() * 8 * self.deep);
+                self.spend(neighbours.len() * 8 * self.row_words);
                 for i in problem.conflicts.neighbours(b) {
                     if has(&self.free, i) {
                         or_into(&mut self.dead_end, self.reasons.row(i));
@@ -184,50 +193,50 @@ impl Search<'_> {
                 }
                 let reason = OldReason::new(self.old_reasons.len());
                 self.old_reasons.extend_from_slice(self.reasons.row(b));
-                self.note(b, reason);
+                self.record(b, reason);
                 self.reasons.row_mut(b).copy_from_slice(&self.dead_end);
                 self.low[b] = low;
-                self.stale_from(b, 0);
+                self.invalidate_floors(b, 0);
                 again = true;
             }
         }
         true
     }
 
-    /// Opens a frame for a section whose floor is settled.
-    fn open(&mut self, section: SectionIndex) {
-        let kids = self.kids.len();
-        let floor = self.floors[section].at;
-        let level = self.conflicts.len();
-        self.conflicts.resize(level + self.deep, 0);
-        let waiting = self.waiting[section];
-        self.spend(waiting * self.deep / 4);
-        for &(b, _) in &self.members[section].as_slice()[..waiting] {
-            or_into(&mut self.conflicts[level..], self.reasons.row(b));
+    /// Pushes a frame for a clique whose floor is settled.
+    fn open(&mut self, clique: CliqueIndex) {
+        let candidates = self.candidates.len();
+        let floor = self.floors[clique].at;
+        let level = self.conflict_sets.len();
+        self.conflict_sets.resize(level + self.row_words, 0);
+        let unplaced_count = self.unplaced_count[clique];
+        self.spend(unplaced_count * self.row_words / 4);
+        for &(b, _) in &self.members[clique].as_slice()[..unplaced_count] {
+            or_into(&mut self.conflict_sets[level..], self.reasons.row(b));
             if self.low[b] == floor {
-                self.kids.push(b);
+                self.candidates.push(b);
             }
         }
         let priority = self.priority;
-        self.kids[kids..].sort_unstable_by_key(|&b| priority[b]);
-        let count = self.kids.len() - kids;
-        self.frames.push(Frame { kids, count, next: 0, trail: self.trail.len(), placed: Rank::NONE });
+        self.candidates[candidates..].sort_unstable_by_key(|&b| priority[b]);
+        let count = self.candidates.len() - candidates;
+        self.frames.push(Frame { candidates, count, next: 0, trail: self.trail.len(), placed: Rank::NONE });
     }
 
-    /// Takes the top frame's next alternative: each buffer that can lie on the floor, then none of them.
+    /// Applies the next alternative of the top frame: each buffer that can lie on the floor, then to defer all of them.
     fn advance(&mut self) {
         let level = self.top();
         while let Some(frame) = self.frames.last_mut() {
             let at = frame.next;
             frame.next += 1;
-            let (kids, count) = (frame.kids, frame.count);
+            let (candidates, count) = (frame.candidates, frame.count);
             if at == count {
-                for k in kids..kids + count {
-                    self.pass(self.kids[k], level);
+                for k in candidates..candidates + count {
+                    self.defer(self.candidates[k], level);
                 }
                 return;
             }
-            let b = self.kids[kids + at];
+            let b = self.candidates[candidates + at];
             if !self.swaps(b) {
                 if let Some(frame) = self.frames.last_mut() {
                     frame.placed = b;
@@ -235,32 +244,32 @@ impl Search<'_> {
                 self.place(b, level);
                 return;
             }
-            let start = level.index() * self.deep;
-            or_into(&mut self.conflicts[start..], self.reasons.row(b));
+            let start = level.index() * self.row_words;
+            or_into(&mut self.conflict_sets[start..], self.reasons.row(b));
         }
     }
 
-    fn pass(&mut self, b: Rank, level: Level) {
-        self.note(b, OldReason::NONE);
-        self.set_passed(b, true);
+    fn defer(&mut self, b: Rank, level: Level) {
+        self.record(b, OldReason::NONE);
+        self.set_deferred(b, true);
         set(self.reasons.row_mut(b), level);
-        self.stale_from(b, self.low[b]);
+        self.invalidate_floors(b, self.low[b]);
     }
 
-    /// Returns true if `b` would lie right on a twin of lower priority: swapped, they fill the same bytes.
+    /// Returns true if `b` would lie right on top of a twin of lower priority: the two can be swapped.
     fn swaps(&self, b: Rank) -> bool {
-        // Else the twin could not lie right on this one.
+        // Only then is the end of `b` aligned for the twin.
         let exact = self.problem.sizes[b].is_multiple_of(self.problem.aligns[b]);
         exact
             && self.twins[b].iter().any(|&a| {
                 let top = self.offsets[a] + self.problem.sizes[a];
-                self.level[a] != Level::NONE && top == self.least[b] && self.priority[a] > self.priority[b]
+                self.level[a] != Level::NONE && top == self.resting[b] && self.priority[a] > self.priority[b]
             })
     }
 
-    /// Goes back to the latest decision that the dead end rests on and takes its next alternative, or says false
-    /// where there is none.
-    fn go_back(&mut self) -> bool {
+    /// Jumps back to the latest decision in the conflict set `dead_end` that has an alternative left, and applies that one. Returns
+    /// false if none has.
+    fn backjump(&mut self) -> bool {
         loop {
             let Some(level) = last::<Level>(&self.dead_end) else {
                 return false;
@@ -271,13 +280,13 @@ impl Search<'_> {
             }
             self.undo();
             clear(&mut self.dead_end, level);
-            let start = level.index() * self.deep;
-            or_into(&mut self.conflicts[start..], &self.dead_end);
+            let start = level.index() * self.row_words;
+            or_into(&mut self.conflict_sets[start..], &self.dead_end);
             if self.frames.last().is_some_and(|frame| frame.next <= frame.count) {
                 self.advance();
                 return true;
             }
-            self.dead_end.copy_from_slice(&self.conflicts[start..]);
+            self.dead_end.copy_from_slice(&self.conflict_sets[start..]);
             self.close();
         }
     }

@@ -1,4 +1,4 @@
-//! Running the nodes one after the other within so many bytes: a fallback that budgets can always turn to.
+//! Linear extensions of the order of the nodes that stay within a memory limit: the nodes one after the other.
 
 use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
@@ -8,15 +8,15 @@ use crate::reach::{Node, Reach};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// States that the search for an order may look at.
+/// The most states that the search visits.
 const MOST_STATES: usize = 20_000;
 
 indices! {
-    /// An index in a sequence.
+    /// An index in a linear extension.
     pub(super) struct Step;
 }
 
-/// An order of the nodes in which they run one after the other.
+/// A linear extension of the order of the nodes.
 pub(super) struct Sequence {
     /// The nodes.
     pub nodes: Vector<Step, Node>,
@@ -35,42 +35,45 @@ impl Sequence {
     }
 }
 
-/// The criterion for the choice among the nodes that are ready.
+/// The priority of the nodes that are ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guide {
-    /// The longest path to the end, where the bytes allow it.
+    /// The longest path to the end first.
     Path,
-    /// The fewest bytes more.
+    /// The node after which the fewest bytes are live first.
     Bytes,
 }
 
-/// The changes of the bytes in use while nodes run one by one.
-struct Bytes<'a> {
+/// The live bytes while the nodes run one after the other.
+struct LiveBytes<'a> {
     buffers: &'a Vector<BufferIndex, Buffer>,
     order: &'a BufferOrder,
-    /// For each node the buffers that it can be the first or the last one of.
-    births: Vector<Node, Vec<BufferIndex>>,
+    /// For each node the buffers of which it is a minimal user.
+    begins: Vector<Node, Vec<BufferIndex>>,
+    /// For each node the buffers of which it is a maximal user.
     ends: Vector<Node, Vec<BufferIndex>>,
-    born: Vector<BufferIndex, usize>,
+    /// The number of minimal users of each buffer that have run.
+    begun: Vector<BufferIndex, usize>,
+    /// The number of maximal users of each buffer that have run.
     ended: Vector<BufferIndex, usize>,
     live: u64,
 }
 
-impl<'a> Bytes<'a> {
-    fn of(nodes: usize, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> Bytes<'a> {
-        let (mut births, mut ends) = (Vector::filled(Vec::new(), nodes), Vector::filled(Vec::new(), nodes));
+impl<'a> LiveBytes<'a> {
+    fn of(nodes: usize, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> LiveBytes<'a> {
+        let (mut begins, mut ends) = (Vector::filled(Vec::new(), nodes), Vector::filled(Vec::new(), nodes));
         for b in buffers.ids() {
-            order.births[b].iter().for_each(|&v| births[v].push(b));
+            order.begins[b].iter().for_each(|&v| begins[v].push(b));
             order.ends[b].iter().for_each(|&v| ends[v].push(b));
         }
         let none = Vector::filled(0, buffers.len());
-        Bytes { buffers, order, births, ends, born: none.clone(), ended: none, live: 0 }
+        LiveBytes { buffers, order, begins, ends, begun: none.clone(), ended: none, live: 0 }
     }
 
-    /// The bytes in use while `v` runs next, and after it.
+    /// Returns the live bytes while `v` runs next, and after it.
     fn next(&self, v: Node) -> (u64, u64) {
         let size = |&b: &BufferIndex| self.buffers[b].size;
-        let begins = self.births[v].iter().filter(|&&b| self.born[b] == 0);
+        let begins = self.begins[v].iter().filter(|&&b| self.begun[b] == 0);
         let last = |b: BufferIndex| self.ended[b] + 1 == self.order.ends[b].len();
         let over = self.ends[v].iter().filter(|&&b| last(b) && !self.buffers[b].stays);
         let at = self.live + begins.map(size).sum::<u64>();
@@ -79,21 +82,20 @@ impl<'a> Bytes<'a> {
 
     fn run(&mut self, v: Node) {
         self.live = self.next(v).1;
-        self.births[v].iter().for_each(|&b| self.born[b] += 1);
+        self.begins[v].iter().for_each(|&b| self.begun[b] += 1);
         self.ends[v].iter().for_each(|&b| self.ended[b] += 1);
     }
 
-    fn take_back(&mut self, v: Node, live: u64) {
+    fn undo(&mut self, v: Node, live: u64) {
         self.live = live;
-        self.births[v].iter().for_each(|&b| self.born[b] -= 1);
+        self.begins[v].iter().for_each(|&b| self.begun[b] -= 1);
         self.ends[v].iter().for_each(|&b| self.ended[b] -= 1);
     }
 }
 
-/// An order of the nodes that never has more than `most` bytes in use, if the search meets one.
+/// Returns a linear extension with at most `most` live bytes at each node, or `None` if the search finds none.
 ///
-/// Depth first; what is live depends only on which nodes are done, so a set of done nodes that failed once is not
-/// entered again.
+/// Depth-first search over sets of nodes that have run. The live bytes depend on the set alone, so each set is visited once.
 pub(super) fn within(
     reach: &Reach,
     buffers: &Vector<BufferIndex, Buffer>,
@@ -103,42 +105,19 @@ pub(super) fn within(
     most: u64,
 ) -> Option<Sequence> {
     let n = reach.len();
-    let mut bytes = Bytes::of(n, buffers, order);
-    let mut waits: Vector<Node, usize> = reach.reduced().iter().map(Vec::len).collect();
-    let mut succs = Vector::filled(Vec::new(), n);
-    for (v, list) in reach.reduced().enumerate() {
-        list.iter().for_each(|&p| succs[p].push(v));
-    }
-    let mut ready: BTreeSet<Node> = waits.ids().filter(|&v| waits[v] == 0).collect();
-    let mut done = vec![0u64; words(n)];
+    let mut prefix = Prefix::of(reach, buffers, order);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
-    let mut nodes: Vec<Node> = Vec::with_capacity(n);
-    // For each step what else could have run, the best one last, and the bytes before.
+    // For each step the untried alternatives, the best one last, and the live bytes before it.
     let mut choices: Vec<(Vec<Node>, u64)> = Vec::new();
     let mut states = 0;
-    loop {
-        if nodes.len() == n {
-            return Some(Sequence::of(nodes));
-        }
-        if choices.len() == nodes.len() {
-            let mut open: Vec<(Node, u64)> = Vec::new();
-            if !failed.contains(&done) {
-                for &v in &ready {
-                    let (at, after) = bytes.next(v);
-                    if at <= most {
-                        open.push((v, after));
-                    }
-                }
-            }
-            match guide {
-                Guide::Path => {
-                    open.sort_by_key(|&(v, after)| (tails[v], Reverse(after), Reverse(v)));
-                }
-                Guide::Bytes => {
-                    open.sort_by_key(|&(v, after)| (Reverse(after), tails[v], Reverse(v)));
-                }
-            }
-            choices.push((open.into_iter().map(|(v, _)| v).collect(), bytes.live));
+    while prefix.nodes.len() < n {
+        if choices.len() == prefix.nodes.len() {
+            let open = if failed.contains(&prefix.done) {
+                Vec::new()
+            } else {
+                prefix.alternatives(most, tails, guide)
+            };
+            choices.push((open, prefix.bytes.live));
         }
         let (open, _) = choices.last_mut()?;
         if let Some(v) = open.pop() {
@@ -146,35 +125,89 @@ pub(super) fn within(
             if states > MOST_STATES.max(4 * n) {
                 return None;
             }
-            bytes.run(v);
-            nodes.push(v);
-            ready.remove(&v);
-            set(&mut done, v);
-            for &w in &succs[v] {
-                waits[w] -= 1;
-                if waits[w] == 0 {
-                    ready.insert(w);
-                }
-            }
+            prefix.push(v);
             continue;
         }
         choices.pop();
-        failed.insert(done.clone());
-        let v = nodes.pop()?;
-        let live = choices.last().map_or(0, |choice| choice.1);
-        bytes.take_back(v, live);
-        clear(&mut done, v);
-        for &w in &succs[v] {
-            if waits[w] == 0 {
-                ready.remove(&w);
-            }
-            waits[w] += 1;
+        failed.insert(prefix.done.clone());
+        prefix.pop(choices.last().map_or(0, |choice| choice.1))?;
+    }
+    Some(Sequence::of(prefix.nodes))
+}
+
+/// The nodes that have run, in their order.
+struct Prefix<'a> {
+    bytes: LiveBytes<'a>,
+    nodes: Vec<Node>,
+    /// The same nodes as a set.
+    done: Vec<u64>,
+    /// The nodes whose predecessors have run.
+    ready: BTreeSet<Node>,
+    /// The number of direct predecessors of each node that have not run.
+    waits: Vector<Node, usize>,
+    succs: Vector<Node, Vec<Node>>,
+}
+
+impl<'a> Prefix<'a> {
+    fn of(reach: &Reach, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> Prefix<'a> {
+        let n = reach.len();
+        let waits: Vector<Node, usize> = reach.reduced().iter().map(Vec::len).collect();
+        let mut succs = Vector::filled(Vec::new(), n);
+        for (v, list) in reach.reduced().enumerate() {
+            list.iter().for_each(|&p| succs[p].push(v));
         }
-        ready.insert(v);
+        Prefix {
+            bytes: LiveBytes::of(n, buffers, order),
+            nodes: Vec::with_capacity(n),
+            done: vec![0u64; words(n)],
+            ready: waits.ids().filter(|&v| waits[v] == 0).collect(),
+            waits,
+            succs,
+        }
+    }
+
+    /// Returns the ready nodes with at most `most` live bytes, the best one last.
+    fn alternatives(&self, most: u64, tails: &Vector<Node, u64>, guide: Guide) -> Vec<Node> {
+        let next = self.ready.iter().map(|&v| (v, self.bytes.next(v)));
+        let mut open: Vec<(Node, u64)> =
+            next.filter(|&(_, (at, _))| at <= most).map(|(v, (_, after))| (v, after)).collect();
+        match guide {
+            Guide::Path => open.sort_by_key(|&(v, after)| (tails[v], Reverse(after), Reverse(v))),
+            Guide::Bytes => open.sort_by_key(|&(v, after)| (Reverse(after), tails[v], Reverse(v))),
+        }
+        open.into_iter().map(|(v, _)| v).collect()
+    }
+
+    fn push(&mut self, v: Node) {
+        self.bytes.run(v);
+        self.nodes.push(v);
+        self.ready.remove(&v);
+        set(&mut self.done, v);
+        for &w in &self.succs[v] {
+            self.waits[w] -= 1;
+            if self.waits[w] == 0 {
+                self.ready.insert(w);
+            }
+        }
+    }
+
+    /// Removes the last node; `live` are the live bytes before it. `None` if there is none.
+    fn pop(&mut self, live: u64) -> Option<()> {
+        let v = self.nodes.pop()?;
+        self.bytes.undo(v, live);
+        clear(&mut self.done, v);
+        for &w in &self.succs[v] {
+            if self.waits[w] == 0 {
+                self.ready.remove(&w);
+            }
+            self.waits[w] += 1;
+        }
+        self.ready.insert(v);
+        Some(())
     }
 }
 
-/// Up to `most` orders of the nodes, all there are where they are fewer.
+/// Returns up to `most` linear extensions.
 pub(super) fn all(reach: &Reach, most: usize) -> Vec<Sequence> {
     let n = reach.len();
     let mut found = Vec::new();

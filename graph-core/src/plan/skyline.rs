@@ -1,185 +1,192 @@
-//! Exact search on a line of moments: the heights that are filled so far make a skyline, and its valleys are filled
-//! from their ends.
+//! Complete search for buffers whose live ranges are intervals: a variant of the skyline heuristic for strip packing, with
+//! branching and conflict-directed backjumping.
 //!
-//! A valley is a stretch of one height with higher walls on both sides. Whatever covers its lowest bytes lies inside
-//! it, and, as every buffer can be let down until it rests on something, on its floor. So either one buffer is the
-//! first, seen from one end, of those that lie on the floor, and what is before it stays empty up to the lower one of
-//! that buffer's top and the wall; or none is, and the valley stays empty up to its lower wall. At each moment no more
-//! may stay empty than the capacity exceeds the load by: where a plan has to be tight, a valley's end is taken by the
-//! few buffers that begin or end there exactly. The valley end with the fewest alternatives comes first.
+//! The buffers placed so far make a skyline: a height for each time. A valley is a segment of the skyline between two higher
+//! ones. Buffers can be shifted down until each rests on the floor or on another one, so whatever covers the lowest free bytes of a
+//! valley lies inside the valley and on its floor. The search branches on one end of a valley. Either some buffer is the first
+//! on the floor, seen from that end, and the part before it is wasted up to the top of the buffer or the wall, whichever is lower.
+//! Or no buffer lies on the floor, and the valley is wasted up to its lower wall.
 //!
-//! A dead end is explained by the decisions that make it: those that lie under the end of the valley, those that make
-//! its walls, those that took what could have lain there, and those that used up what may stay empty. The search goes
-//! back to the latest of them, over all others.
+//! The slack of a time is the capacity less the bytes live at that time: the bytes that may be wasted there. Where the slack is
+//! small, only buffers that begin (or end) near the end of the valley can come first. The end with the fewest alternatives is
+//! branched on first.
 //!
-//! Work is counted in steps, not by a clock: the same input gives the same result.
+//! The conflict set of a dead end holds the decisions that it follows from: those below the valley, those that make its
+//! walls, those that placed a buffer of the valley elsewhere, and those that used up the slack. The search jumps back to
+//! the latest of them.
+//!
+//! Work is counted in steps, not timed: equal inputs give equal results.
 
 #[cfg(test)]
 mod tests;
 
 use super::indices::{Level, Rank};
-use super::line::{Line, Moment};
+use super::intervals::{Intervals, Time};
 use super::search::Outcome;
 use crate::bits::{Matrix, clear, last, or_into, set, words};
 use crate::index::{Index, Vector, between, wide};
 
-/// The branching preference among the buffers that can lie at the end of a valley, after those that leave nothing over.
+/// The order of the candidates at the end of a valley that waste equally much and close it equally well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preference {
-    /// The largest buffer.
+    /// The largest buffer first.
     Large,
-    /// The longest-lived buffer.
+    /// The buffer with the longest live range first.
     Long,
-    /// The buffer with the largest product of both.
+    /// The buffer with the largest product of size and length of its live range first.
     Wide,
 }
 
-/// Stands for alternatives that are not counted yet.
+/// A count of alternatives that is not computed yet.
 const UNCOUNTED: u32 = u32::MAX;
 
-/// Searches for offsets with every buffer's end at or below `capacity`, and takes what it uses from `steps`. It gives
-/// up at the end of the steps, or after `patience` dead ends.
+/// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`; gives up when no steps are
+/// left, or after `patience` dead ends.
 pub(super) fn search(
-    line: &Line,
+    intervals: &Intervals,
     sizes: &Vector<Rank, u64>,
     capacity: u64,
     preference: Preference,
     patience: u64,
     steps: &mut u64,
 ) -> Outcome {
-    if line.loads.iter().any(|&load| load > capacity) {
+    if intervals.loads.iter().any(|&load| load > capacity) {
         return Outcome::Impossible;
     }
-    let mut search = Search::new(line, sizes, capacity, preference, *steps);
+    let mut search = Search::new(intervals, sizes, capacity, preference, *steps);
     let outcome = search.run(patience);
     *steps = search.steps;
     outcome
 }
 
-/// A stretch of moments that are filled up to one height.
+/// A maximal range of times at which the skyline has one height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
-    from: Moment,
-    to: Moment,
+    from: Time,
+    to: Time,
     height: u64,
-    /// The alternatives of the left and the right end, if it is a valley; `UNCOUNTED` until they are counted. They hold
-    /// until the segment or one beside it changes: what lies inside a valley is placed nowhere else.
+    /// The number of alternatives at the left and at the right end of a valley, or `UNCOUNTED`. They are valid until the
+    /// segment or an adjacent one changes: the buffers inside a valley are placed nowhere else.
     counts: [u32; 2],
 }
 
-/// From which end a valley is filled.
+/// The end of a valley that is branched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Left,
     Right,
 }
 
-/// One alternative: a buffer on the floor, `NONE` for none, and the height up to which what is before it stays empty.
+/// An alternative at the end of a valley: the first buffer on the floor (`NONE` for none), and the height up to which the part before
+/// it is wasted.
 #[derive(Clone, Copy, Debug)]
-struct Kid {
+struct Candidate {
     buffer: Rank,
     empty_to: u64,
-    /// The lowest is tried first.
+    /// Alternatives are tried in ascending order.
     rank: (u64, u8, u64),
 }
 
-/// One decision.
+/// A decision.
 struct Frame {
     valley: Segment,
     end: End,
-    /// The alternatives in `kids`; they end where the next frame's begin.
-    kids: usize,
+    /// The index of its first alternative in `candidates`; they end where those of the next frame begin.
+    candidates: usize,
     next: usize,
-    /// The index of the segments before the decision in `snapshots`.
+    /// The index in `snapshots` of the segments before the decision.
     snapshot: usize,
 }
 
 struct Search<'l> {
-    line: &'l Line,
+    intervals: &'l Intervals,
     sizes: &'l Vector<Rank, u64>,
     capacity: u64,
     preference: Preference,
     steps: u64,
-    /// The words of a row of levels.
-    deep: usize,
-    /// The buffers that begin at, and that end before, each moment.
-    starts: Vector<Moment, Vec<Rank>>,
-    ends: Vector<Moment, Vec<Rank>>,
-    waiting: usize,
+    /// The number of words of a set of levels.
+    row_words: usize,
+    /// The buffers whose live range begins at a time.
+    starts: Vector<Time, Vec<Rank>>,
+    /// The buffers whose live range ends right before a time.
+    ends: Vector<Time, Vec<Rank>>,
+    /// The number of buffers that are not placed.
+    unplaced: usize,
     offsets: Vector<Rank, u64>,
-    /// The decision that placed a buffer.
+    /// The decision that placed a buffer, or `NONE`.
     level: Vector<Rank, Level>,
-    /// The bytes that may still stay empty at each moment.
-    spare: Vector<Moment, u64>,
-    /// Row `t`: the decisions that left something empty at moment `t`.
-    emptied: Matrix<Moment>,
-    /// At each moment the heights so far, rising, and the decision that filled up to there.
-    piles: Vector<Moment, Vec<(u64, Level)>>,
+    /// The bytes that may still be wasted at a time.
+    slack: Vector<Time, u64>,
+    /// Row `t`: the decisions that wasted bytes at time `t`.
+    wasted_by: Matrix<Time>,
+    /// For each time the heights that the skyline had, ascending, with the decisions that raised it to them.
+    stacks: Vector<Time, Vec<(u64, Level)>>,
     segments: Vec<Segment>,
     snapshots: Vec<Segment>,
     frames: Vec<Frame>,
-    kids: Vec<Kid>,
-    /// Row `d`: why the alternatives of decision `d` that were tried failed, and that there are no others.
-    conflicts: Vec<u64>,
+    candidates: Vec<Candidate>,
+    /// Row `d`: the conflict set of decision `d`: the decisions that its failed alternatives, and the lack of others, follow from.
+    conflict_sets: Vec<u64>,
+    /// The conflict set of the last dead end.
     dead_end: Vec<u64>,
 }
 
 impl<'l> Search<'l> {
     fn new(
-        line: &'l Line,
+        intervals: &'l Intervals,
         sizes: &'l Vector<Rank, u64>,
         capacity: u64,
         preference: Preference,
         steps: u64,
     ) -> Search<'l> {
-        let (n, moments) = (sizes.len(), line.loads.len());
-        let mut starts: Vector<Moment, Vec<Rank>> = Vector::filled(Vec::new(), moments);
-        let mut ends: Vector<Moment, Vec<Rank>> = Vector::filled(Vec::new(), moments + 1);
-        let mut waiting = 0;
-        for (b, &(from, to)) in line.spans.enumerate().filter(|(_, span)| span.0 < span.1) {
+        let (n, times) = (sizes.len(), intervals.loads.len());
+        let mut starts: Vector<Time, Vec<Rank>> = Vector::filled(Vec::new(), times);
+        let mut ends: Vector<Time, Vec<Rank>> = Vector::filled(Vec::new(), times + 1);
+        let mut unplaced = 0;
+        for (b, &(from, to)) in intervals.spans.enumerate().filter(|(_, span)| span.0 < span.1) {
             starts[from].push(b);
             ends[to].push(b);
-            waiting += 1;
+            unplaced += 1;
         }
-        let deep = words(2 * n + 64);
-        let (from, to) = (Moment::new(0), Moment::new(moments));
+        let row_words = words(2 * n + 64);
+        let (from, to) = (Time::new(0), Time::new(times));
         Search {
-            line,
+            intervals,
             sizes,
             capacity,
             preference,
-            steps: steps.saturating_sub(wide(n + moments * deep)),
-            deep,
+            steps: steps.saturating_sub(wide(n + times * row_words)),
+            row_words,
             starts,
             ends,
-            waiting,
+            unplaced,
             offsets: Vector::filled(0, n),
             level: Vector::filled(Level::NONE, n),
-            spare: line.loads.iter().map(|&load| capacity - load).collect(),
-            emptied: Matrix::from_words(deep, vec![0; moments * deep]),
-            piles: Vector::filled(Vec::new(), moments),
+            slack: intervals.loads.iter().map(|&load| capacity - load).collect(),
+            wasted_by: Matrix::from_words(row_words, vec![0; times * row_words]),
+            stacks: Vector::filled(Vec::new(), times),
             segments: vec![Segment { from, to, height: 0, counts: [UNCOUNTED; 2] }],
             snapshots: Vec::new(),
             frames: Vec::new(),
-            kids: Vec::new(),
-            conflicts: Vec::new(),
-            dead_end: vec![0; deep],
+            candidates: Vec::new(),
+            conflict_sets: Vec::new(),
+            dead_end: vec![0; row_words],
         }
     }
 
     fn run(&mut self, mut patience: u64) -> Outcome {
         loop {
-            if self.waiting == 0 {
+            if self.unplaced == 0 {
                 return Outcome::Found(std::mem::take(&mut self.offsets));
             }
             if let Some((at, end)) = self.choose() {
-                if self.frames.len() == self.deep * 64 {
+                if self.frames.len() == self.row_words * 64 {
                     return Outcome::Unknown;
                 }
                 self.open(at, end);
                 self.advance();
             } else {
-                if !self.go_back() {
+                if !self.backjump() {
                     return Outcome::Impossible;
                 }
                 patience = patience.saturating_sub(1);
@@ -190,7 +197,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Returns the level of the last frame.
+    /// Returns the level of the top frame.
     fn top(&self) -> Level {
         Level::new(self.frames.len() - 1)
     }
@@ -199,15 +206,14 @@ impl<'l> Search<'l> {
         self.steps = self.steps.saturating_sub(wide(steps));
     }
 
-    /// The heights on both sides of a segment; nothing is higher than the ends of the line.
+    /// Returns the heights of the adjacent segments; infinite at the ends of time.
     fn walls(&self, at: usize) -> (u64, u64) {
         let left = at.checked_sub(1).map_or(u64::MAX, |left| self.segments[left].height);
         let right = self.segments.get(at + 1).map_or(u64::MAX, |right| right.height);
         (left, right)
     }
 
-    /// The valley, as an index, and the end of it with the fewest alternatives. `None` at a dead end, with the reason
-    /// in `dead_end`.
+    /// Returns the valley end with the fewest alternatives. `None` at a dead end, whose conflict set is then in `dead_end`.
     fn choose(&mut self) -> Option<(usize, End)> {
         let mut best = (u32::MAX, u64::MAX, 0, End::Left);
         for at in 0..self.segments.len() {
@@ -241,43 +247,42 @@ impl<'l> Search<'l> {
         Some((best.2, best.3))
     }
 
-    /// Returns the moment that lies `step` moments inside a valley, seen from one end, and the buffers that can lie at the end
-    /// if all before it stays empty.
+    /// Returns the time at a distance of `step` from an end of a valley, and the buffers whose live range begins (or ends) there.
     #[inline]
-    fn at_end(&self, (from, to): (Moment, Moment), end: End, step: usize) -> (Moment, &[Rank]) {
+    fn at_end(&self, (from, to): (Time, Time), end: End, step: usize) -> (Time, &[Rank]) {
         match end {
             End::Left => {
-                let moment = Moment::new(from.index() + step);
-                (moment, &self.starts[moment])
+                let time = Time::new(from.index() + step);
+                (time, &self.starts[time])
             }
             End::Right => {
-                let over = Moment::new(to.index() - step);
+                let over = Time::new(to.index() - step);
                 (over.before(), &self.ends[over])
             }
         }
     }
 
-    /// The alternatives of a valley's end.
-    fn alternatives(&mut self, at: usize, end: End, mut found: impl FnMut(Kid)) {
+    /// Calls `found` with each alternative at an end of a valley.
+    fn alternatives(&mut self, at: usize, end: End, mut found: impl FnMut(Candidate)) {
         let valley @ Segment { from, to, height, .. } = self.segments[at];
         let (left, right) = self.walls(at);
         let wall = if end == End::Left { left } else { right };
-        // The least that may stay empty at the moments gone by.
+        // The least slack of the times passed.
         let mut room = u64::MAX;
         let mut looked = 0;
         for step in 0..to.since(from) {
-            let (moment, list) = self.at_end((from, to), end, step);
+            let (time, list) = self.at_end((from, to), end, step);
             looked += 1 + list.len();
             for &b in list {
-                if self.level[b] != Level::NONE || !inside(self.line.spans[b], valley) {
+                if self.level[b] != Level::NONE || !inside(self.intervals.spans[b], valley) {
                     continue;
                 }
                 let empty_to = wall.min(height + self.sizes[b]);
                 if step == 0 || empty_to - height <= room {
-                    found(Kid { buffer: b, empty_to, rank: (0, 0, 0) });
+                    found(Candidate { buffer: b, empty_to, rank: (0, 0, 0) });
                 }
             }
-            room = room.min(self.spare[moment]);
+            room = room.min(self.slack[time]);
             if room == 0 {
                 break;
             }
@@ -285,78 +290,84 @@ impl<'l> Search<'l> {
         self.spend(2 * looked);
         let lower = left.min(right);
         if lower != u64::MAX && lower - height <= room {
-            found(Kid { buffer: Rank::NONE, empty_to: lower, rank: (0, 0, 0) });
+            found(Candidate { buffer: Rank::NONE, empty_to: lower, rank: (0, 0, 0) });
         }
     }
 
-    /// The decisions from which it follows that a valley's end has these alternatives and no others.
+    /// Adds to `reason` the decisions from which it follows that a valley end has exactly its alternatives.
     fn explain(&mut self, at: usize, end: End, reason: &mut [u64]) {
         let valley @ Segment { from, to, height, .. } = self.segments[at];
         let mut room = u64::MAX;
         for step in 0..to.since(from) {
-            let (moment, list) = self.at_end((from, to), end, step);
-            if let Some(&(_, level)) = self.piles[moment].last() {
+            let (time, list) = self.at_end((from, to), end, step);
+            if let Some(&(_, level)) = self.stacks[time].last() {
                 set(reason, level);
             }
             for &b in list {
-                if self.level[b] != Level::NONE && inside(self.line.spans[b], valley) {
+                if self.level[b] != Level::NONE && inside(self.intervals.spans[b], valley) {
                     set(reason, self.level[b]);
                 }
             }
-            if self.spare[moment] < self.capacity - self.line.loads[moment] {
-                or_into(reason, self.emptied.row(moment));
+            if self.slack[time] < self.capacity - self.intervals.loads[time] {
+                or_into(reason, self.wasted_by.row(time));
             }
-            room = room.min(self.spare[moment]);
+            room = room.min(self.slack[time]);
             if room == 0 {
                 break;
             }
         }
         let beside =
             [(from.index() > 0).then(|| from.before()), (at + 1 < self.segments.len()).then_some(to)];
-        for moment in beside.into_iter().flatten() {
-            let pile = &self.piles[moment];
-            let wall = pile.partition_point(|&(top, _)| top <= height);
-            if let Some(&(_, level)) = pile.get(wall) {
+        for time in beside.into_iter().flatten() {
+            let stack = &self.stacks[time];
+            let wall = stack.partition_point(|&(top, _)| top <= height);
+            if let Some(&(_, level)) = stack.get(wall) {
                 set(reason, level);
             }
-            // How high the wall is matters where something may stay empty.
-            if let Some(&(_, level)) = pile.last().filter(|_| room > 0) {
+            // The height of the wall limits what can be wasted.
+            if let Some(&(_, level)) = stack.last().filter(|_| room > 0) {
                 set(reason, level);
             }
         }
-        self.spend(self.deep);
+        self.spend(self.row_words);
     }
 
-    /// Opens a frame for a valley's end.
+    /// Pushes a frame for a valley end.
     fn open(&mut self, at: usize, end: End) {
-        let first = self.kids.len();
-        let mut kids = std::mem::take(&mut self.kids);
-        self.alternatives(at, end, |kid| kids.push(kid));
+        let first = self.candidates.len();
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.alternatives(at, end, |candidate| candidates.push(candidate));
         let (left, right) = self.walls(at);
         let valley = self.segments[at];
-        for kid in &mut kids[first..] {
-            kid.rank = self.rank(valley, end, (left, right), kid);
+        for candidate in &mut candidates[first..] {
+            candidate.rank = self.rank(valley, end, (left, right), candidate);
         }
-        kids[first..].sort_unstable_by_key(|kid| (kid.rank, kid.buffer));
-        self.spend(8 * (kids.len() - first) + 2 * self.segments.len() + self.deep / 2);
-        self.kids = kids;
-        let level = self.conflicts.len();
-        self.conflicts.resize(level + self.deep, 0);
-        let mut reason = std::mem::take(&mut self.conflicts);
+        candidates[first..].sort_unstable_by_key(|candidate| (candidate.rank, candidate.buffer));
+        self.spend(8 * (candidates.len() - first) + 2 * self.segments.len() + self.row_words / 2);
+        self.candidates = candidates;
+        let level = self.conflict_sets.len();
+        self.conflict_sets.resize(level + self.row_words, 0);
+        let mut reason = std::mem::take(&mut self.conflict_sets);
         self.explain(at, end, &mut reason[level..]);
-        self.conflicts = reason;
+        self.conflict_sets = reason;
         let snapshot = self.snapshots.len();
         self.snapshots.extend_from_slice(&self.segments);
-        self.frames.push(Frame { valley, end, kids: first, next: first, snapshot });
+        self.frames.push(Frame { valley, end, candidates: first, next: first, snapshot });
     }
 
-    /// The lowest is tried first: what leaves nothing empty, then what makes a wall or the valley even.
-    fn rank(&self, valley: Segment, end: End, (left, right): (u64, u64), kid: &Kid) -> (u64, u8, u64) {
-        if kid.buffer == Rank::NONE {
+    /// Returns the sort key of an alternative: the wasted bytes, then how many segments merge, then the preference.
+    fn rank(
+        &self,
+        valley: Segment,
+        end: End,
+        (left, right): (u64, u64),
+        candidate: &Candidate,
+    ) -> (u64, u8, u64) {
+        if candidate.buffer == Rank::NONE {
             return (u64::MAX, 0, 0);
         }
-        let (from, to) = self.line.spans[kid.buffer];
-        let size = self.sizes[kid.buffer];
+        let (from, to) = self.intervals.spans[candidate.buffer];
+        let size = self.sizes[candidate.buffer];
         let skipped = if end == End::Left { from.since(valley.from) } else { valley.to.since(to) };
         let top = valley.height + size;
         let fills = from == valley.from && to == valley.to;
@@ -374,31 +385,31 @@ impl<'l> Search<'l> {
             Preference::Long => u64::MAX - length,
             Preference::Wide => u64::MAX - size.saturating_mul(length),
         };
-        (wide(skipped).saturating_mul(kid.empty_to - valley.height), class, preference)
+        (wide(skipped).saturating_mul(candidate.empty_to - valley.height), class, preference)
     }
 
-    /// Takes the next alternative of the last frame; false if there is none.
+    /// Applies the next alternative of the top frame. Returns false if there is none.
     fn advance(&mut self) -> bool {
         let level = self.top();
-        let Some(frame) = self.frames.last_mut().filter(|frame| frame.next < self.kids.len()) else {
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.next < self.candidates.len()) else {
             return false;
         };
-        let kid = self.kids[frame.next];
+        let candidate = self.candidates[frame.next];
         frame.next += 1;
         let (valley, end) = (frame.valley, frame.end);
         let at = self.segments.partition_point(|segment| segment.from < valley.from);
-        let Kid { buffer, empty_to, .. } = kid;
-        let (empty, filled) = parts(self.line, valley, end, buffer);
-        self.leave_empty(empty, empty_to - valley.height, empty_to, level);
+        let Candidate { buffer, empty_to, .. } = candidate;
+        let (empty, filled) = parts(self.intervals, valley, end, buffer);
+        self.waste(empty, empty_to - valley.height, empty_to, level);
         let mut pieces = [empty, filled, (filled.1, filled.1)].map(|(from, to)| (from, to, empty_to));
         if buffer != Rank::NONE {
             let top = valley.height + self.sizes[buffer];
-            for moment in between(filled.0, filled.1) {
-                self.piles[moment].push((top, level));
+            for time in between(filled.0, filled.1) {
+                self.stacks[time].push((top, level));
             }
             self.offsets[buffer] = valley.height;
             self.level[buffer] = level;
-            self.waiting -= 1;
+            self.unplaced -= 1;
             pieces = match end {
                 End::Left => [
                     (empty.0, empty.1, empty_to),
@@ -417,21 +428,21 @@ impl<'l> Search<'l> {
         true
     }
 
-    fn leave_empty(&mut self, (from, to): (Moment, Moment), bytes: u64, top: u64, level: Level) {
-        for moment in between(from, to) {
-            self.spare[moment] -= bytes;
-            self.piles[moment].push((top, level));
-            set(self.emptied.row_mut(moment), level);
+    fn waste(&mut self, (from, to): (Time, Time), bytes: u64, top: u64, level: Level) {
+        for time in between(from, to) {
+            self.slack[time] -= bytes;
+            self.stacks[time].push((top, level));
+            set(self.wasted_by.row_mut(time), level);
         }
     }
 
-    /// Puts pieces in the place of a segment, and joins what has one height.
-    fn replace(&mut self, at: usize, pieces: [(Moment, Moment, u64); 3]) {
+    /// Replaces a segment by pieces, and merges adjacent ones of equal height.
+    fn replace(&mut self, at: usize, pieces: [(Time, Time, u64); 3]) {
         let (first, last) = (at.saturating_sub(1), (at + 1).min(self.segments.len() - 1));
-        // What was beside the segment, and may be joined to a piece: its alternatives have to be counted anew too.
+        // The adjacent segments are merged or bounded by other walls now: their counts are no longer valid.
         let mut fresh = [self.segments[first]; 5];
         let mut count = 0;
-        let mut push = |(from, to, height): (Moment, Moment, u64)| {
+        let mut push = |(from, to, height): (Time, Time, u64)| {
             if from == to {
                 return;
             }
@@ -453,74 +464,74 @@ impl<'l> Search<'l> {
         self.segments.splice(first..=last, fresh[..count].iter().copied());
     }
 
-    /// Takes back what the last frame's alternative did.
-    fn take_back(&mut self) {
+    /// Undoes the applied alternative of the top frame.
+    fn undo(&mut self) {
         let Some(frame) = self.frames.last() else { return };
         let level = self.top();
-        let kid = self.kids[frame.next - 1];
-        let (empty, filled) = parts(self.line, frame.valley, frame.end, kid.buffer);
-        let bytes = kid.empty_to - frame.valley.height;
+        let candidate = self.candidates[frame.next - 1];
+        let (empty, filled) = parts(self.intervals, frame.valley, frame.end, candidate.buffer);
+        let bytes = candidate.empty_to - frame.valley.height;
         self.segments.clear();
         self.segments.extend_from_slice(&self.snapshots[frame.snapshot..]);
-        for moment in between(empty.0, empty.1) {
-            self.spare[moment] += bytes;
-            self.piles[moment].pop();
-            clear(self.emptied.row_mut(moment), level);
+        for time in between(empty.0, empty.1) {
+            self.slack[time] += bytes;
+            self.stacks[time].pop();
+            clear(self.wasted_by.row_mut(time), level);
         }
-        if kid.buffer != Rank::NONE {
-            for moment in between(filled.0, filled.1) {
-                self.piles[moment].pop();
+        if candidate.buffer != Rank::NONE {
+            for time in between(filled.0, filled.1) {
+                self.stacks[time].pop();
             }
-            self.level[kid.buffer] = Level::NONE;
-            self.waiting += 1;
+            self.level[candidate.buffer] = Level::NONE;
+            self.unplaced += 1;
         }
         let touched = empty.1.since(empty.0) + filled.1.since(filled.0);
         self.spend(2 * touched + self.segments.len());
     }
 
-    /// Goes back to the latest decision of those in `dead_end` that has an alternative left; false if none has.
-    fn go_back(&mut self) -> bool {
+    /// Jumps back to the latest decision in the conflict set `dead_end` that has an alternative left, and applies that one. Returns
+    /// false if none has.
+    fn backjump(&mut self) -> bool {
         while let Some(latest) = last::<Level>(&self.dead_end) {
             while self.frames.len() > latest.index() + 1 {
-                self.take_back();
-                self.drop_frame();
+                self.undo();
+                self.close();
             }
             clear(&mut self.dead_end, latest);
-            self.take_back();
-            let first = latest.index() * self.deep;
-            or_into(&mut self.conflicts[first..first + self.deep], &self.dead_end);
-            self.spend(self.deep);
+            self.undo();
+            let first = latest.index() * self.row_words;
+            or_into(&mut self.conflict_sets[first..first + self.row_words], &self.dead_end);
+            self.spend(self.row_words);
             if self.advance() {
                 return true;
             }
-            self.dead_end.copy_from_slice(&self.conflicts[first..first + self.deep]);
-            self.drop_frame();
+            self.dead_end.copy_from_slice(&self.conflict_sets[first..first + self.row_words]);
+            self.close();
         }
         false
     }
 
-    fn drop_frame(&mut self) {
+    fn close(&mut self) {
         if let Some(frame) = self.frames.pop() {
-            self.kids.truncate(frame.kids);
+            self.candidates.truncate(frame.candidates);
             self.snapshots.truncate(frame.snapshot);
-            self.conflicts.truncate(self.frames.len() * self.deep);
+            self.conflict_sets.truncate(self.frames.len() * self.row_words);
         }
     }
 }
 
-/// Returns the part of a valley that stays empty with a buffer at its end, and the part that the buffer fills; without a
-/// buffer, all and nothing.
-fn parts(line: &Line, valley: Segment, end: End, buffer: Rank) -> ((Moment, Moment), (Moment, Moment)) {
+/// Returns the part of a valley that is wasted by an alternative, and the part that its buffer fills.
+fn parts(intervals: &Intervals, valley: Segment, end: End, buffer: Rank) -> ((Time, Time), (Time, Time)) {
     if buffer == Rank::NONE {
         return ((valley.from, valley.to), (valley.to, valley.to));
     }
-    let (from, to) = line.spans[buffer];
+    let (from, to) = intervals.spans[buffer];
     match end {
         End::Left => ((valley.from, from), (from, to)),
         End::Right => ((to, valley.to), (from, to)),
     }
 }
 
-fn inside((from, to): (Moment, Moment), valley: Segment) -> bool {
+fn inside((from, to): (Time, Time), valley: Segment) -> bool {
     valley.from <= from && to <= valley.to
 }

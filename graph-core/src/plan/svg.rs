@@ -1,4 +1,4 @@
-//! Pictures: where each buffer lies while the graph runs, and what a budget costs.
+//! Pictures: the offsets of buffers over the levels of a graph, and the curve of budgets.
 
 use super::budget::{CurvePoint, part};
 use super::indices::BufferIndex;
@@ -20,11 +20,10 @@ const FILLS: [&str; 10] = [
 /// The strip beside the boxes that shows how many buffers use the same bytes.
 const STRIP: f64 = 18.0;
 
-/// Buffers as boxes, over the levels of the graph and the bytes of the allocation. Boxes above the same bytes share
-/// them; the strip at the right is the darker the more buffers use its bytes. What is outlined in red makes the bound:
-/// no two of it can share.
+/// Draws buffers as boxes: levels of the graph on the horizontal axis, bytes of the allocation on the vertical one. The strip at
+/// the right is the darker the more buffers use its bytes. The buffers of the bound, which pairwise interfere, are outlined in red.
 ///
-/// `names` are the buffers' names; where one is missing its number stands.
+/// `names` are the buffers' names; a buffer without one is labelled by its number.
 ///
 /// # Panics
 ///
@@ -36,57 +35,13 @@ pub fn memory_svg(
     plan: &Plan,
     names: &Vector<BufferIndex, String>,
 ) -> String {
-    let levels = reach.depth().max(1);
-    let total = plan.total.max(1);
-    let x = |level: u32| LEFT + WIDTH * f64::from(level) / f64::from(levels);
-    let y = |byte: u64| TOP + HEIGHT * (1.0 - real(byte) / real(total));
+    let axes = Axes { levels: reach.depth().max(1), total: plan.total.max(1) };
     let mut critical = Vector::filled(false, buffers.len());
     plan.bound.buffers.iter().for_each(|&b| critical[b] = true);
-
     let mut svg = open(LEFT + WIDTH + STRIP + 40.0, TOP + HEIGHT + 64.0);
-    let used = buffers.iter().filter(|buffer| !buffer.users.is_empty()).count();
-    let side_by_side: u64 =
-        buffers.iter().filter(|buffer| !buffer.users.is_empty()).map(|buffer| buffer.size).sum();
-    let verdict = if plan.optimal { "the least possible" } else { "not proved least" };
-    text(
-        &mut svg,
-        (LEFT, 22.0),
-        "start",
-        14,
-        &format!(
-            "{used} buffers of {} in {}, {verdict} for this order",
-            bytes(side_by_side),
-            bytes(plan.total)
-        ),
-    );
-    let count = plan.bound.buffers.len();
-    let together = if count == 1 { "1 buffer" } else { &format!("{count} buffers that cannot share") };
-    text(
-        &mut svg,
-        (LEFT, 42.0),
-        "start",
-        12,
-        &format!(
-            "red: {together} ({}); any order needs {}",
-            bytes(plan.bound.bytes),
-            bytes(plan.floor.bytes)
-        ),
-    );
-
-    // The frame and its scales.
-    for tick in 0..=4 {
-        let byte = part(total, tick, 4);
-        line(&mut svg, (LEFT, y(byte)), (LEFT + WIDTH, y(byte)), "#e3e6ea", 1.0);
-        text(&mut svg, (LEFT - 8.0, y(byte) + 4.0), "end", 11, &bytes(byte));
-    }
-    let stride = levels.div_ceil(12).max(1);
-    for level in (0..levels).step_by(size(stride)) {
-        line(&mut svg, (x(level), TOP + HEIGHT), (x(level), TOP + HEIGHT + 4.0), "#8a929c", 1.0);
-        text(&mut svg, (x(level), TOP + HEIGHT + 18.0), "middle", 11, &level.to_string());
-    }
-    text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "level in the graph");
-
-    // The buffers of the bound are drawn last, so that their outlines are whole.
+    captions(&mut svg, buffers, plan);
+    axes.draw(&mut svg);
+    // The buffers of the bound are drawn last: no box covers their outlines.
     let mut order: Vec<BufferIndex> =
         buffers.ids().filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
     order.sort_by_key(|&b| critical[b]);
@@ -95,35 +50,89 @@ pub fn memory_svg(
         let level = |v: &Node| reach.levels()[*v];
         let from = buffer.users.iter().chain(&buffer.after_alloc).map(level).min().unwrap_or(0);
         let to = buffer.users.iter().chain(&buffer.before_free).map(level).max().unwrap_or(0) + 1;
-        let to = if buffer.stays { levels } else { to };
-        let (low, high) = (plan.offsets[b], plan.offsets[b] + buffer.size);
-        let (left, top) = (x(from) + 0.5, y(high) + 0.5);
-        let (wide, tall) = ((x(to) - x(from) - 1.0).max(1.0), (y(low) - y(high) - 1.0).max(0.75));
-        let (stroke, thick) = if critical[b] { ("#d1242f", 2.0) } else { ("#5b6570", 0.75) };
+        let to = if buffer.stays { axes.levels } else { to };
         let number = b.to_string();
         let name = names.get(b).map_or(&number[..], |name| name);
         let fill = FILLS[b.index() % FILLS.len()];
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
-             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"><title>{} · {} at {} · levels {from} \
-             to {}</title></rect>",
-            escape(name),
-            bytes(buffer.size),
-            low,
-            to - 1
-        );
-        let room = whole((wide - 6.0) / 6.2);
-        if tall >= 12.0 && name.chars().count() <= room {
-            text(&mut svg, (left + wide / 2.0, top + tall / 2.0 + 3.5), "middle", 10, name);
-        }
+        axes.draw_box(&mut svg, (from, to), (plan.offsets[b], buffer.size), (name, fill, critical[b]));
     }
-    strip(&mut svg, buffers, plan, &y);
+    strip(&mut svg, buffers, plan, &|byte| axes.y(byte));
     svg.push_str("</svg>\n");
     svg
 }
 
-/// Returns the number of buffers that use each byte.
+/// Writes the title and the explanation of the outlines.
+fn captions(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan) {
+    let used = || buffers.iter().filter(|buffer| !buffer.users.is_empty());
+    let sum: u64 = used().map(|buffer| buffer.size).sum();
+    let verdict = if plan.optimal { "the least possible" } else { "not proved least" };
+    let (count, sum, total) = (used().count(), bytes(sum), bytes(plan.total));
+    let title = format!("{count} buffers of {sum} in {total}, {verdict} for this order");
+    text(svg, (LEFT, 22.0), "start", 14, &title);
+    let count = plan.bound.buffers.len();
+    let together = if count == 1 { "1 buffer" } else { &format!("{count} buffers that cannot share") };
+    let (bound, floor) = (bytes(plan.bound.bytes), bytes(plan.floor.bytes));
+    text(svg, (LEFT, 42.0), "start", 12, &format!("red: {together} ({bound}); any order needs {floor}"));
+}
+
+/// The scales of a picture: levels on the horizontal axis, bytes on the vertical one.
+struct Axes {
+    levels: u32,
+    total: u64,
+}
+
+impl Axes {
+    fn x(&self, level: u32) -> f64 {
+        LEFT + WIDTH * f64::from(level) / f64::from(self.levels)
+    }
+
+    fn y(&self, byte: u64) -> f64 {
+        TOP + HEIGHT * (1.0 - real(byte) / real(self.total))
+    }
+
+    fn draw(&self, svg: &mut String) {
+        for tick in 0..=4 {
+            let byte = part(self.total, tick, 4);
+            line(svg, (LEFT, self.y(byte)), (LEFT + WIDTH, self.y(byte)), "#e3e6ea", 1.0);
+            text(svg, (LEFT - 8.0, self.y(byte) + 4.0), "end", 11, &bytes(byte));
+        }
+        let stride = self.levels.div_ceil(12).max(1);
+        for level in (0..self.levels).step_by(size(stride)) {
+            let x = self.x(level);
+            line(svg, (x, TOP + HEIGHT), (x, TOP + HEIGHT + 4.0), "#8a929c", 1.0);
+            text(svg, (x, TOP + HEIGHT + 18.0), "middle", 11, &level.to_string());
+        }
+        text(svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "level in the graph");
+    }
+
+    /// Draws a buffer over its levels, at an offset with a size; outlined in red if it is `critical`.
+    fn draw_box(
+        &self,
+        svg: &mut String,
+        (from, to): (u32, u32),
+        (offset, size): (u64, u64),
+        (name, fill, critical): (&str, &str, bool),
+    ) {
+        let (low, high) = (self.y(offset), self.y(offset + size));
+        let (left, top) = (self.x(from) + 0.5, high + 0.5);
+        let (wide, tall) = ((self.x(to) - self.x(from) - 1.0).max(1.0), (low - high - 1.0).max(0.75));
+        let (stroke, thick) = if critical { ("#d1242f", 2.0) } else { ("#5b6570", 0.75) };
+        let (title, size) = (escape(name), bytes(size));
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
+             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"><title>{title} · {size} at {offset} · levels {from} \
+             to {}</title></rect>",
+            to - 1
+        );
+        let room = whole((wide - 6.0) / 6.2);
+        if tall >= 12.0 && name.chars().count() <= room {
+            text(svg, (left + wide / 2.0, top + tall / 2.0 + 3.5), "middle", 10, name);
+        }
+    }
+}
+
+/// Draws the strip that shows how many buffers use each byte.
 fn strip(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, y: &dyn Fn(u64) -> f64) {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for (buffer, &offset) in buffers.iter().zip(&plan.offsets) {
@@ -161,7 +170,7 @@ fn strip(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, y
     text(svg, (left + STRIP / 2.0, TOP + HEIGHT + 14.0), "middle", 10, "shared by");
 }
 
-/// Time against bytes, with a step for each plan.
+/// Draws the critical path over the bytes, a step for each plan.
 #[must_use]
 pub fn curve_svg(curve: &[CurvePoint]) -> String {
     let (least_bytes, most_bytes) = span(curve.iter().map(|point| point.planned));
@@ -207,7 +216,7 @@ pub fn curve_svg(curve: &[CurvePoint]) -> String {
     svg
 }
 
-/// The range of an axis: a little below the least value up to the largest one.
+/// Returns the range of an axis: from a little below the least value to the largest one.
 fn span(values: impl Iterator<Item = u64> + Clone) -> (u64, u64) {
     let (least, most) = (values.clone().min().unwrap_or(0), values.max().unwrap_or(0));
     let from = least.saturating_sub(((most - least) / 8).max(least / 16));
@@ -260,7 +269,7 @@ fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// A number of bytes as people read it.
+/// Formats a number of bytes with a unit.
 fn bytes(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|unit| bytes >= unit.0) {

@@ -9,7 +9,7 @@ use crate::reach::{Node, Reach};
 pub(crate) type Preds = Vector<Node, Vec<Node>>;
 use proptest::prelude::*;
 
-/// The definition, node by node.
+/// Returns true if `b` is before `c`, by the definition.
 pub(crate) fn is_before(reach: &Reach, b: &Buffer, c: &Buffer) -> bool {
     let mut ends = b.users.iter().chain(&b.before_free);
     !b.stays
@@ -40,12 +40,12 @@ pub(crate) const FAMILIES: [Family; 7] = [
     Family::SeriesParallel,
 ];
 
-/// The graph with these predecessors.
+/// Returns the predecessor lists with typed indices.
 pub(crate) fn listed<L: AsRef<[usize]>>(preds: &[L]) -> Preds {
     preds.iter().map(|list| list.as_ref().iter().map(|&p| Node::new(p)).collect()).collect()
 }
 
-/// Predecessors of `n` nodes; `random(end)` gives numbers below `end`.
+/// Returns the predecessors of `n` nodes of a family; `random(end)` returns numbers below `end`.
 pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> usize) -> Preds {
     let mut preds: Vec<Vec<usize>> = vec![Vec::new(); n];
     match family {
@@ -118,7 +118,7 @@ pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> u
 }
 
 /// Buffers on the nodes of a graph: each is written by a node and read by some that come after it, as programs do.
-/// With `odd` some have several births, waits, no users, or stay.
+/// With `odd` some have several begins, waits, no users, or stay.
 pub(crate) fn buffers(
     reach: &Reach,
     count: usize,
@@ -159,7 +159,7 @@ pub(crate) fn buffers(
         .collect()
 }
 
-/// A graph of any family with up to `nodes` nodes, and up to `most` buffers of every kind.
+/// Returns a strategy for graphs of any family with up to `nodes` nodes, and up to `most` buffers of every kind.
 pub(crate) fn graphs(
     nodes: usize,
     most: usize,

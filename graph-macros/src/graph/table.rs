@@ -71,7 +71,7 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
 /// Returns the scalar arguments, then the scalars of records, with their uses: in lengths, bounds and choices, in statements, in
 /// grids and in blocks.
 fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<Scalar> {
-    // What decides the structure is settled when the graph is built, as lengths are.
+    // The structure is fixed when the graph is built, as lengths are.
     let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
     let (uses, configured) = (steps.mentioned(), steps.configured());
     let program = &lowered.source.program;

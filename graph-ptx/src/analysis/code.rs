@@ -68,7 +68,7 @@ pub(crate) struct Step<'m, 'a> {
     pub guard: Option<(u32, bool)>,
     /// The values that it defines, [`NONE`] for sinks.
     pub defines: Vec<u32>,
-    /// Where it may leave a register as it was: that value, parallel to `defines`.
+    /// The old values of registers that a guarded definition may leave unchanged, parallel to `defines`.
     pub keeps: Vec<u32>,
     pub sources: Vec<Source<'a>>,
     pub call: Option<Box<Call<'a>>>,

@@ -13,7 +13,7 @@ use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer, turns};
 use crate::coverage::LEAVE;
 use crate::isa::{self, ControlFlow, Yields};
-use crate::syntax::{Function, Instruction, Space, Statement};
+use crate::syntax::{Function, Instruction, Space};
 
 /// The deciding values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +22,8 @@ pub struct Deciding {
     pub parameters: Vec<bool>,
     /// True if loaded data decides.
     pub data: bool,
-    /// True if it has no loop, calls nothing, and is of 256 instructions at most.
-    pub brief: bool,
 }
 
-/// The maximum number of instructions of a brief kernel: without loops they take less time than a launch.
-const BRIEF: usize = 256;
 /// The label of loaded data; the parameters of one round have those below.
 const DATA: u32 = Labels::BITS - 1;
 
@@ -39,16 +35,13 @@ const DATA: u32 = Labels::BITS - 1;
 pub fn deciding(function: &Function<'_>) -> Deciding {
     let count = function.parameters.len();
     if function.body.is_none() {
-        return Deciding { parameters: vec![false; count], data: false, brief: false };
+        return Deciding { parameters: vec![false; count], data: false };
     }
     let Some(code) = ssa::build(function, &Globals::none()) else {
-        return Deciding { parameters: vec![true; count], data: true, brief: false };
+        return Deciding { parameters: vec![true; count], data: true };
     };
-    let (decides, in_loop) = deciding_blocks(&code);
-    let mut deciding = Deciding { parameters: vec![false; count], data: false, brief: false };
-    deciding.brief = !in_loop.contains(&true)
-        && instructions(function).count() <= BRIEF
-        && instructions(function).all(|instruction| effect::effect(instruction) != Effect::Call);
+    let decides = deciding_blocks(&code);
+    let mut deciding = Deciding { parameters: vec![false; count], data: false };
     for first in (0..count.max(1)).step_by(DATA as usize) {
         let mut taint = Taint::new(&code, 0..code.cfg.blocks.len() as u32, Decisions { first: first as u32 });
         taint.settle();
@@ -79,8 +72,8 @@ fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
     }
 }
 
-/// Returns two flags a block: that the branch at its end decides how often, or whether, a loop runs; that it is in a loop.
-fn deciding_blocks(code: &Code<'_, '_>) -> (Vec<bool>, Vec<bool>) {
+/// Returns, for each block, true if the branch at its end decides how often, or whether, a loop runs.
+fn deciding_blocks(code: &Code<'_, '_>) -> Vec<bool> {
     let cfg = &code.cfg;
     let mut in_loop = vec![false; cfg.blocks.len()];
     for (blocks, _) in loops(cfg, 0) {
@@ -97,7 +90,7 @@ fn deciding_blocks(code: &Code<'_, '_>) -> (Vec<bool>, Vec<bool>) {
             }
         }
     }
-    (decides, in_loop)
+    decides
 }
 
 /// Returns the successors of each block, and [`LEAVE`] where a thread may leave. A path that ends in a trap is none: the
@@ -139,13 +132,6 @@ fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
         }
     }
     ways
-}
-
-fn instructions<'m, 'a>(function: &'m Function<'a>) -> impl Iterator<Item = &'m Instruction<'a>> {
-    function.body.iter().flat_map(|body| &body.statements).filter_map(|statement| match statement {
-        Statement::Instruction(instruction) => Some(instruction),
-        _ => None,
-    })
 }
 
 /// The labels of one round: a label for each of 63 parameters, and one for data.
@@ -193,11 +179,6 @@ mod tests {
     fn data(body: &str) -> bool {
         let text = text(PARAMETERS, body);
         of_text(&text).data
-    }
-
-    fn brief(body: &str) -> bool {
-        let text = text(PARAMETERS, body);
-        of_text(&text).brief
     }
 
     fn of(parameters: &str, body: &str) -> Vec<bool> {
@@ -293,15 +274,6 @@ mod tests {
         let found = of(&names.join(", "), body);
         let deciding: Vec<usize> = (0..130).filter(|&at| found[at]).collect();
         assert_eq!(deciding, [64, 129]);
-    }
-
-    #[test]
-    fn what_goes_straight_to_its_end_is_brief() {
-        let add = "add.s32 %r1, %r1, 1;";
-        assert!(brief(&format!("mov.u32 %r1, %tid.x; setp.gt.s32 %p1, %r1, 9; @%p1 bra E; {add}\nE:")));
-        assert!(!brief(&format!("L: {add} setp.lt.s32 %p1, %r1, 9; @%p1 bra L;")));
-        assert!(!brief("call.uni f;"));
-        assert!(brief(&add.repeat(BRIEF - 1)) && !brief(&add.repeat(BRIEF)));
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             let data = step.sources.iter().filter_map(value);
             follow.seen.clear();
             follow.backward(data.map(|value| (value, State::Whole)).collect());
-            // What is copied from a load is used as the load is.
+            // Copies of a loaded value have its element type.
             follow.seen.clear();
             let loaded = std::mem::take(&mut follow.loaded);
             follow.forward(loaded);

@@ -36,7 +36,7 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> V
     if globals.is_empty() || !kernels.iter().any(|(_, kernel)| touches(kernel)) {
         return none;
     }
-    // Of every kernel of the file, since each may write.
+    // All kernels of the file are examined: each may write.
     let mut all: Vec<Kernel> = Vec::new();
     for entry in module.entries() {
         if kernels.iter().all(|(name, _)| *name != entry.name) {

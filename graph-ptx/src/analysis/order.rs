@@ -31,8 +31,8 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         &self.reached[&(instance, block)]
     }
 
-    /// Whether, as far as can be said, no thread has stored before the load: the load comes before the store on every
-    /// way to it, or the store cannot reach the load, nor another thread that has stored tell this one.
+    /// Returns true if it is proved that no thread has stored before the load: the load precedes the store on every path to it, or the store
+    /// cannot reach the load, and no other thread that has stored can synchronise with this one.
     pub fn nothing_before(&mut self, load: &[At], store: &[At]) -> bool {
         let Some(apart) = (0..load.len()).find(|&at| store.get(at) != Some(&load[at])) else {
             // An atomic, against itself.

@@ -126,11 +126,11 @@ pub enum End {
     Branch {
         /// The predicate.
         on: Arg,
-        /// Where it holds.
+        /// The successor if it holds.
         taken: u32,
-        /// Where it does not.
+        /// The successor if it does not.
         other: u32,
-        /// Where both meet again.
+        /// The immediate post-dominator.
         join: u32,
     },
 }

@@ -162,7 +162,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     }
     runs.sort_unstable();
     let (mut written, mut missing, mut at) = (0u64, None, 0u64);
-    // Whether every element has a byte that is written.
+    // True if every element has a written byte.
     let mut touched = true;
     let mut gap = |from: u64, to: u64| {
         if from < to {

@@ -50,7 +50,7 @@ fn growth(before: &[Value], now: &[Value]) -> Option<Vec<i128>> {
             let alike = before.pointer == now.pointer && before.terms == now.terms;
             alike.then(|| now.constant.checked_sub(before.constant)).flatten()
         }
-        // What is not followed may be anything, each time.
+        // Values that are not followed must be identical.
         (before, now) => (before == now).then_some(0),
     };
     (before.len() == now.len()).then(|| before.iter().zip(now).map(one).collect()).flatten()

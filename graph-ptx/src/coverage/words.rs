@@ -173,7 +173,7 @@ pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     };
     let text =
         |note: u32| outline.notes.get(note as usize).cloned().unwrap_or_else(|| "an instruction".to_owned());
-    // What lies behind a branch that is not followed.
+    // For each block, the note of a branch on an unknown condition that controls it.
     let mut behind: Vec<Option<u32>> = vec![None; outline.blocks.len()];
     for block in &outline.blocks {
         if let End::Branch { on, taken, other, join } = &block.end

@@ -28,7 +28,7 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
         let message = format!("the PTX has {}-bit addresses", module.address_size);
         return fault(message, "compile it for 64-bit addresses");
     }
-    // What came before 3.0 had no 64-bit ABI; what comes after 9.x may mean anything.
+    // Versions before 3.0 have no 64-bit ABI; those after 9.x are unknown.
     if !(3..=9).contains(&module.version.0) {
         let message =
             format!("the PTX is of version {}.{}, which is not known", module.version.0, module.version.1);

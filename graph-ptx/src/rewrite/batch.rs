@@ -48,7 +48,7 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
     let found = making.check(entry)?;
     let function = making.scan.uses(found.closure[0]).function;
     let table = Table::of(&function.parameters, 1, GridShape::Flat).ok_or(Refusal::Table { capacity: 1 })?;
-    // What the surgery does not understand it refuses in any shape.
+    // A kernel that cannot be rewritten is refused for every shape of the grid.
     making.passed = pass::passed(&making.scan, &found.closure[1..]);
     for &place in &found.closure {
         let mut edits = Edits::default();

@@ -53,7 +53,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
                     }
                 }
                 Statement::Location(location) if location.inlined.is_some() => {
-                    // What it says of the inlined function lies in a section that stays behind.
+                    // The inlined function is described in a debug section that is not copied.
                     let text = self.module.source(location.span);
                     if let Some(comma) = text.find(',') {
                         let start = location.span.start + comma as u32;

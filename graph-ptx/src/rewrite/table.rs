@@ -121,7 +121,7 @@ impl Table {
         self.within(member, offset, size)
     }
 
-    /// Where the grid of a member lies: three `u32`.
+    /// Returns the range of the grid of a member: three `u32`.
     ///
     /// # Panics
     /// For a member that is not there.
@@ -129,12 +129,12 @@ impl Table {
         self.grid.map(|offset| self.within(member, offset, 12))
     }
 
-    /// Where it lies by how many bits a block's number is shifted to give its part.
+    /// Returns the offset of the shift that maps a block's number to its part of the search table.
     pub(super) fn shift(&self) -> u32 {
         self.starts.unwrap_or(0) + 4 * self.capacity
     }
 
-    /// Where the parts begin: for each a word, the member that it begins in below the one that it ends in.
+    /// Returns the offset of the parts: a word for each, with the member of its first block in the low half and that of its last block in the high half.
     pub(super) fn parts(&self) -> u32 {
         self.shift() + 4
     }

@@ -63,7 +63,7 @@ impl Arithmetic {
         all.into_iter().map(|what| (what, count(self, what), count(other, what))).collect()
     }
 
-    /// How many instructions there are of each operation.
+    /// Returns the number of instructions of each operation.
     pub fn operations(&self) -> BTreeMap<&str, usize> {
         let mut found = BTreeMap::new();
         for (described, count) in &self.described {
@@ -191,7 +191,7 @@ fn float(base: &str) -> Option<&str> {
     }
 }
 
-/// How many registers an instruction defines.
+/// Returns the number of registers that an instruction defines.
 fn width(opcode: &str) -> u32 {
     let has = |part: &str| opcode.split('.').any(|other| other == part);
     match () {

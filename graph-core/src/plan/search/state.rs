@@ -1,98 +1,101 @@
-//! The state of the search: the limits of each buffer with their reasons, the decisions, and how both are taken back.
+//! The state of the search: the lower bounds of the buffers with their reasons, the decisions, and the trail that undoes them.
 
 use crate::bits::{Matrix, clear, lowest, set, words};
 use crate::index::{Index, Vector, indices, wide};
 use crate::plan::indices::{Level, Rank};
-use crate::plan::instance::{Instance, Membership, SectionIndex};
+use crate::plan::instance::{CliqueIndex, Instance, Membership};
 use crate::plan::problem::Problem;
 
 indices! {
-    /// The place of a buffer among the members of a section.
+    /// The index of a buffer among the members of a clique.
     pub(super) struct Slot;
-    /// The place of a reason in `old_reasons`.
+    /// The index of a reason in `old_reasons`.
     pub(super) struct OldReason;
 }
 
-/// How the next section is chosen, among those of which it can be settled who lies lowest.
+/// The choice of the clique to branch on, among those whose floor is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The one with the fewest alternatives.
     Fewest,
-    /// The lowest one, then the one with the fewest alternatives.
+    /// The one with the lowest floor; of several, the one with the fewest alternatives.
     Lowest,
-    /// The lowest one, then the one with the least room to lose.
+    /// The one with the lowest floor; of several, the one with the least room below the capacity.
     Tightest,
-    /// The lowest one, then the one with the buffer of highest priority.
-    Foremost,
+    /// The one with the lowest floor; of several, the one with the buffer of highest priority.
+    Priority,
 }
 
-/// A limit of one buffer before a decision changed it.
+/// The bounds of a buffer before a change.
 pub(super) struct Change {
     pub buffer: Rank,
-    pub least: u64,
+    pub resting: u64,
     pub low: u64,
-    pub passed: bool,
-    /// The index of the previous reason in `old_reasons`; `NONE` if only the deciding level was added to it.
+    pub deferred: bool,
+    /// The previous reason in `old_reasons`; `NONE` if only the level of the decision was added to it.
     pub reason: OldReason,
 }
 
-/// One decision: who lies lowest in a section.
+/// A decision: the buffer that lies on the floor of a clique.
 pub(super) struct Frame {
-    /// The first alternative in `kids`; they end where the next frame's begin.
-    pub kids: usize,
+    /// The index of its first alternative in `candidates`; they end where those of the next frame begin.
+    pub candidates: usize,
     pub count: usize,
     pub next: usize,
     pub trail: usize,
     pub placed: Rank,
 }
 
-/// The floor of a section; valid until one of its buffers changes.
+/// The floor of a clique: the lowest offset of its unplaced buffers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Floor {
     pub at: u64,
+    /// The number of its unplaced buffers whose bound is the floor.
     pub alternatives: u32,
-    pub foremost: u32,
+    pub best_priority: u32,
+    /// True if none of these is deferred.
     pub settled: bool,
+    /// True if it must be computed anew.
     pub stale: bool,
 }
 
 /// The search below one capacity.
 pub(super) struct Search<'p> {
     pub problem: &'p Problem,
-    pub sections_of: &'p Vector<Rank, Vector<Membership, SectionIndex>>,
+    pub cliques_of: &'p Vector<Rank, Vector<Membership, CliqueIndex>>,
     pub twins: &'p Vector<Rank, Vec<Rank>>,
     pub capacity: u64,
     pub priority: &'p Vector<Rank, u32>,
     pub rule: Rule,
     pub steps: u64,
-    /// The words of a row of levels.
-    pub deep: usize,
+    /// The number of words of a set of levels.
+    pub row_words: usize,
     pub free: Vec<u64>,
     pub offsets: Vector<Rank, u64>,
     pub level: Vector<Rank, Level>,
-    /// The lowest offset on top of all that lies under the buffer so far.
-    pub least: Vector<Rank, u64>,
-    /// The lowest offset that the decisions leave: above `least` where the buffer was passed over.
+    /// The lowest offset above all placed neighbours.
+    pub resting: Vector<Rank, u64>,
+    /// The lower bound on the offset: above `resting` if the buffer is deferred.
     pub low: Vector<Rank, u64>,
-    pub passed: Vector<Rank, bool>,
-    pub passed_count: usize,
-    /// Row `b`: the levels that `low[b]` follows from.
+    pub deferred: Vector<Rank, bool>,
+    pub deferred_count: usize,
+    /// Row `b`: the levels of the decisions that `low[b]` follows from.
     pub reasons: Matrix<Rank>,
-    /// The unplaced bytes of each section.
-    pub unplaced: Vector<SectionIndex, u64>,
-    /// The buffers of each section, and which of the buffer's sections it is; the unplaced ones come first.
-    pub members: Vector<SectionIndex, Vector<Slot, (Rank, Membership)>>,
-    /// The number of unplaced `members`.
-    pub waiting: Vector<SectionIndex, usize>,
-    /// For each buffer and each of its sections, where it stands in `members`.
+    /// The unplaced bytes of each clique.
+    pub unplaced_bytes: Vector<CliqueIndex, u64>,
+    /// The buffers of each clique, each with the index of the clique among those of the buffer; the unplaced ones come first.
+    pub members: Vector<CliqueIndex, Vector<Slot, (Rank, Membership)>>,
+    /// The number of unplaced members of each clique.
+    pub unplaced_count: Vector<CliqueIndex, usize>,
+    /// The index of each buffer in the `members` of each of its cliques.
     pub slots: Vector<Rank, Vector<Membership, Slot>>,
-    pub floors: Vector<SectionIndex, Floor>,
+    pub floors: Vector<CliqueIndex, Floor>,
     pub trail: Vec<Change>,
     pub old_reasons: Vec<u64>,
     pub frames: Vec<Frame>,
-    pub kids: Vec<Rank>,
-    /// Row `d`: why the alternatives of frame `d` that were tried failed, and that there are no others.
-    pub conflicts: Vec<u64>,
+    pub candidates: Vec<Rank>,
+    /// Row `d`: the conflict set of decision `d`: the decisions that its failed alternatives, and the lack of others, follow from.
+    pub conflict_sets: Vec<u64>,
     pub dead_end: Vec<u64>,
 }
 
@@ -108,45 +111,45 @@ impl<'p> Search<'p> {
         let n = problem.sizes.len();
         let mut free = vec![0; words(n)];
         problem.sizes.ids().filter(|&b| problem.sizes[b] > 0).for_each(|b| set(&mut free, b));
-        let bytes = |section: &Vec<Rank>| section.iter().map(|&b| problem.sizes[b]).sum();
-        let mut members = Vector::filled(Vector::new(), problem.sections.len());
+        let bytes = |clique: &Vec<Rank>| clique.iter().map(|&b| problem.sizes[b]).sum();
+        let mut members = Vector::filled(Vector::new(), problem.cliques.len());
         let mut slots = Vector::filled(Vector::new(), n);
-        for (b, sections) in instance.sections_of.enumerate() {
-            for (k, &s) in sections.enumerate() {
+        for (b, cliques) in instance.cliques_of.enumerate() {
+            for (k, &s) in cliques.enumerate() {
                 slots[b].push(members[s].push((b, k)));
             }
         }
-        let waiting = members.iter().map(Vector::len).collect();
-        // A path has at most one level a buffer, and those at which a section was passed over.
-        let deep = words(2 * n + 64);
+        let unplaced_count = members.iter().map(Vector::len).collect();
+        // A branch has at most one level for each placed buffer, and those at which buffers are deferred.
+        let row_words = words(2 * n + 64);
         Search {
             problem,
-            sections_of: &instance.sections_of,
+            cliques_of: &instance.cliques_of,
             twins: &instance.twins,
             capacity,
             priority,
             rule,
             steps,
-            deep,
+            row_words,
             free,
             offsets: Vector::filled(0, n),
             level: Vector::filled(Level::NONE, n),
-            least: Vector::filled(0, n),
+            resting: Vector::filled(0, n),
             low: Vector::filled(0, n),
-            passed: Vector::filled(false, n),
-            passed_count: 0,
-            reasons: Matrix::from_words(deep, vec![0; n * deep]),
-            unplaced: problem.sections.iter().map(bytes).collect(),
+            deferred: Vector::filled(false, n),
+            deferred_count: 0,
+            reasons: Matrix::from_words(row_words, vec![0; n * row_words]),
+            unplaced_bytes: problem.cliques.iter().map(bytes).collect(),
             members,
-            waiting,
+            unplaced_count,
             slots,
-            floors: Vector::filled(Floor { stale: true, ..Floor::default() }, problem.sections.len()),
+            floors: Vector::filled(Floor { stale: true, ..Floor::default() }, problem.cliques.len()),
             trail: Vec::new(),
             old_reasons: Vec::new(),
             frames: Vec::new(),
-            kids: Vec::new(),
-            conflicts: Vec::new(),
-            dead_end: vec![0; deep],
+            candidates: Vec::new(),
+            conflict_sets: Vec::new(),
+            dead_end: vec![0; row_words],
         }
     }
 
@@ -159,86 +162,86 @@ impl<'p> Search<'p> {
         Level::new(self.frames.len() - 1)
     }
 
-    /// Returns the unplaced members of a section.
-    pub fn unplaced_members(&self, s: SectionIndex) -> &[(Rank, Membership)] {
-        &self.members[s].as_slice()[..self.waiting[s]]
+    /// Returns the unplaced members of a clique.
+    pub fn unplaced_members(&self, s: CliqueIndex) -> &[(Rank, Membership)] {
+        &self.members[s].as_slice()[..self.unplaced_count[s]]
     }
 
-    pub fn refresh(&mut self, s: SectionIndex) {
+    pub fn refresh(&mut self, s: CliqueIndex) {
         let members = self.unplaced_members(s);
         let at = members.iter().map(|&(b, _)| self.low[b]).min().unwrap_or(u64::MAX);
-        let mut floor = Floor { at, alternatives: 0, foremost: u32::MAX, settled: true, stale: false };
+        let mut floor = Floor { at, alternatives: 0, best_priority: u32::MAX, settled: true, stale: false };
         for &(b, _) in members {
             if self.low[b] == at {
                 floor.alternatives += 1;
-                floor.foremost = floor.foremost.min(self.priority[b]);
-                floor.settled &= !self.passed[b];
+                floor.best_priority = floor.best_priority.min(self.priority[b]);
+                floor.settled &= !self.deferred[b];
             }
         }
         self.floors[s] = floor;
-        self.spend(self.waiting[s]);
+        self.spend(self.unplaced_count[s]);
     }
 
-    pub fn note(&mut self, buffer: Rank, reason: OldReason) {
+    pub fn record(&mut self, buffer: Rank, reason: OldReason) {
         let b = buffer;
-        let (least, low, passed) = (self.least[b], self.low[b], self.passed[b]);
-        self.trail.push(Change { buffer, least, low, passed, reason });
+        let (resting, low, deferred) = (self.resting[b], self.low[b], self.deferred[b]);
+        self.trail.push(Change { buffer, resting, low, deferred, reason });
     }
 
-    /// Forgets the floors that `b` may have changed: those at or above `from`.
-    pub fn stale_from(&mut self, b: Rank, from: u64) {
-        let sections = &self.sections_of[b];
-        for &s in sections {
+    /// Invalidates the floors that depend on `b`: those at or above `from`.
+    pub fn invalidate_floors(&mut self, b: Rank, from: u64) {
+        let cliques = &self.cliques_of[b];
+        for &s in cliques {
             let floor = &mut self.floors[s];
             floor.stale |= floor.at >= from;
         }
-        self.spend(sections.len());
+        self.spend(cliques.len());
     }
 
-    pub fn set_passed(&mut self, b: Rank, passed: bool) {
-        self.passed_count = self.passed_count + usize::from(passed) - usize::from(self.passed[b]);
-        self.passed[b] = passed;
+    pub fn set_deferred(&mut self, b: Rank, deferred: bool) {
+        self.deferred_count = self.deferred_count + usize::from(deferred) - usize::from(self.deferred[b]);
+        self.deferred[b] = deferred;
     }
 
     pub fn place(&mut self, b: Rank, level: Level) {
         let problem = self.problem;
-        let offset = self.least[b];
+        let offset = self.resting[b];
         let size = problem.sizes[b];
         self.offsets[b] = offset;
         self.level[b] = level;
         clear(&mut self.free, b);
-        for (k, &s) in self.sections_of[b].enumerate() {
-            self.unplaced[s] -= size;
+        for (k, &s) in self.cliques_of[b].enumerate() {
+            self.unplaced_bytes[s] -= size;
             self.floors[s].stale |= self.floors[s].at >= offset;
-            self.waiting[s] -= 1;
-            let (from, to) = (self.slots[b][k], Slot::new(self.waiting[s]));
+            self.unplaced_count[s] -= 1;
+            let (from, to) = (self.slots[b][k], Slot::new(self.unplaced_count[s]));
             let (other, its) = self.members[s][to];
             self.slots[other][its] = from;
             self.slots[b][k] = to;
             self.members[s].swap(from, to);
         }
         let neighbours = problem.conflicts.row(b);
-        let mut touched = self.sections_of[b].len() + neighbours.len();
+        let mut touched = self.cliques_of[b].len() + neighbours.len();
         for (w, &near) in neighbours.iter().enumerate() {
             let mut left = near & self.free[w];
             while left != 0 {
                 let i: Rank = lowest(w, left);
                 left &= left - 1;
-                let least = (offset + size).next_multiple_of(problem.aligns[i]);
+                let resting = (offset + size).next_multiple_of(problem.aligns[i]);
                 touched += 4;
-                if least <= self.least[i] {
+                if resting <= self.resting[i] {
                     continue;
                 }
-                touched += 8 + self.sections_of[i].len();
-                self.note(i, OldReason::NONE);
-                // A floor above the old limit does not rest on this buffer.
-                let (before, was_passed) = (self.low[i], self.passed[i]);
-                self.least[i] = least;
-                self.set_passed(i, false);
+                touched += 8 + self.cliques_of[i].len();
+                self.record(i, OldReason::NONE);
+                // Only floors at the old bound depend on this buffer.
+                let (before, was_deferred) = (self.low[i], self.deferred[i]);
+                self.resting[i] = resting;
+                self.set_deferred(i, false);
                 set(self.reasons.row_mut(i), level);
-                if least > before || was_passed {
-                    self.low[i] = least.max(before);
-                    for &s in &self.sections_of[i] {
+                if resting > before || was_deferred {
+                    self.low[i] = resting.max(before);
+                    for &s in &self.cliques_of[i] {
                         let floor = &mut self.floors[s];
                         floor.stale |= floor.at == before;
                     }
@@ -248,7 +251,7 @@ impl<'p> Search<'p> {
         self.spend(touched);
     }
 
-    /// Takes back the top frame's alternative.
+    /// Undoes the applied alternative of the top frame.
     pub fn undo(&mut self) {
         let level = self.top();
         let Some(frame) = self.frames.last_mut() else {
@@ -262,9 +265,9 @@ impl<'p> Search<'p> {
             };
             let b = change.buffer;
             let low_before = self.low[b];
-            self.least[b] = change.least;
+            self.resting[b] = change.resting;
             self.low[b] = change.low;
-            self.set_passed(b, change.passed);
+            self.set_deferred(b, change.deferred);
             if change.reason == OldReason::NONE {
                 clear(self.reasons.row_mut(b), level);
             } else {
@@ -272,15 +275,15 @@ impl<'p> Search<'p> {
                 self.reasons.row_mut(b).copy_from_slice(&self.old_reasons[old..]);
                 self.old_reasons.truncate(old);
             }
-            self.stale_from(b, change.low.min(low_before));
+            self.invalidate_floors(b, change.low.min(low_before));
         }
         if placed != Rank::NONE {
             set(&mut self.free, placed);
             self.level[placed] = Level::NONE;
-            for &s in &self.sections_of[placed] {
-                self.unplaced[s] += self.problem.sizes[placed];
-                // Decisions are taken back in reverse, so it is the first of those that are placed.
-                self.waiting[s] += 1;
+            for &s in &self.cliques_of[placed] {
+                self.unplaced_bytes[s] += self.problem.sizes[placed];
+                // Decisions are undone in reverse order, so the buffer is the first placed member.
+                self.unplaced_count[s] += 1;
                 self.floors[s].stale = true;
             }
         }
@@ -288,8 +291,8 @@ impl<'p> Search<'p> {
 
     pub fn close(&mut self) {
         if let Some(frame) = self.frames.pop() {
-            self.kids.truncate(frame.kids);
-            self.conflicts.truncate(self.frames.len() * self.deep);
+            self.candidates.truncate(frame.candidates);
+            self.conflict_sets.truncate(self.frames.len() * self.row_words);
         }
     }
 }

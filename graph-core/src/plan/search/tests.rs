@@ -6,17 +6,17 @@ use crate::plan::random::Random;
 use crate::plan::{Bound, Conflicts, Problem};
 use proptest::prelude::*;
 
-/// Buffers that conflict at random, and each pair of those is a section, and some larger cliques too.
+/// Returns buffers with random conflicts; each conflicting pair is a clique, and some larger cliques are added.
 fn problem(n: usize, seed: u64) -> Problem {
     let mut random = Random::new(seed);
     let mut conflicts = Conflicts::none(n);
     let density = 1 + random.below(4);
-    let mut sections: Vec<Vec<Rank>> = ids(n).map(|b| vec![b]).collect();
+    let mut cliques: Vec<Vec<Rank>> = ids(n).map(|b| vec![b]).collect();
     for b in ids::<Rank>(n) {
         for a in ids(b.index()) {
             if random.below(4) < density {
                 conflicts.add(a, b);
-                sections.push(vec![a, b]);
+                cliques.push(vec![a, b]);
             }
         }
     }
@@ -27,16 +27,16 @@ fn problem(n: usize, seed: u64) -> Problem {
                 clique.push(a);
             }
         }
-        sections.push(clique);
+        cliques.push(clique);
     }
     let sizes = (0..n).map(|_| wide(random.below(7))).collect();
     let coarse = random.below(3) == 0;
     let aligns = (0..n).map(|_| if coarse { 1 + wide(random.below(3)) } else { 1 }).collect();
     let begins = Vector::filled(0, n);
-    Problem { sizes, aligns, conflicts, begins, sections, bound: Bound::default() }
+    Problem { sizes, aligns, conflicts, begins, cliques, bound: Bound::default() }
 }
 
-/// The least capacity: in some order each buffer lies right on top of what is under it.
+/// Returns the least capacity, by first fit in every order.
 fn least(problem: &Problem) -> u64 {
     let n = problem.sizes.len();
     let mut best = u64::MAX;
@@ -72,7 +72,7 @@ proptest! {
         let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));
         let priority = priority.into();
-        for rule in [Rule::Fewest, Rule::Lowest, Rule::Tightest, Rule::Foremost] {
+        for rule in [Rule::Fewest, Rule::Lowest, Rule::Tightest, Rule::Priority] {
             let mut steps = u64::MAX;
             match search(&instance, least, &priority, rule, u64::MAX, &mut steps) {
                 Outcome::Found(offsets) => {

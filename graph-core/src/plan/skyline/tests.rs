@@ -1,4 +1,4 @@
-//! The search on a line against the search on any order.
+//! The search for intervals against the search for any conflict graph.
 
 use super::*;
 use crate::plan::instance::Instance;
@@ -7,11 +7,11 @@ use crate::plan::search::{self, Rule};
 use crate::plan::{Bound, Conflicts, Problem, check, csv};
 use proptest::prelude::*;
 
-fn trace(n: usize, moments: usize, most: usize, seed: u64) -> Vector<Rank, csv::Row> {
+fn trace(n: usize, times: usize, most: usize, seed: u64) -> Vector<Rank, csv::Row> {
     let mut random = Random::new(seed);
     let mut text = String::from("id,lower,upper,size\n");
     for b in 0..n {
-        let (a, b_) = (random.below(moments), random.below(moments));
+        let (a, b_) = (random.below(times), random.below(times));
         let (from, to) = (a.min(b_), a.max(b_) + 1);
         text.push_str(&format!("{b},{from},{to},{}\n", random.below(most)));
     }
@@ -20,13 +20,13 @@ fn trace(n: usize, moments: usize, most: usize, seed: u64) -> Vector<Rank, csv::
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// It finds what there is to find, and proves what there is not, as the search for any order does.
+    /// Both searches agree on feasible and on infeasible capacities.
     #[test]
-    fn the_search_is_exact(n in 1usize..11, moments in 1usize..9, most in 2usize..8, seed in any::<u64>()) {
-        let rows = trace(n, moments, most, seed);
+    fn the_search_is_exact(n in 1usize..11, times in 1usize..9, most in 2usize..8, seed in any::<u64>()) {
+        let rows = trace(n, times, most, seed);
         let problem = csv::problem(&rows);
-        let line = Line::of(&problem).expect("a trace is a line");
-        prop_assert_eq!(line.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
+        let intervals = Intervals::of(&problem).expect("a trace is a line");
+        prop_assert_eq!(intervals.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
         let instance = Instance::of(&problem);
         let mut random = Random::new(seed ^ 1);
         let mut priority: Vec<u32> = (0..).take(n).collect();
@@ -38,7 +38,7 @@ proptest! {
             loop {
                 let (mut steps, mut others) = (u64::MAX, u64::MAX);
                 let found = search(
-                    &line, &problem.sizes, capacity, preference, u64::MAX, &mut steps,
+                    &intervals, &problem.sizes, capacity, preference, u64::MAX, &mut steps,
                 );
                 let other = search::search(
                     &instance, capacity, &priority, Rule::Fewest, u64::MAX, &mut others,
@@ -53,7 +53,7 @@ proptest! {
             }
             if bound > 0 {
                 let mut steps = u64::MAX;
-                let below = search(&line, &problem.sizes, bound - 1, preference, u64::MAX, &mut steps);
+                let below = search(&intervals, &problem.sizes, bound - 1, preference, u64::MAX, &mut steps);
                 prop_assert_eq!(below, Outcome::Impossible);
             }
         }
@@ -64,25 +64,25 @@ proptest! {
 fn what_is_no_line_is_seen() {
     // A square: 0 - 1 - 2 - 3 - 0.
     let [a, b, c, d] = [0, 1, 2, 3].map(Rank::from_u32);
-    let sections = vec![vec![a, b], vec![b, c], vec![c, d], vec![a, d]];
+    let cliques = vec![vec![a, b], vec![b, c], vec![c, d], vec![a, d]];
     let problem = Problem {
         sizes: Vector::filled(1, 4),
         aligns: Vector::filled(1, 4),
-        conflicts: Conflicts::of_cliques(4, &sections),
+        conflicts: Conflicts::of_cliques(4, &cliques),
         begins: (0..4).collect(),
-        sections,
+        cliques,
         bound: Bound::default(),
     };
-    assert_eq!(Line::of(&problem), None);
-    // A line, of which a section is missing.
-    let mut problem = Problem { sections: vec![vec![a], vec![b]], ..problem };
+    assert_eq!(Intervals::of(&problem), None);
+    // Intervals, of which a clique is missing.
+    let mut problem = Problem { cliques: vec![vec![a], vec![b]], ..problem };
     (problem.sizes, problem.aligns, problem.begins) =
         (Vector::filled(1, 2), Vector::filled(1, 2), (0..2).collect());
     problem.conflicts = Conflicts::of_cliques(2, &[vec![a, b]]);
-    assert_eq!(Line::of(&problem), None);
-    problem.sections = vec![vec![a, b]];
-    assert_eq!(Line::of(&problem).map(|line| line.loads), Some(Vector::filled(2, 1)));
-    // Offsets that would need care.
+    assert_eq!(Intervals::of(&problem), None);
+    problem.cliques = vec![vec![a, b]];
+    assert_eq!(Intervals::of(&problem).map(|intervals| intervals.loads), Some(Vector::filled(2, 1)));
+    // A size that is no multiple of an alignment.
     problem.aligns[a] = 2;
-    assert_eq!(Line::of(&problem), None);
+    assert_eq!(Intervals::of(&problem), None);
 }

@@ -1,7 +1,7 @@
-//! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
+//! The buffers that arguments of a graph function are bound to: borrowed, shared or owned.
 //!
-//! A bound argument is visited when the graph is built and when it is set, for its address, its length and what
-//! guards it (see `visitor.rs`).
+//! A visitor reads the address, length and events of a bound argument when the graph is built and when the argument is set
+//! (`visitor.rs`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use super::visitor::Visitor;
 pub enum Shared<'a, T> {
     /// A borrowed buffer.
     Slice(&'a CudaSlice<T>),
-    /// A part of a borrowed buffer.
+    /// A slice of a borrowed buffer.
     View(CudaView<'a, T>),
     /// A shared buffer.
     Arc(Arc<CudaSlice<T>>),
-    /// A buffer of the exec's own.
+    /// A buffer that the exec owns.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a view that an exec hands out.
+    /// A borrowed output of another graph, or a view lent by an exec.
     Output(DeviceView<'a, T>),
     /// A buffer that other execs may use between the launches.
     Buffer(BoundBuffer<T>),
@@ -41,11 +41,11 @@ pub enum Shared<'a, T> {
 pub enum Exclusive<'a, T> {
     /// A borrowed buffer.
     Slice(&'a mut CudaSlice<T>),
-    /// A part of a borrowed buffer.
+    /// A slice of a borrowed buffer.
     View(CudaViewMut<'a, T>),
-    /// A buffer of the exec's own.
+    /// A buffer that the exec owns.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a view that an exec hands out.
+    /// A borrowed output of another graph, or a view lent by an exec.
     Output(DeviceViewMut<'a, T>),
     /// A buffer that other execs may use between the launches.
     Buffer(BoundBuffer<T>),
@@ -58,7 +58,7 @@ pub enum SharedPinned<'a, T> {
     Slice(&'a PinnedHostSlice<T>),
     /// Shared pinned memory.
     Arc(Arc<PinnedHostSlice<T>>),
-    /// Pinned memory of the exec's own.
+    /// Pinned memory that the exec owns.
     Owned(PinnedHostSlice<T>),
 }
 
@@ -67,18 +67,18 @@ pub enum SharedPinned<'a, T> {
 pub enum ExclusivePinned<'a, T> {
     /// Borrowed pinned memory.
     Slice(&'a mut PinnedHostSlice<T>),
-    /// Pinned memory of the exec's own.
+    /// Pinned memory that the exec owns.
     Owned(PinnedHostSlice<T>),
 }
 
-/// The buffer that a `[T; len]` argument is bound to: the output of another graph, which is handed over at each launch.
+/// The buffer that a `[T; len]` argument is bound to: the output of another graph, passed to each launch.
 pub struct Taken<T> {
     pub(crate) description: OutputDescription<T>,
 }
 
 macro_rules! debug {
     ($($bound:ty: $name:literal $($variant:ident)*;)*) => {$(
-        /// The element type need not be `Debug`: what lies on the device is not shown.
+        /// The element type need not be `Debug`: elements on the device are not shown.
         impl<T> fmt::Debug for $bound {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let (variant, len) = match self {
@@ -227,7 +227,7 @@ impl<T> BindTaken<T> for &Output<'_, T> {
 
 /// A bound argument, or an array of them.
 pub trait Bound {
-    /// Shows each buffer to the visitor, in order.
+    /// Visits each buffer, in order.
     fn visit(&mut self, visitor: &mut Visitor<'_>);
 
     /// Returns the number of its buffers.
@@ -323,7 +323,7 @@ impl<B: Bound> Bound for Vec<B> {
 }
 
 impl<T> Shared<'_, T> {
-    /// A view of the elements. That of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
+    /// Returns a view of the elements. The view of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
@@ -344,7 +344,7 @@ impl<T> Shared<'_, T> {
         DeviceView { source, address, view, buffer: None }
     }
 
-    /// A mutable view of the elements, if the exec owns them.
+    /// Returns a mutable view of the elements, if the exec owns them.
     #[must_use]
     pub fn view_mut(&mut self) -> Option<DeviceViewMut<'_, T>> {
         self.view_mut_of(Source::Plain, 0)
@@ -364,7 +364,7 @@ impl<T> Shared<'_, T> {
         }
     }
 
-    /// The buffer, if it was bound as an owned one.
+    /// Returns the buffer, if it was bound as an owned one.
     #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
@@ -375,7 +375,7 @@ impl<T> Shared<'_, T> {
 }
 
 impl<T> Exclusive<'_, T> {
-    /// A view of the elements. That of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
+    /// Returns a view of the elements. The view of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
@@ -395,7 +395,7 @@ impl<T> Exclusive<'_, T> {
         DeviceView { source, address, view, buffer: None }
     }
 
-    /// A mutable view of the elements. That of a [`Buffer`] has no address: [`DeviceViewMut::buffer`] gives the buffer.
+    /// Returns a mutable view of the elements. The view of a [`Buffer`] has no address: [`DeviceViewMut::buffer`] gives the buffer.
     pub fn view_mut(&mut self) -> DeviceViewMut<'_, T> {
         match self {
             Exclusive::Output(view) => view.as_view_mut(),
@@ -414,7 +414,7 @@ impl<T> Exclusive<'_, T> {
         DeviceViewMut { source, address, view, buffer: None }
     }
 
-    /// The buffer, if it was bound as an owned one.
+    /// Returns the buffer, if it was bound as an owned one.
     #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
@@ -483,7 +483,7 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
 }
 
 impl<T> SharedPinned<'_, T> {
-    /// The memory.
+    /// Returns the memory.
     #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
@@ -493,7 +493,7 @@ impl<T> SharedPinned<'_, T> {
         }
     }
 
-    /// A mutable view of the memory, if the exec owns it.
+    /// Returns a mutable view of the memory, if the exec owns it.
     #[must_use]
     pub fn view_mut(&mut self) -> Option<PinnedViewMut<'_, T>> {
         match self {
@@ -502,7 +502,7 @@ impl<T> SharedPinned<'_, T> {
         }
     }
 
-    /// The memory, if it was bound as owned.
+    /// Returns the memory, if it was bound as owned.
     #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
@@ -513,7 +513,7 @@ impl<T> SharedPinned<'_, T> {
 }
 
 impl<T> ExclusivePinned<'_, T> {
-    /// The memory.
+    /// Returns the memory.
     #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
@@ -522,7 +522,7 @@ impl<T> ExclusivePinned<'_, T> {
         }
     }
 
-    /// A mutable view of the memory.
+    /// Returns a mutable view of the memory.
     #[must_use]
     pub fn view_mut(&mut self) -> PinnedViewMut<'_, T> {
         match self {
@@ -531,7 +531,7 @@ impl<T> ExclusivePinned<'_, T> {
         }
     }
 
-    /// The memory, if it was bound as owned.
+    /// Returns the memory, if it was bound as owned.
     #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {

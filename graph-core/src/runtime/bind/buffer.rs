@@ -1,4 +1,4 @@
-//! Device memory that any number of execs share, also mutably: each launch is ordered with the others by itself.
+//! Device memory that any number of execs share, also mutably: conflicting launches are ordered automatically.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use super::ledger::{Ledger, Tracked, User};
 
 /// Device memory with shared ownership, which any number of execs bind, to be read or written.
 ///
-/// A clone is the same memory. `&buffer` is bound to `&[T; len]` and to `&mut [T; len]`: each launch comes after every earlier
-/// launch that conflicts with it, also of other execs, on other streams and threads. While all launches are on one stream,
-/// that asks nothing of the driver and takes no time; a launch on another stream waits for one event a stream.
+/// Clones share the memory. `&buffer` binds to `&[T; len]` and to `&mut [T; len]`. Each launch is ordered after every earlier conflicting launch,
+/// also of other execs, streams and threads. While all launches are on one stream this needs no driver call; a launch on
+/// another stream waits for one event for each stream in use.
 ///
 /// The elements are reached through [`Buffer::with`] and [`Buffer::with_mut`], or copied by [`Buffer::to_host`] and
-/// [`Buffer::copy_from_host`]. The memory is freed, in stream order behind all uses, when the last clone and all execs that
-/// bind it are gone.
+/// [`Buffer::copy_from_host`]. The memory is freed in stream order after all uses, when the last clone and all execs that
+/// bind it are dropped.
 pub struct Buffer<T> {
     memory: Arc<Memory<T>>,
 }
@@ -32,7 +32,7 @@ pub struct Buffer<T> {
 /// The memory of a buffer and of its clones.
 struct Memory<T> {
     tracked: Arc<Tracked>,
-    /// Leaked where nothing can wait for its uses.
+    /// Leaked if nothing can wait for its uses.
     slice: Keep<Own<T>>,
     stays: Arc<AtomicBool>,
 }
@@ -45,11 +45,11 @@ impl<T> Drop for Memory<T> {
 }
 
 impl<T> Buffer<T> {
-    /// Takes a buffer of cudarc's over. Its stream frees it.
+    /// Takes over a buffer of cudarc. It is freed on its stream.
     ///
     /// # Errors
     ///
-    /// A stream of the buffer's that is capturing; a failure of the driver. The memory is freed then.
+    /// The stream of the buffer is capturing; a failure of the driver. The memory is freed in both cases.
     pub fn new(mut slice: CudaSlice<T>) -> Result<Buffer<T>> {
         let driver = cuda::driver()?;
         let (ctx, owner) = (slice.context().clone(), home(slice.stream()));
@@ -68,32 +68,32 @@ impl<T> Buffer<T> {
         Ok(Buffer { memory: Arc::new(Memory { tracked, slice, stays }) })
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.slice().len()
     }
 
-    /// True if it has no elements.
+    /// Returns true if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub fn num_bytes(&self) -> usize {
         self.slice().num_bytes()
     }
 
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Arc<CudaContext> {
         self.slice().context()
     }
 
-    /// The stream that it is freed on.
+    /// Returns the stream that it is freed on.
     pub fn stream(&self) -> &Arc<CudaStream> {
         self.slice().stream()
     }
 
-    /// True if both are the same memory.
+    /// Returns true if both share their memory.
     pub fn is_same(&self, other: &Buffer<T>) -> bool {
         Arc::ptr_eq(&self.memory, &other.memory)
     }
@@ -131,14 +131,14 @@ impl<T: DeviceRepr> Buffer<T> {
     }
 }
 
-/// Refuses a stream that is capturing: what it captured would use memory that is gone when it runs.
+/// Refuses a stream that is capturing: the memory could be freed before the captured work runs.
 pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, stream.context())?;
     if driver.is_capturing(Stream::of(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
 }
 
-/// Returns the result of a call of cudarc's.
+/// Converts the result of a cudarc call.
 pub(crate) fn told<V>(call: &'static str, result: std::result::Result<V, DriverError>) -> Result<V> {
     result.map_err(|error| Error::from(Failure::of(call, error)))
 }
@@ -160,7 +160,7 @@ impl<T> Clone for Buffer<T> {
     }
 }
 
-/// The element type need not be `Debug`: the contents of device memory are not shown.
+/// The element type need not be `Debug`: elements on the device are not shown.
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer").field("len", &self.len()).finish_non_exhaustive()
@@ -169,7 +169,7 @@ impl<T> fmt::Debug for Buffer<T> {
 
 /// A [`Buffer`] that is bound. It dereferences to the buffer.
 ///
-/// As a device buffer for cudarc its address is 0, which no call takes: [`Buffer::with`] lends the elements.
+/// As a device buffer for cudarc its address is 0, which no call accepts: [`Buffer::with`] lends the elements.
 #[derive(Clone, Debug)]
 pub struct BoundBuffer<T>(pub(crate) Buffer<T>);
 

@@ -1,4 +1,4 @@
-//! The elements of a [`Buffer`]: lent, and copied from and to the host.
+//! Access to the elements of a [`Buffer`]: views, and copies from and to the host.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use super::ledger::{Lent, Tracked};
 use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
 
 impl<T> Buffer<T> {
-    /// Lends the elements to be read. `stream` comes after everything that writes them before, as does each stream that uses
-    /// the view; what writes them later comes after what those streams have been given.
+    /// Lends the elements for reads. `stream`, and each stream that uses the view, is ordered after all earlier writes; later writes are
+    /// ordered after the work submitted to those streams.
     ///
-    /// No lock is held while `work` runs. In a stream that is capturing, the host waits for what comes before, and what is
-    /// captured may run only while nothing else writes the buffer.
+    /// No lock is held while `work` runs. If a stream is capturing, the host waits for the earlier writes, and the captured work may run
+    /// only while nothing else writes the buffer.
     ///
     /// # Errors
     ///
-    /// A buffer that is being lent already, also by another thread: as long as `work` runs, launches that use the buffer are
-    /// errors, too. A failure of the driver.
+    /// The buffer is lent already, also by another thread. While `work` runs, launches that use the buffer return errors too. A failure
+    /// of the driver.
     pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
         let _lent = self.lend(stream, false, Lent::Openly)?;
         Ok(work(self.view(Source::Buffer(self.tracked()))))
     }
 
-    /// As [`Buffer::with`], to be written.
+    /// Lends the elements for writes, as [`Buffer::with`] does for reads.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<T> Buffer<T> {
         context::enter(driver, self.context())?;
         tracked.lend(lent)?;
         let lending = Lending { tracked, stream, write };
-        // A failure is told before anything is done with the view.
+        // A failure is returned before the view is used.
         drop(tracked.try_reach(stream, write)?);
         Ok(lending)
     }
@@ -75,15 +75,14 @@ struct Lending<'b> {
 
 impl Drop for Lending<'_> {
     fn drop(&mut self) {
-        // What was done in the stream without a view is a use, too.
+        // Work submitted to the stream without a view counts as a use.
         drop(self.tracked.reach(self.stream, self.write));
         self.tracked.end_lending();
     }
 }
 
 impl<T: DeviceRepr> Buffer<T> {
-    /// Copies the elements to the host, in the order of a stream, and waits for it. Other threads that use the buffer wait until
-    /// then.
+    /// Copies the elements to the host in stream order, and waits for the copy. Other threads that use the buffer wait meanwhile.
     ///
     /// # Errors
     ///

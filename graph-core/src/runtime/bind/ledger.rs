@@ -1,14 +1,13 @@
-//! The order of everything that uses [`Buffer`](super::Buffer)s: notes of their uses, and one ledger for each context.
+//! The order of all uses of [`Buffer`](super::Buffer)s: records of the uses by buffer, and one ledger for each context.
 //!
-//! A buffer has a note for each exec that has used it: the exec's event, which records its last launch, and whether it
-//! writes. A launch waits for the notes that conflict and whose last launch went to another stream, once for each stream.
+//! A buffer has an entry for each exec that has used it: the event of the last launch of the exec, and a flag for writes. A launch waits for
+//! the conflicting entries whose last launch was in another stream, once for each stream.
 //!
-//! The ledger counts generations. In one generation all uses, of all buffers of the context, are on one stream. So an exec
-//! that has noted its buffers in the current generation need neither wait nor note anything when it is launched on that
-//! stream again: its event records that launch, too. Notes of the current generation are therefore kept until it ends, also
-//! when a later launch writes.
+//! The ledger counts generations. In a generation all uses of all buffers of the context are in one stream. So an exec with
+//! entries of the current generation neither waits nor changes an entry when it is launched in that stream again: its event
+//! records the new launch. Entries of the current generation are therefore kept until it ends, also if a later launch writes.
 //!
-//! The ledger is locked from the waits of a launch until it is noted, so that no two threads can both miss each other.
+//! The ledger is locked from the waits of a launch until its entries are made, so that of two threads one sees the launch of the other.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -27,7 +26,7 @@ pub(crate) struct Ledger {
     pub driver: &'static Driver,
     pub ctx: Arc<CudaContext>,
     state: Mutex<Generation>,
-    /// Told when a buffer that was lent for a copy is back.
+    /// Signalled when the loan of a buffer for a copy ends.
     returned: Condvar,
 }
 
@@ -39,21 +38,21 @@ pub(crate) struct Generation {
     stream: Option<HeldStream>,
     /// The number of launches and other uses so far.
     uses: u64,
-    /// The number of buffers that are being lent.
+    /// The number of buffers on loan.
     lent: usize,
-    /// The streams that have waited for others, those that waited last at the end.
+    /// The streams that have waited for others, by their last wait.
     clocks: Vec<(HeldStream, Clock)>,
 }
 
-/// For each stream that another one has waited for: the place of the last use there that it has waited for.
+/// A vector clock of a stream: for each stream that it has waited for, the place of the last use waited for.
 #[derive(Debug, Default)]
 pub(crate) struct Clock(Vec<(HeldStream, u64)>);
 
-/// The most streams that are remembered. One that is forgotten waits once more.
+/// The maximum number of entries of a clock, and of clocks. Without an entry a stream waits again.
 const REMEMBERED: usize = 16;
 
 impl Clock {
-    /// True if a stream with this clock comes after the use.
+    /// Returns true if a stream with this clock comes after the use.
     fn is_after(&self, last: &LastUse) -> bool {
         last.held && self.0.iter().any(|(stream, place)| *place >= last.place && stream.is(&last.stream))
     }
@@ -71,12 +70,12 @@ impl Clock {
     }
 }
 
-/// The way in which a buffer is being lent.
+/// The kind of a loan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lent {
-    /// For a copy of the runtime's, which others wait for.
+    /// For a copy by the runtime: others wait for its end.
     Briefly,
-    /// To the user's code: others that need the buffer fail.
+    /// To the user's code: other uses fail.
     Openly,
 }
 
@@ -101,7 +100,7 @@ impl Ledger {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the ledger while none of these buffers is lent for a copy.
+    /// Locks the ledger once none of these buffers is on loan for a copy.
     pub fn lock_with<'l, 't>(
         &'l self,
         buffers: impl Iterator<Item = &'t Tracked> + Clone,
@@ -114,7 +113,7 @@ impl Ledger {
 }
 
 impl Generation {
-    /// Makes `stream` the one of the generation, which is a new one if it was another.
+    /// Begins a new generation unless `stream` is that of the current one.
     pub fn enter(&mut self, stream: &HeldStream) {
         if !self.stream.as_ref().is_some_and(|known| known.is(stream)) {
             self.number += 1;
@@ -122,7 +121,7 @@ impl Generation {
         }
     }
 
-    /// True if an exec that noted its buffers in generation `noted` need not look at them for a launch on `stream`.
+    /// Returns true if an exec with entries of generation `noted` needs neither waits nor new entries for a launch in `stream`.
     pub fn is_known(&self, noted: u64, stream: &CudaStream) -> bool {
         noted == self.number
             && self.lent == 0
@@ -133,12 +132,12 @@ impl Generation {
         self.number
     }
 
-    /// The clock of a stream; `None` if it has waited for none.
+    /// Returns the clock of a stream; `None` if it has waited for none.
     pub fn clock(&self, stream: &HeldStream) -> Option<&Clock> {
         self.clocks.iter().find(|(known, _)| known.is(stream)).map(|(_, clock)| clock)
     }
 
-    /// Notes that a stream has waited.
+    /// Adds a wait to the clock of a stream.
     pub fn waited(&mut self, stream: &HeldStream, waits: &Waits) {
         if waits.0.is_empty() {
             return;
@@ -153,13 +152,13 @@ impl Generation {
     }
 }
 
-/// The uses by one exec, or by one call that is no launch.
+/// The uses by one exec, or by a call other than a launch.
 #[derive(Debug)]
 pub(crate) struct User {
     /// Records the last use.
     done: Arc<OwnedEvent>,
     last: Mutex<Option<LastUse>>,
-    /// True once there are no more uses.
+    /// True if there will be no more uses.
     ended: AtomicBool,
 }
 
@@ -174,7 +173,7 @@ struct LastUse {
 }
 
 impl User {
-    /// Returns a user whose uses `done` records; none so far.
+    /// Returns a user without uses; `done` will record them.
     pub fn new(done: Arc<OwnedEvent>) -> User {
         User { done, last: Mutex::default(), ended: AtomicBool::new(false) }
     }
@@ -183,36 +182,36 @@ impl User {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a use, which comes after those before it; `held` is true if the event records it.
+    /// Replaces the last use, after which the new one is ordered; `held` is true if the event records it.
     pub fn used(&self, generation: &mut Generation, stream: &HeldStream, held: bool) {
         generation.uses += 1;
         *self.last() = Some(LastUse { stream: stream.clone(), place: generation.uses, held });
     }
 
-    /// Notes that there are no more uses.
+    /// Sets that there will be no more uses.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// True if it may be launched again without a note.
+    /// Returns true if it may be launched again without a new entry.
     fn is_current(&self, noted: u64, generation: u64) -> bool {
         noted == generation && !self.ended.load(Ordering::Relaxed)
     }
 
-    /// True if its last use is over.
+    /// Returns true if its last use is over.
     fn is_over(&self, driver: &Driver) -> bool {
         let held = self.last().as_ref().is_none_or(|last| last.held);
         held && driver.is_over(self.done.raw()) == Ok(true)
     }
 }
 
-/// A use to wait for: the last one of those on a stream.
+/// A use to wait for: the last one of a stream.
 struct Wait {
     last: LastUse,
     done: Arc<OwnedEvent>,
 }
 
-/// The uses that something that comes next waits for, one a stream.
+/// The uses that the next use waits for, at most one for each stream.
 #[derive(Default)]
 pub(crate) struct Waits(Vec<Wait>);
 
@@ -238,16 +237,16 @@ impl Waits {
     }
 }
 
-/// A note of an exec that has used a buffer.
+/// The entry of an exec that has used a buffer.
 #[derive(Debug)]
 struct Note {
     user: Arc<User>,
     wrote: bool,
-    /// The generation in which it was noted last.
+    /// The generation of its last change.
     generation: u64,
 }
 
-/// A buffer as the ledger sees it.
+/// The uses of a buffer.
 #[derive(Debug)]
 pub(crate) struct Tracked {
     pub ledger: Arc<Ledger>,
@@ -258,13 +257,13 @@ pub(crate) struct Tracked {
 #[derive(Debug, Default)]
 struct Notes {
     list: Vec<Note>,
-    /// The uses through views since the last launch that came after them.
+    /// The uses through views that no launch is ordered after.
     uses: Uses,
     lent: Option<Lent>,
 }
 
 impl Tracked {
-    /// Returns a buffer whose first contents `user` makes.
+    /// Returns a buffer whose first use is a write by `user`.
     pub fn new(ledger: Arc<Ledger>, address: u64, user: User) -> Tracked {
         let list = vec![Note { user: Arc::new(user), wrote: true, generation: 0 }];
         Tracked { ledger, address, notes: Mutex::new(Notes { list, ..Notes::default() }) }
@@ -274,7 +273,7 @@ impl Tracked {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the uses that a launch of `user` on `stream` waits for, and orders it behind the uses through views. The ledger
+    /// Adds the uses that a launch of `user` on `stream` waits for, and orders it after the uses through views. The ledger
     /// must be locked. Returns false if the buffer is being lent.
     pub fn before(
         &self,
@@ -303,13 +302,13 @@ impl Tracked {
         Ok(true)
     }
 
-    /// Notes a launch of `user` that came after the uses that conflict. The ledger must be locked.
+    /// Adds the entry of a launch of `user`, which is ordered after the conflicting uses. The ledger must be locked.
     pub fn after(&self, user: &Arc<User>, generation: u64, write: bool) {
         const MANY: usize = 16;
         let driver = self.ledger.driver;
         let mut notes = self.notes();
         if write {
-            // Whoever waits for this launch need not wait for those before it.
+            // A wait for this launch implies waits for the earlier ones.
             notes.list.retain(|note| note.generation == generation);
             notes.uses.renew();
         }
@@ -330,7 +329,7 @@ impl Tracked {
         }
     }
 
-    /// Begins to lend the buffer.
+    /// Begins a loan.
     pub fn lend(&self, lent: Lent) -> Result<()> {
         let mut generation = self.ledger.lock_with(std::iter::once(self));
         let mut notes = self.notes();
@@ -339,12 +338,12 @@ impl Tracked {
         }
         generation.lent += 1;
         notes.lent = Some(lent);
-        // Nothing is lent, so there are no guards.
+        // Without a loan there are no guards.
         notes.uses.prune(self.ledger.driver);
         Ok(())
     }
 
-    /// Ends to lend it. A use on another stream than the generation's begins a new one.
+    /// Ends the loan. A use in another stream than that of the generation begins a new generation.
     pub fn end_lending(&self) {
         let mut generation = self.ledger.lock();
         let mut notes = self.notes();
@@ -356,21 +355,21 @@ impl Tracked {
         }
     }
 
-    /// True if all uses through views are on the stream of the generation.
+    /// Returns true if all uses through views are on the stream of the generation.
     fn is_by_generation(&self, generation: &Generation, notes: &Notes) -> bool {
         // The per-thread stream of another thread has no key on this one.
         let stream = generation.stream.as_ref().filter(|stream| stream.is_of_this_thread());
         stream.is_some_and(|stream| notes.uses.is_all_by(&StreamKey::of(self.ledger.driver, stream.raw())))
     }
 
-    /// Orders a use through a view that is lent. The guard records it.
+    /// Orders a use through a lent view. The guard records it.
     pub fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write);
-        // A use without its wait must not happen: the caller returns an address that no call takes.
+        // The use must not happen without its wait: the caller returns an address that no call accepts.
         reached.map_err(|failure| record(&self.ledger.ctx, failure)).ok()
     }
 
-    /// As [`Tracked::reach`]; the failure is returned.
+    /// Orders a use as [`Tracked::reach`] does, and returns a failure.
     pub fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
         let (driver, raw, ctx) = (self.ledger.driver, Stream::of(stream), stream.context());
         driver.enter(Context::of(ctx))?;
@@ -385,16 +384,16 @@ impl Tracked {
         conflicting.filter(|note| captures || !here(&note.user)).for_each(|note| waits.add(&note.user));
         waits.order(driver, raw)?;
         notes.uses.order(driver, (raw, (!captures).then_some(&key)), write)?;
-        // A use of another context's may have been waited for.
+        // A wait for a use in another context may have changed the current one.
         driver.enter(Context::of(ctx))?;
         if captures {
-            // The host has waited, and what is captured records nothing here.
+            // The host has waited; captured uses are not recorded here.
             return Ok(SyncOnDrop::Record(None));
         }
         Ok(notes.uses.of(driver, key, ctx)?.note(write))
     }
 
-    /// Orders the stream that frees the buffer behind all of its uses. Returns false if neither the device nor the host can
+    /// Orders the stream that frees the buffer after all of its uses. Returns false if neither the device nor the host can
     /// wait for them.
     pub fn end(&self, owner: &Arc<CudaStream>) -> bool {
         let Ledger { driver, ctx, .. } = &*self.ledger;

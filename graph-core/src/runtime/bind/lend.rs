@@ -1,4 +1,4 @@
-//! The views that an exec hands out: what `args()` and `args_mut()` make of each bound argument.
+//! The views that an exec lends: the items of `args()` and `args_mut()`.
 
 use cudarc::driver::PinnedHostSlice;
 

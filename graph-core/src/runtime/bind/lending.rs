@@ -1,10 +1,10 @@
-//! The buffers of an exec, lent out through views between its launches.
+//! The buffers of an exec, lent through views between its launches.
 //!
-//! The uses of a buffer that the exec owns or shares in an `Arc` are recorded in an event of the runtime's for each stream. A
-//! borrowed buffer can be freed by its owner as soon as the exec is forgotten, so its uses are recorded in its own events,
-//! for which cudarc waits. cudarc has one event for all reads: each use of a borrowed buffer comes after those that its
-//! events recorded before, so that the last one stands for all. Where the guards of several streams were held at once, that
-//! is not certain, and the next launch, or the end of the exec, waits on the host.
+//! Uses of a buffer that the exec owns or shares in an `Arc` are recorded in an event of the runtime for each stream. A borrowed buffer
+//! can be freed by its owner as soon as the exec is forgotten, so its uses are recorded in its own events, for which cudarc
+//! waits. cudarc has one event for all reads: each use of a borrowed buffer is ordered after those that its events recorded before, so that
+//! the last one implies all. If the guards of several streams were held at once this is not certain: then the next launch, or the
+//! drop of the exec, waits on the host.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::runtime::waits::{self, StreamKey};
 use super::operand::{Operand, Owners};
 
 impl Operand {
-    /// True if cudarc's events of the buffer record the uses through views.
+    /// Returns true if cudarc's events of the buffer record the uses through views.
     fn records_itself(&self) -> bool {
         self.borrowed && self.read != Event::NONE
     }
 
-    /// Orders a stream behind the uses through views: all of them before a write, writes alone before a read.
+    /// Orders a stream after the uses through views: all of them before a write, writes alone before a read.
     pub fn order_lendings(
         &self,
         driver: &Driver,
@@ -37,7 +37,7 @@ impl Operand {
             return uses.order(driver, (stream, key), write);
         }
         if !write {
-            // Nothing can be written through views of a buffer that is borrowed to be read.
+            // Views of a buffer borrowed for reads are read-only.
             return Ok(());
         }
         if !uses.is_by_one() {
@@ -46,23 +46,23 @@ impl Operand {
         self.order_events(driver, stream)
     }
 
-    /// Orders a stream behind what the buffer's own events record.
+    /// Orders a stream after what the buffer's own events record.
     fn order_events(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let mut events = [self.read, self.write].into_iter().filter(|&event| event != Event::NONE);
         driver.relaxed(|| events.try_for_each(|event| waits::order_used(driver, stream, event)))
     }
 
-    /// True if there are uses through views that only a wait of the host is known to come after.
+    /// Returns true if only a wait on the host is ordered after some uses through views.
     pub fn is_uncertain(&self) -> bool {
         self.records_itself() && !self.lendings.lock().is_by_one()
     }
 
-    /// True if there are uses through views.
+    /// Returns true if there are uses through views.
     pub fn is_lent(&self) -> bool {
         self.lendings.lock().is_used()
     }
 
-    /// Notes a launch that comes after the uses that conflict. No guard of a use may live.
+    /// Records a launch that is ordered after the conflicting uses. No guard of a use may exist.
     pub fn launched(&self, driver: &Driver) {
         let mut uses = self.lendings.lock();
         match (self.exclusive, self.records_itself()) {
@@ -83,7 +83,7 @@ pub struct Lender<'v> {
     pub(crate) owners: &'v Owners,
     /// The event of the last launch, and its stream.
     pub(crate) done: Option<(Event, Stream)>,
-    /// The reason why the last launch cannot be waited for: then nothing is lent.
+    /// The reason why nothing can wait for the last launch: then nothing is lent.
     pub(crate) failure: Option<Failure>,
 }
 
@@ -101,8 +101,7 @@ impl fmt::Debug for LentOperand<'_> {
 }
 
 impl LentOperand<'_> {
-    /// Orders a use by a stream; `cudarc` returns the guard with which cudarc would record it. `None` where the use cannot be
-    /// ordered.
+    /// Orders a use by a stream; `cudarc` returns the guard by which cudarc records it. `None` if the use cannot be ordered.
     pub fn reach<'a>(
         &self,
         stream: &CudaStream,
@@ -110,7 +109,7 @@ impl LentOperand<'_> {
         cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
     ) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write, cudarc);
-        // A use without its wait must not happen: the caller returns an address that no call takes.
+        // The use must not happen without its wait: the caller returns an address that no call accepts.
         reached.map_err(|failure| record(self.lender.ctx, failure)).ok()
     }
 
@@ -128,14 +127,14 @@ impl LentOperand<'_> {
         self.order(raw, (!captures).then_some(&key), write)?;
         driver.enter(Context::of(ctx))?;
         if captures {
-            // The host has waited, and what is captured records nothing here.
+            // The host has waited; captured uses are not recorded here.
             return Ok(SyncOnDrop::Record(None));
         }
         let used = operand.lendings.lock().of(driver, key, ctx)?;
         if operand.records_itself() { used.note_by(write, cudarc) } else { Ok(used.note(write)) }
     }
 
-    /// Orders a stream behind everything that conflicts with a use that comes next in it.
+    /// Orders a stream after everything that conflicts with a use that comes next in it.
     pub fn order(&self, stream: Stream, key: Option<&StreamKey>, write: bool) -> Outcome<()> {
         let Lender { driver, ctx, owners, done, failure, .. } = self.lender;
         let operand = self.operand;
@@ -148,7 +147,7 @@ impl LentOperand<'_> {
         {
             waits::behind(driver, stream, done)?;
         }
-        // The owning stream is behind the uses from before the buffer was bound, and behind other graphs that bound a view.
+        // The owning stream is after the uses from before the buffer was bound, and behind other graphs that bound a view.
         if let Some(owner) = operand.owner.and_then(|owner| owners.list.get(owner))
             && owner.raw != stream
         {

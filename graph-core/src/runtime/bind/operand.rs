@@ -1,23 +1,20 @@
-//! Operands: the memory that arguments stand for, and what orders the graph with everything else that uses it.
+//! Operands: the memory that arguments stand for, and the order of the graph with all other uses of it.
 //!
-//! Each device buffer has an owning stream: the one that it was allocated on and is freed on. It is the meeting
-//! point of the order:
-//! - when a buffer is bound, its owning stream waits for the uses that cudarc has recorded, and the first launch
-//!   waits for the owning stream;
-//! - after each launch, the owning streams of *borrowed* buffers wait for it: one wait a stream. So whatever
-//!   becomes of the exec, a borrowed buffer is freed behind the last launch that used it. The events of those that the
-//!   graph may write are recorded behind it, so that other streams, too, come after, even if the exec is forgotten. Those
-//!   that it only reads are not recorded: cudarc waits for the two events of a `CudaSlice` alone, it gives no way to replace
-//!   them or to let several buffers share one, and an event records the work that a stream had been given when it was
-//!   recorded, so that would take a driver call a buffer and launch. A third stream that writes such a buffer after its exec
-//!   was forgotten is not ordered (`Exec` says so);
-//! - a [`Buffer`](super::Buffer) has no owning stream here: each launch is ordered with the others that use it (`ledger.rs`);
-//! - owned and shared (`Arc`) buffers need no such wait, since only the end of the exec can free them;
-//! - when an operand is given back, its owning stream waits for the last launch, and the buffer's events are
-//!   recorded there, so that other streams, too, come after.
+//! Each device buffer has an owning stream, in which it was allocated and is freed. The order is established through it:
+//! - when a buffer is bound, its owning stream waits for the uses that cudarc has recorded, and the first launch waits for the
+//!   owning stream;
+//! - after each launch the owning streams of *borrowed* buffers wait for it, one wait for each stream. So a borrowed buffer is freed after
+//!   the last launch that used it, even if the exec is forgotten. The events of those that the graph may write are recorded after
+//!   it, so that other streams are ordered too. The events of those that it only reads are not: cudarc waits for the two
+//!   events of a `CudaSlice` alone and lets nobody replace or share them, and recording an event anew takes a driver call for each buffer and
+//!   launch. A third stream that writes such a buffer after its exec was forgotten is not ordered (see the docs of `Exec`);
+//! - a [`Buffer`](super::Buffer) has no owning stream here: its uses are ordered by `ledger.rs`;
+//! - owned and shared (`Arc`) buffers need no such wait: only the drop of the exec can free them;
+//! - when an operand is released, its owning stream waits for the last launch, and the events of the buffer are recorded there, so that
+//!   other streams are ordered too.
 //!
-//! The per-thread default stream is another stream on each thread under one handle. Where a buffer is owned by
-//! one, the legacy default stream stands for it: it is ordered with the per-thread streams of every thread.
+//! The per-thread default stream is another stream on each thread, with one handle. For buffers that it owns, the legacy
+//! default stream takes its place: that is ordered with the per-thread streams of all threads.
 
 use std::sync::Arc;
 
@@ -48,12 +45,12 @@ pub(crate) enum MemoryKind {
 pub(crate) struct Operand {
     pub kind: MemoryKind,
     pub address: u64,
-    /// In elements.
+    /// The length, in elements.
     pub len: u64,
     /// `size_of` its element.
     pub element: u64,
     pub same_context: bool,
-    /// True if the caller keeps the buffer, and may drop it without the runtime's notice.
+    /// True if the caller owns the buffer, and may drop it unnoticed.
     pub borrowed: bool,
     /// True if nobody else can use the buffer while it is bound.
     pub exclusive: bool,
@@ -62,14 +59,14 @@ pub(crate) struct Operand {
     /// The events in which cudarc records reads and writes. Pinned memory has one for both: `read`.
     pub read: Event,
     pub write: Event,
-    /// The event that is recorded behind each launch, for users that neither the owning stream nor the end of the exec
-    /// orders; `NONE` where there is none, or no need.
+    /// The event that is recorded after each launch, for uses that neither the owning stream nor the drop of the exec orders; `NONE` if there are
+    /// no such uses.
     pub recorded: Event,
     /// The output that a taken argument stands for.
     pub slot: Option<Arc<Slot>>,
-    /// The output that is borrowed, which is told of the graph's launches.
+    /// The borrowed output, which records the launches of the graph.
     pub output: Option<Arc<Slot>>,
-    /// The [`Buffer`](super::Buffer) that is bound, which the launches of all execs are ordered by.
+    /// The bound [`Buffer`](super::Buffer), by which the launches of all execs are ordered.
     pub shared: Option<Arc<Tracked>>,
     /// Its uses through the views that the exec hands out.
     pub lendings: Arc<Lendings>,
@@ -97,7 +94,7 @@ impl Operand {
         }
     }
 
-    /// Notes on a borrowed output that an exec has bound it, whose last launch `done` records.
+    /// Adds an exec, whose last launch `done` records, to the users of a borrowed output.
     pub fn note_exec(&self, done: &Arc<OwnedEvent>) {
         if let Some(output) = &self.output {
             output.bound_by(done, self.exclusive);
@@ -111,9 +108,9 @@ pub(crate) struct Owner {
     /// Keeps the handle valid.
     _stream: Arc<CudaStream>,
     pub raw: Stream,
-    /// For the launch stream to wait for it.
+    /// The event by which the launch stream waits for it.
     pub event: OwnedEvent,
-    /// True if the next launch has to wait.
+    /// True if the next launch must wait for it.
     pub pending: bool,
     /// The number of borrowed operands that it owns.
     pub borrowed: u32,

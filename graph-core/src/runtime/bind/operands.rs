@@ -52,7 +52,7 @@ impl Operands {
         operands
     }
 
-    /// True if views of operands were handed out since the last launch.
+    /// Returns true if views of operands were handed out since the last launch.
     pub fn is_touched(&self) -> bool {
         self.touched.load(Ordering::Relaxed)
     }
@@ -64,7 +64,7 @@ impl Operands {
             .filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
     }
 
-    /// Notes a launch that waited for everything pending and recorded its own uses.
+    /// Records a launch that waited for all pending uses and recorded its own.
     pub fn launched(&mut self, driver: &Driver) {
         if std::mem::take(self.touched.get_mut()) {
             self.list.iter().for_each(|operand| operand.launched(driver));
@@ -73,8 +73,8 @@ impl Operands {
         self.owners.list.iter_mut().for_each(|owner| owner.pending = false);
     }
 
-    /// Notes operands that a setter has replaced. Borrowed ones stay borrowed as long as the exec's type says so, and are
-    /// given back at its end.
+    /// Keeps operands that a setter has replaced. Borrowed ones stay borrowed for the lifetime in the type of the exec, and are released at
+    /// its drop.
     pub fn replaced(&mut self, old: &[Operand]) {
         old.iter().for_each(|operand| self.count(operand, false));
         self.uncertain |= old.iter().any(Operand::is_uncertain);

@@ -1,12 +1,11 @@
 //! Outputs: allocations that leave a graph.
 //!
-//! An allocation of a graph lives from a launch until it is freed, and the graph cannot be launched again before.
-//! Its [`Slot`] holds its state, and is shared by the graph that makes it, the [`Output`] that holds
-//! it, and the graph that takes it over. The states:
+//! An allocation of a graph exists from a launch until it is freed; the graph cannot be launched again before that. Its [`Slot`] holds the state,
+//! and is shared by the graph that makes it, the [`Output`], and the graph that takes it over. The states:
 //! - idle: there is no allocation;
-//! - live: launched. The drop of the `Output` frees it; if the `Output` is forgotten, the graph that
-//!   made it frees it before its next launch, or at its own end;
-//! - after either end, the next launch waits for the free, or for the launch of the graph that took it over.
+//! - live: launched. The drop of the `Output` frees it; if the `Output` is forgotten, the graph that made it frees it before its next launch or
+//!   at its own drop;
+//! - ended: the next launch waits for the free, or for the launch of the graph that took it over.
 
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
@@ -33,11 +32,11 @@ pub struct Slot {
     /// The type of its element.
     element_type: TypeId,
     at: Box<At>,
-    /// Records the free, for the next launch to wait for.
+    /// Records the free, which the next launch waits for.
     freed: Arc<OwnedEvent>,
     /// The graph that makes it.
     maker: u64,
-    /// True once that graph is gone.
+    /// True if that graph was dropped.
     retired: AtomicBool,
     state: Mutex<State>,
 }
@@ -47,7 +46,7 @@ struct State {
     live: Option<Live>,
     /// The uses of the live allocation.
     uses: Uses,
-    /// The cudarc buffer of the allocation, kept from launch to launch.
+    /// The cudarc buffer of the allocation, kept across launches.
     buffer: Option<Buffer>,
     /// The last launches of the graphs that have bound the allocation, with true for those that write it.
     graphs: Vec<(Arc<OwnedEvent>, bool)>,
@@ -57,18 +56,18 @@ struct State {
     lost: bool,
 }
 
-/// An allocation that lives.
+/// A live allocation.
 #[derive(Debug)]
 struct Live {
-    /// The graph whose launch it came from last: the one that may free it when its handle is forgotten.
+    /// The graph that launched it: it may free the allocation if the handle is forgotten.
     holder: u64,
-    /// The stream that it is freed on, unless that is capturing then.
+    /// The stream that it is freed in, unless that is capturing.
     home: Arc<CudaStream>,
     /// The stream of the launch.
     key: StreamKey,
     /// Records the launch.
     done: Arc<OwnedEvent>,
-    /// True if its handle was given out.
+    /// True if its handle exists or existed.
     handed: bool,
 }
 
@@ -86,7 +85,7 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// Orders a stream behind the launch that made the live allocation, and behind the uses that conflict with a new one.
+    /// Orders a stream after the launch that made the live allocation, and after the uses that conflict with a new one.
     fn order(
         &self,
         driver: &Driver,
@@ -144,7 +143,7 @@ impl Slot {
         self.element
     }
 
-    /// Its context.
+    /// Returns its context.
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
         &self.ctx
     }
@@ -158,7 +157,7 @@ impl Slot {
         self.retired.load(Ordering::Relaxed)
     }
 
-    /// Notes that the graph `holder` is gone, and frees the allocation if only that graph holds it.
+    /// Called at the drop of the graph `holder`: frees the allocation if only that graph holds it.
     pub(crate) fn retire(&self, holder: u64) {
         if self.maker == holder {
             self.retired.store(true, Ordering::Relaxed);
@@ -179,7 +178,7 @@ impl Slot {
     pub(crate) fn prepare(&self, holder: u64, stream: Stream) -> Result<()> {
         match self.holder() {
             None => {}
-            // Its handle borrows the exec that is being launched: that it lives means that it was forgotten.
+            // The handle borrows the exec being launched, so it was forgotten.
             Some(other) if other == holder => {
                 self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?
             }
@@ -199,7 +198,7 @@ impl Slot {
         }
     }
 
-    /// Frees the allocation, behind its launch and its uses, if it lives.
+    /// Frees the allocation, after its launch and its uses, if it lives.
     fn free(&self) -> Outcome<()> {
         let mut state = self.state();
         let Some(live) = &state.live else { return Ok(()) };
@@ -207,7 +206,7 @@ impl Slot {
         let side;
         let stream = match driver.is_capturing(home) {
             Ok(false) => home,
-            // There it would become a part of what is captured.
+            // The free would be captured.
             _ => {
                 side = SideStream::of(driver, &self.ctx)?;
                 side.raw()
@@ -225,7 +224,7 @@ impl Slot {
         known
     }
 
-    /// Notes a launch of `holder` on `stream`, which `done` records.
+    /// Records a launch of `holder` in `stream`; `done` is its event.
     pub(crate) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
         let key = StreamKey::of(self.driver, Stream::of(stream));
         let mut state = self.state();
@@ -267,11 +266,11 @@ impl Slot {
 }
 
 impl Slot {
-    /// Orders a stream of the user's behind the launch and the uses that conflict. The guard records the use, and may live as
+    /// Orders a stream of the user's after the launch and the uses that conflict. The guard records the use, and may live as
     /// long as the handle.
     pub(crate) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write);
-        // A use without its wait must not happen: the caller returns an address that no call takes.
+        // The use must not happen without its wait: the caller returns an address that no call accepts.
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
@@ -280,7 +279,7 @@ impl Slot {
         driver.enter(Context::of(ctx))?;
         let mut state = self.state();
         if driver.is_capturing(raw)? {
-            // The host waits, and what is captured records nothing here.
+            // The host waits; captured uses are not recorded here.
             state.order(driver, raw, None, (write, false))?;
             return Ok(SyncOnDrop::Record(None));
         }
@@ -293,7 +292,7 @@ impl Slot {
         Ok(used.note(write))
     }
 
-    /// Orders a stream behind the uses by the user's streams that conflict with one by a graph.
+    /// Orders a stream after the uses by the user's streams that conflict with one by a graph.
     pub(crate) fn order_uses(
         &self,
         driver: &Driver,
@@ -303,7 +302,7 @@ impl Slot {
         self.state().uses.order(driver, stream, write)
     }
 
-    /// Orders conflicting uses behind the last launch of a graph that has bound it, which `done` records.
+    /// Orders conflicting uses after the last launch of a graph that has bound it, which `done` records.
     pub(crate) fn bound_by(&self, done: &Arc<OwnedEvent>, exclusive: bool) {
         const MANY: usize = 16;
         let driver = self.driver;
@@ -313,7 +312,7 @@ impl Slot {
             return;
         }
         if state.graphs.len() >= MANY {
-            // A graph that nobody holds any more is not launched again.
+            // A dropped graph is not launched again.
             let ended = |done: &Arc<OwnedEvent>| {
                 Arc::strong_count(done) == 1 && driver.is_over(done.raw()) == Ok(true)
             };
@@ -322,7 +321,7 @@ impl Slot {
         state.graphs.push((done.clone(), exclusive));
     }
 
-    /// Orders its owning stream, by which a graph that binds it is ordered, behind the launch and the uses.
+    /// Orders its owning stream, by which a graph that binds it is ordered, after the launch and the uses.
     pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<()> {
         let state = self.state();
         let launched = state.live.as_ref().is_some_and(|live| live.key.raw == owner);
@@ -332,8 +331,8 @@ impl Slot {
 
 /// An allocation that a launch made and that left the graph: a device buffer.
 ///
-/// It borrows the exec that made it: while it lives, that exec cannot be launched again. Dropped, it is freed in
-/// stream order after its uses, whichever streams they are on.
+/// It borrows the exec that made it, which cannot be launched again meanwhile. Its drop frees it in stream order after its uses in all
+/// streams.
 ///
 /// cudarc's copies and fills take it and its views ([`Output::slice`]). A kernel that cudarc launches takes its address:
 ///
@@ -352,9 +351,9 @@ impl Slot {
 /// # }
 /// ```
 ///
-/// The address is 0 where the driver would neither wait nor let the host wait for what comes before; the failure is kept in
-/// the context (`CudaContext::check_err`). In a stream that is capturing, the host waits for what comes before, and what is
-/// captured may run only while the output lives.
+/// The address is 0 if neither the stream nor the host can wait for the earlier uses; the failure is kept in
+/// the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the earlier uses, and the captured work
+/// may run only while the output exists.
 #[must_use = "an output is freed where it is dropped"]
 pub struct Output<'e, T> {
     pub(crate) lent: OutputBuffer<'e, T>,
@@ -364,7 +363,7 @@ pub struct Output<'e, T> {
     exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
 }
 
-/// The elements of an [`Output`]: a device buffer for cudarc, as the output is.
+/// The elements of an [`Output`] as a device buffer for cudarc.
 pub struct OutputBuffer<'e, T> {
     /// The slot's, which stays as it is until the next launch.
     pub(crate) buffer: Lent<T>,
@@ -395,13 +394,13 @@ impl<T> Drop for Output<'_, T> {
         let slot = self.slot;
         waits::enter(slot.driver, &slot.ctx);
         if let Err(failure) = slot.free() {
-            // The allocation stays live, and its exec frees it before the next launch.
+            // The allocation stays live; its exec frees it before the next launch.
             record(&slot.ctx, failure);
         }
     }
 }
 
-/// The description of a graph's output before it is made: enough to build the graph that takes it over.
+/// The description of an output before its launch, by which the graph that takes it over is built.
 pub struct OutputDescription<T> {
     slot: Arc<Slot>,
     element: PhantomData<fn() -> T>,
@@ -416,7 +415,7 @@ impl<T> OutputDescription<T> {
         &self.slot
     }
 
-    /// The output's length, in elements.
+    /// Returns the output's length, in elements.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.slot.len
@@ -444,9 +443,9 @@ impl<T> std::fmt::Debug for OutputDescription<T> {
     }
 }
 
-/// An output that is handed to a launch.
+/// An output passed to a launch.
 pub trait Handed {
-    /// Its slot.
+    /// Returns its slot.
     #[doc(hidden)]
     fn slot(&self) -> &Arc<Slot>;
 
@@ -454,7 +453,7 @@ pub trait Handed {
     #[doc(hidden)]
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()>;
 
-    /// Notes that a launch that `done` records has taken it over.
+    /// Records that the launch of event `done` has taken it over.
     #[doc(hidden)]
     fn taken_over(&mut self, done: &Arc<OwnedEvent>);
 }
@@ -485,9 +484,9 @@ impl<T> Handed for Output<'_, T> {
     }
 }
 
-/// The outputs that a launch is handed: a tuple of them.
+/// The outputs passed to a launch: a tuple.
 pub trait HandedOver {
-    /// Shows them, in order.
+    /// Visits the outputs, in order.
     #[doc(hidden)]
     fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()>;
 }

@@ -35,7 +35,7 @@ debug! {
 }
 
 impl<T> Output<'_, T> {
-    /// The number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len()
@@ -47,39 +47,39 @@ impl<T> Output<'_, T> {
         self.len() == 0
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn num_bytes(&self) -> usize {
         self.buffer.num_bytes()
     }
 
-    /// The stream that it is freed on: that of the launch, or the default stream where the launch was on the per-thread
+    /// Returns the stream that it is freed on: that of the launch, or the default stream where the launch was on the per-thread
     /// one.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         self.buffer.stream()
     }
 
-    /// Its context.
+    /// Returns its context.
     #[must_use]
     pub fn context(&self) -> &Arc<CudaContext> {
         self.stream().context()
     }
 
-    /// The device's number.
+    /// Returns the device's number.
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.context().ordinal()
     }
 
-    /// A view of all elements.
+    /// Returns a view of all elements.
     #[must_use]
     pub fn as_view(&self) -> OutputView<'_, T> {
         let (slot, view) = (self.slot, self.buffer.as_view());
         DeviceView { source: Source::Output(slot), address: slot.address(), view, buffer: None }
     }
 
-    /// A mutable view of all elements.
+    /// Returns a mutable view of all elements.
     #[must_use]
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
         let (slot, view) = (self.slot, self.lent.buffer.as_view_mut());
@@ -91,7 +91,7 @@ impl<T> Output<'_, T> {
         }
     }
 
-    /// A view of a range of elements; `None` where it has not so many.
+    /// Returns a view of a range of elements; `None` if it is out of range.
     #[must_use]
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         let (start, end) = within(range, self.len())?;
@@ -104,7 +104,7 @@ impl<T> Output<'_, T> {
         })
     }
 
-    /// A mutable view of a range of elements; `None` where it has not so many.
+    /// Returns a mutable view of a range of elements; `None` if it is out of range.
     #[must_use]
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<OutputViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
@@ -117,7 +117,7 @@ impl<T> Output<'_, T> {
         })
     }
 
-    /// A view of a range of elements.
+    /// Returns a view of a range of elements.
     ///
     /// # Panics
     ///
@@ -128,7 +128,7 @@ impl<T> Output<'_, T> {
         self.try_slice(range).unwrap_or_else(|| out_of_range(len))
     }
 
-    /// A mutable view of a range of elements.
+    /// Returns a mutable view of a range of elements.
     ///
     /// # Panics
     ///
@@ -168,7 +168,7 @@ impl<T> DevicePtrMut<T> for Output<'_, T> {
 }
 
 impl<T> OutputBuffer<'_, T> {
-    /// The number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len()

@@ -13,17 +13,17 @@ use super::operand::Operand;
 /// The buffers of an exec that others may use between its launches.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    /// Each with the number of its argument, and true if the graph may write it.
+    /// The buffers, each with the number of its argument and a flag that is true if the graph may write it.
     list: Vec<(Arc<Tracked>, usize, bool)>,
-    /// The exec as its buffers note it.
+    /// The exec, as a user of the buffers.
     user: Option<Arc<User>>,
-    /// The generation in which all of them were noted; 0 where they must be noted anew.
+    /// The generation of all its entries; 0 if they must be made again.
     noted: u64,
 }
 
 /// The reason why a launch cannot be ordered.
 pub(crate) enum Hindrance {
-    /// The argument of that number is being lent.
+    /// The argument with this number is on loan.
     Lent(usize),
     /// A failure of the driver.
     Failure(Failure),
@@ -36,7 +36,7 @@ impl Drop for Sharing {
 }
 
 impl Sharing {
-    /// Takes the buffers of the operands.
+    /// Collects the buffers of the operands.
     pub fn bind(&mut self, operands: &[Operand]) {
         let shared = operands.iter().enumerate();
         let shared =
@@ -50,7 +50,7 @@ impl Sharing {
         self.list.first().map(|(tracked, ..)| tracked.ledger.clone())
     }
 
-    /// The buffers.
+    /// Returns the buffers.
     pub fn buffers(&self) -> impl Iterator<Item = &Tracked> + Clone {
         self.list.iter().map(|(tracked, ..)| &**tracked)
     }
@@ -79,7 +79,7 @@ impl Sharing {
         Ok(())
     }
 
-    /// Notes a launch that has waited; `held` is true if its event records it.
+    /// Adds the entries of a launch that has waited; `held` is true if its event records it.
     pub fn note(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>, held: bool) {
         let Some(user) = &self.user else { return };
         let known = generation.is_known(self.noted, stream);

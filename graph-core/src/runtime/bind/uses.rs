@@ -1,9 +1,9 @@
-//! The uses of memory by the user's streams: an event a stream, each recorded behind the last use there.
+//! The uses of memory by the user's streams: an event for each stream, recorded after the last use there.
 //!
-//! cudarc keeps one event for all readers of a buffer, so it knows the last one alone. An output, and what an exec lends, has
-//! an event for each stream that uses it: whatever conflicts waits for all of them. The events are cudarc's, recorded by its guards, over
-//! the runtime's own context object ([`Quiet`]): so they are recorded whether or not the user's object tracks events or
-//! holds an error, and a record that fails is noticed.
+//! cudarc has one event for all readers of a buffer, so it records the last one alone. An output, and a buffer lent by an exec, has an
+//! event for each stream that uses it, and conflicting uses wait for all of them. The events are cudarc's, recorded by its guards
+//! through a context object of the runtime ([`Quiet`]): so they are recorded whether or not the user's context object tracks
+//! events or holds an error, and a failure to record is noticed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Returns the uses by a stream that has none yet. The stream's context must be current.
+    /// Returns an empty set of uses by a stream, whose context must be current.
     fn new(driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Use> {
         let quiet = Quiet::of(driver, ctx)?;
         Ok(Use {
@@ -51,13 +51,13 @@ impl Use {
         self.quiet.failures() == self.failures.load(Ordering::Acquire)
     }
 
-    /// Orders a stream behind the use.
+    /// Orders a stream after the use.
     fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let failures = self.quiet.failures();
         if failures == self.failures.load(Ordering::Acquire) {
             return waits::behind(driver, stream, Event::of(&self.event));
         }
-        // The event may not have been recorded: then nothing less than the whole context is known to hold the use.
+        // The event may not have been recorded: then only a wait for the whole context is known to suffice.
         driver.enter(Context::of(&self.ctx))?;
         driver.synchronize_context()?;
         self.failures.store(failures, Ordering::Release);
@@ -65,12 +65,12 @@ impl Use {
     }
 }
 
-/// All uses of some memory: of one life of an output, or between two launches that lend it.
+/// The uses of some memory: of an output from its launch to its end, or of a buffer between two launches.
 #[derive(Debug, Default)]
 pub(crate) struct Uses(Vec<Arc<Use>>);
 
 impl Uses {
-    /// Begins anew, without uses. No guard may live. Streams without uses since the last time are dropped.
+    /// Clears the uses. No guard may exist. Streams without uses since the last call are dropped.
     pub fn renew(&mut self) {
         self.0.retain(|used| used.used.load(Ordering::Relaxed));
         for used in &self.0 {
@@ -81,7 +81,7 @@ impl Uses {
         }
     }
 
-    /// Orders a stream behind the uses by others: all of them before a write, writes alone before a read.
+    /// Orders a stream after the uses by others: all of them before a write, writes alone before a read.
     pub fn order(
         &self,
         driver: &Driver,
@@ -96,24 +96,24 @@ impl Uses {
             .try_for_each(|other| other.order(driver, stream))
     }
 
-    /// True if anything is in use.
+    /// Returns true if there are uses.
     pub fn is_used(&self) -> bool {
         self.0.iter().any(|known| known.used.load(Ordering::Relaxed))
     }
 
-    /// True if all uses are by one stream.
+    /// Returns true if all uses are by one stream.
     pub fn is_all_by(&self, key: &StreamKey) -> bool {
         self.0.iter().filter(|known| known.used.load(Ordering::Relaxed)).all(|known| known.key.is(key))
     }
 
-    /// True if one stream alone has uses, and all of them are known to be recorded.
+    /// Returns true if one stream alone has uses, and all of them are known to be recorded.
     pub fn is_by_one(&self) -> bool {
         let mut used = self.0.iter().filter(|known| known.used.load(Ordering::Relaxed));
         let recorded = used.next().is_none_or(|only| only.is_recorded());
         recorded && used.next().is_none()
     }
 
-    /// Drops the uses that are over, if several streams have any. No guard may live.
+    /// Drops completed uses if several streams have any. No guard may exist.
     pub fn prune(&mut self, driver: &Driver) {
         if self.0.len() < 2 {
             return;
@@ -139,15 +139,14 @@ impl Use {
         self.wrote.fetch_or(write, Ordering::Relaxed);
     }
 
-    /// Notes a use that comes next in the stream; the guard records it when it is dropped. It may live until the uses are
-    /// renewed.
+    /// Begins a use in the stream; the drop of the guard records it. The guard may exist until the uses are cleared.
     pub fn note<'a>(self: &Arc<Use>, write: bool) -> SyncOnDrop<'a> {
         self.mark(write);
         let held = cuda::held(self);
         SyncOnDrop::Record(Some((&held.event, &held.stream)))
     }
 
-    /// As [`Use::note`], by the guard with which cudarc records a use by a stream in the events of the memory itself.
+    /// Begins a use as [`Use::note`] does, by the guard by which cudarc records it in the events of the memory itself.
     pub fn note_by<'a>(
         self: &Arc<Use>,
         write: bool,
@@ -159,18 +158,18 @@ impl Use {
         Ok(guard)
     }
 
-    /// True if the stream has waited for the launch.
+    /// Returns true if the stream has waited for the launch.
     pub fn is_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Notes that the stream has waited for the launch.
+    /// Sets that the stream has waited for the launch.
     pub fn set_behind(&self) {
         self.behind.store(true, Ordering::Relaxed);
     }
 }
 
-/// The uses of an operand through views that no launch has come after yet.
+/// The uses of an operand through views that no launch is ordered after.
 #[derive(Debug, Default)]
 pub(crate) struct Lendings(Mutex<Uses>);
 

@@ -15,7 +15,7 @@ use super::ledger::Tracked;
 use super::lending::LentOperand;
 use super::output::Slot;
 
-/// The memory that a view is a part of: it orders the uses.
+/// The memory of a view, which orders the uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'v> {
     /// An output.
@@ -26,13 +26,13 @@ pub(crate) enum Source<'v> {
     Buffer(&'v Tracked),
     /// A buffer of cudarc's, whose uses cudarc records.
     Plain,
-    /// Nothing that can be used: no call takes the address.
+    /// No memory: no call accepts the address.
     Nothing,
 }
 
 impl Source<'_> {
     /// Orders a use of `address` by a stream; `cudarc` does so as cudarc would. Returns the address and the guard that records
-    /// the use; the address 0 where the use cannot be ordered.
+    /// the use; the address 0 if the use cannot be ordered.
     fn reach<'a>(
         &self,
         address: u64,
@@ -52,8 +52,8 @@ impl Source<'_> {
 
 /// A view of device memory: a device buffer for cudarc.
 ///
-/// Each stream that uses it waits for the last launch and for the uses by other streams that conflict, and what comes later,
-/// such as the next launch, waits for the use. cudarc's copies and fills take it. A kernel that cudarc launches takes its
+/// Each stream that uses it waits for the last launch and for conflicting uses by other streams; later conflicting uses, such as the next
+/// launch, wait for the use. cudarc's copies and fills take it. A kernel that cudarc launches takes its
 /// address:
 ///
 /// ```ignore
@@ -61,9 +61,9 @@ impl Source<'_> {
 /// unsafe { stream.launch_builder(&function).arg(&address).launch(shape)? };
 /// ```
 ///
-/// The address is 0 where the driver would neither wait nor let the host wait for what comes before; the failure is kept in
-/// the context (`CudaContext::check_err`). In a stream that is capturing, the host waits for what comes before, and what is
-/// captured may run only while the view lives.
+/// The address is 0 if neither the stream nor the host can wait for the earlier uses; the failure is kept in
+/// the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the earlier uses, and the captured work
+/// may run only while the view exists.
 pub struct DeviceView<'v, T> {
     pub(crate) source: Source<'v>,
     pub(crate) address: u64,
@@ -121,7 +121,7 @@ impl<T> Mutable<'_, T> {
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
         match self {
             Mutable::Cudarc(view) => view.device_ptr_mut(stream),
-            // Its uses are not recorded by cudarc.
+            // cudarc does not record its uses.
             Mutable::Buffer(_) => (0, SyncOnDrop::Record(None)),
         }
     }
@@ -157,7 +157,7 @@ impl<'v, T> DeviceView<'v, T> {
         &self.view
     }
 
-    /// A view of a range of its elements; `None` where it has not so many.
+    /// Returns a view of a range of its elements; `None` if it is out of range.
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<DeviceView<'v, T>> {
         let (start, end) = within(range, self.len())?;
         let view = self.view.try_slice(start..end)?;
@@ -165,7 +165,7 @@ impl<'v, T> DeviceView<'v, T> {
         Some(DeviceView { source: self.source, address, view, buffer: self.buffer })
     }
 
-    /// A view of a range of its elements.
+    /// Returns a view of a range of its elements.
     ///
     /// # Panics
     ///
@@ -182,24 +182,24 @@ impl<T> DeviceViewMut<'_, T> {
         self.view.part()
     }
 
-    /// A view of the same elements.
+    /// Returns a view of the same elements.
     pub fn as_view(&self) -> DeviceView<'_, T> {
         let DeviceViewMut { source, address, buffer, .. } = *self;
         DeviceView { source, address, view: self.view.as_view(), buffer }
     }
 
-    /// A mutable view of the same elements.
+    /// Returns a mutable view of the same elements.
     pub fn as_view_mut(&mut self) -> DeviceViewMut<'_, T> {
         let DeviceViewMut { source, address, buffer, .. } = *self;
         DeviceViewMut { source, address, view: self.view.all_mut(), buffer }
     }
 
-    /// A view of a range of its elements; `None` where it has not so many.
+    /// Returns a view of a range of its elements; `None` if it is out of range.
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<DeviceView<'_, T>> {
         self.as_view().try_slice(range)
     }
 
-    /// A mutable view of a range of its elements; `None` where it has not so many.
+    /// Returns a mutable view of a range of its elements; `None` if it is out of range.
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<DeviceViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let view = self.view.try_slice_mut(start..end)?;
@@ -207,7 +207,7 @@ impl<T> DeviceViewMut<'_, T> {
         Some(DeviceViewMut { source: self.source, address, view, buffer: self.buffer })
     }
 
-    /// A view of a range of its elements.
+    /// Returns a view of a range of its elements.
     ///
     /// # Panics
     ///
@@ -218,7 +218,7 @@ impl<T> DeviceViewMut<'_, T> {
         self.try_slice(range).unwrap_or_else(|| out_of_range(len))
     }
 
-    /// A mutable view of a range of its elements.
+    /// Returns a mutable view of a range of its elements.
     ///
     /// # Panics
     ///
@@ -230,7 +230,7 @@ impl<T> DeviceViewMut<'_, T> {
     }
 }
 
-/// Returns the address and the guard of a use; the address 0 where the use cannot be ordered.
+/// Returns the address and the guard of a use; the address 0 if the use cannot be ordered.
 pub(crate) fn pointer(address: u64, guard: Option<SyncOnDrop<'_>>) -> (sys::CUdeviceptr, SyncOnDrop<'_>) {
     match guard {
         Some(guard) => (address, guard),
@@ -241,12 +241,12 @@ pub(crate) fn pointer(address: u64, guard: Option<SyncOnDrop<'_>>) -> (sys::CUde
 macro_rules! device_buffers {
     ($($name:ident)*) => {$(
         impl<T> $name<'_, T> {
-            /// The number of elements.
+            /// Returns the number of elements.
             pub fn len(&self) -> usize {
                 self.part().len()
             }
 
-            /// True if it has no elements.
+            /// Returns true if it has no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
@@ -280,7 +280,7 @@ macro_rules! device_buffers {
             }
         }
 
-        /// The element type need not be `Debug`: the contents of device memory are not shown.
+        /// The element type need not be `Debug`: elements on the device are not shown.
         impl<T> fmt::Debug for $name<'_, T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name)).field("len", &self.len()).finish_non_exhaustive()

@@ -14,11 +14,11 @@ use super::lending::LentOperand;
 use super::operand::{MemoryKind, Operand, Owners};
 use super::output::{OutputDescription, Slot};
 
-/// The visitor of bound arguments: collects their operands.
+/// The visitor of bound arguments, which collects their operands.
 pub struct Visitor<'v> {
     ctx: &'v Arc<CudaContext>,
     owners: &'v mut Owners,
-    /// cudarc's object of each owning stream that has been asked for: waits go through it.
+    /// The cudarc objects of the owning streams, through which they wait.
     waiting: Vec<Option<Arc<CudaStream>>>,
     found: Vec<Operand>,
     error: Option<Error>,
@@ -46,7 +46,7 @@ impl<'v> Visitor<'v> {
         self.error.map_or(Ok(self.found), Err)
     }
 
-    /// Checks that no owning stream was drawn into a capture: a stream that waits for an event of a capture joins it.
+    /// Checks that no owning stream has joined a capture by a wait for an event of it.
     fn check_owners(&self) -> Result<()> {
         let driver = cuda::driver()?;
         for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
@@ -81,7 +81,7 @@ impl<'v> Visitor<'v> {
         let driver = cuda::driver()?;
         let quiet = Quiet::of(driver, self.ctx)?;
         if **stream.context() != **self.ctx {
-            // A buffer of another context is only noted, to be refused: its streams and events are not used.
+            // A buffer of another context is refused later: its streams and events are not used.
             return Ok(Operand { same_context: false, owner: None, ..operand(stream, quiet)? });
         }
         let at = self.owners.index(driver, stream)?;
@@ -136,7 +136,7 @@ impl<'v> Visitor<'v> {
     ) {
         let (stream, len) = (buffer.stream().clone(), buffer.len());
         self.device::<T>(&stream, len, lent, [borrowed, true], |owner| {
-            // The owner waits for reads and writes.
+            // The owning stream waits for reads and writes.
             let (_, guard) = buffer.device_ptr_mut(owner);
             let write = unused(guard);
             let (address, read) = reads(buffer, owner);
@@ -185,7 +185,7 @@ impl<'v> Visitor<'v> {
     fn pinned_parts<T>(&self, memory: &PinnedHostSlice<T>) -> Result<(u64, Event)> {
         let driver = cuda::driver()?;
         let quiet = Quiet::of(driver, self.ctx)?;
-        // cudarc gives the event only with a wait of a stream for it: the side stream has nobody else's work.
+        // cudarc returns the event only with a wait of a stream for it: the side stream has no other work.
         let side = SideStream::of(driver, self.ctx)?;
         let stream = quiet.stream(side.raw());
         Ok(quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?)
@@ -208,7 +208,7 @@ impl<'v> Visitor<'v> {
         self.found.push(Operand { same_context, shared: Some(tracked.clone()), ..operand });
     }
 
-    /// Notes memory that cannot be bound.
+    /// Records memory that cannot be bound.
     pub(crate) fn refuse(&mut self, error: Error) {
         self.error.get_or_insert(error);
     }
@@ -220,7 +220,7 @@ fn reads<T>(buffer: &impl DevicePtr<T>, stream: &CudaStream) -> (u64, Event) {
     (address, unused(guard))
 }
 
-/// Returns the event of a guard, which records nothing: nothing was done.
+/// Returns the event of a guard without recording it: there was no use.
 fn unused(guard: SyncOnDrop<'_>) -> Event {
     let event = cuda::guarded(&guard);
     std::mem::forget(guard);

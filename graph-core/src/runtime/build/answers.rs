@@ -15,6 +15,7 @@ use crate::runtime::token::Token;
 
 use super::body::{Body, enter};
 use super::checks::user_of;
+use super::questions::{Answer, Question, Questions};
 
 /// The answers of a body's expressions.
 pub(crate) struct Asked<'b> {
@@ -22,12 +23,13 @@ pub(crate) struct Asked<'b> {
     /// The values of expressions that mention no loop variable: each is asked once.
     leaves: BTreeMap<(FrameId, LeafId), Dim>,
     stack: Vec<Dim>,
+    pub(super) questions: Questions,
 }
 
 impl<'b> Asked<'b> {
     /// Returns the answers of a body. Its expressions may make another context current.
     pub fn new(body: &'b dyn Body) -> Asked<'b> {
-        Asked { body, leaves: BTreeMap::new(), stack: Vec::new() }
+        Asked { body, leaves: BTreeMap::new(), stack: Vec::new(), questions: Questions::default() }
     }
 
     fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
@@ -35,11 +37,44 @@ impl<'b> Asked<'b> {
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
             return Ok(known);
         }
-        let value = self.entered(at, &mut |body| body.leaf(leaf.as_u32(), at.turns, Token))?;
+        let Answer::Leaf(value) = self.ask(at, Question::Leaf(leaf))? else { return Err(unlike(at)) };
         if constant {
             self.leaves.insert((at.frame, leaf), value);
         }
         Ok(value)
+    }
+
+    /// Asks the next question of the expansion.
+    fn ask(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
+        if let Some(answer) = self.questions.known(at, question) {
+            return Ok(answer);
+        }
+        let answer = self.answer(at, question)?;
+        self.questions.note(at, question, answer);
+        Ok(answer)
+    }
+
+    /// Evaluates the expression that a question is asked of.
+    pub(super) fn answer(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
+        match question {
+            Question::Leaf(leaf) => {
+                self.entered(at, &mut |body| Answer::Leaf(body.leaf(leaf.as_u32(), at.turns, Token)))
+            }
+            Question::Arm(number) => {
+                self.entered(at, &mut |body| Answer::Arm(body.arm(number, at.turns, Token)))
+            }
+            Question::Callee(call) => {
+                let step = at.table().steps[call];
+                let mut table = None;
+                self.entered(at, &mut |body| {
+                    body.enter(step, at.turns, &mut |callee| table = callee.table(Token).get(), Token);
+                })?;
+                table.map(Answer::Callee).ok_or_else(|| Error::Config {
+                    at: statement(at, Some(call)),
+                    reason: "an expression in it returns before the statement is recorded".to_owned(),
+                })
+            }
+        }
     }
 
     /// Evaluates expressions of a frame.
@@ -49,6 +84,12 @@ impl<'b> Asked<'b> {
             reason: "an expression in an argument of a call returns before the call".to_owned(),
         })
     }
+}
+
+/// Returns the error for an answer to another question, which there is not: questions are compared before answers are given.
+#[cold]
+fn unlike(at: Place<'_>) -> Error {
+    Error::Plan(format!("{}: an answer to another question", function(at)))
 }
 
 /// Returns the place of the function that is expanded.
@@ -106,19 +147,13 @@ impl Answers for Asked<'_> {
     }
 
     fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {
-        self.entered(at, &mut |body| body.arm(choice.number, at.turns, Token))
+        let Answer::Arm(arm) = self.ask(at, Question::Arm(choice.number))? else { return Err(unlike(at)) };
+        Ok(arm)
     }
 
     fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<&'static Decoded> {
-        let step = at.table().steps[call];
-        let mut table = None;
-        self.entered(at, &mut |body| {
-            body.enter(step, at.turns, &mut |callee| table = callee.table(Token).get(), Token);
-        })?;
-        table.ok_or_else(|| Error::Config {
-            at: statement(at, Some(call)),
-            reason: "an expression in it returns before the statement is recorded".to_owned(),
-        })
+        let Answer::Callee(table) = self.ask(at, Question::Callee(call))? else { return Err(unlike(at)) };
+        Ok(table)
     }
 
     fn refused(&mut self, at: Place<'_>, blamed: Option<StatementId>, refusal: Refusal) -> Error {

@@ -1,8 +1,8 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
 //! - `checks`: whether the operands hold what the program says of them;
-//! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
-//!   gives;
+//! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
+//!   the flat program that it gives;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -21,6 +21,8 @@ mod nodes;
 mod patch;
 mod planning;
 mod plans;
+mod questions;
+mod recall;
 mod tables;
 
 pub(crate) use answers::Asked;

@@ -17,6 +17,7 @@ use crate::runtime::error::{Error, refused_program};
 use super::answers::Asked;
 use super::checks::check_lengths;
 use super::flattened::{Flattened, Parts};
+use super::recall::{keep, recalled};
 
 /// The inputs of a plan.
 struct Key {
@@ -36,44 +37,56 @@ struct Kept<K, V>(Mutex<Vec<(K, Arc<V>)>>);
 /// The most values that a cache keeps; the oldest is dropped first.
 const MOST: usize = 32;
 
-impl<K: PartialEq, V> Kept<K, V> {
+impl<K, V> Kept<K, V> {
     const fn new() -> Kept<K, V> {
         Kept(Mutex::new(Vec::new()))
     }
 
     /// Returns the value of a key; one that is not kept is made. It is made without the lock: planning is slow, and two threads
     /// that make the same get equal values.
-    fn get_or_make<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
-        {
-            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, value)) = kept.iter().find(|(other, _)| *other == key) {
-                return Ok(value.clone());
-            }
+    fn get_or_make<E>(&self, key: K, make: impl FnOnce(&K) -> Result<V, E>) -> Result<Arc<V>, E>
+    where
+        K: PartialEq,
+    {
+        if let Some(value) = self.find(|other| *other == key) {
+            return Ok(value);
         }
-        let value = Arc::new(make()?);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST {
-            kept.remove(0);
-        }
-        kept.push((key, value.clone()));
+        let value = Arc::new(make(&key)?);
+        self.keep(key, value.clone());
         Ok(value)
+    }
+
+    /// Returns the latest value with such a key.
+    fn find(&self, is: impl Fn(&K) -> bool) -> Option<Arc<V>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().rev().find(|(key, _)| is(key)).map(|(_, value)| value.clone())
+    }
+
+    fn keep(&self, key: K, value: Arc<V>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is dropped is dropped after the lock.
+        let _dropped = (kept.len() >= MOST).then(|| kept.remove(0));
+        kept.push((key, value));
+        drop(kept);
     }
 }
 
 /// Flat functions by the address of their table, which is a static, and by the values of their bounds.
 static FLAT: Kept<(usize, Vector<DimId, u64>), Flattened> = Kept::new();
-static CHECKED: Kept<(Program, Vector<DimId, u64>), Checked> = Kept::new();
+/// Flat programs by the values of their bounds, which are compared first: programs of one function differ in them.
+static CHECKED: Kept<(Vector<DimId, u64>, Program), Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
-        Arc::ptr_eq(&self.checked, &other.checked)
-            && self.dims == other.dims
-            && self.memory == other.memory
-            && self.edges == other.edges
-            && self.allowed == other.allowed
-            && self.launches == other.launches
-            && self.tuning == other.tuning
+impl Key {
+    fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
+        let Wishes { memory, edges, allowed, launches, tuning } = wishes;
+        Arc::ptr_eq(&self.checked, checked)
+            && self.dims == *dims
+            && self.memory == *memory
+            && self.edges == *edges
+            && self.allowed == *allowed
+            && self.launches == *launches
+            && self.tuning == *tuning
     }
 }
 
@@ -88,6 +101,20 @@ pub(crate) fn flattened(
     arguments: &[Described],
     asked: &mut Asked<'_>,
 ) -> Result<Arc<Flattened>, Error> {
+    if let Some(flat) = recalled(table, arguments, asked) {
+        return Ok(flat);
+    }
+    let flat = anew(table, arguments, asked)?;
+    keep(table, arguments, asked, &flat);
+    Ok(flat)
+}
+
+/// As [`flattened`], with an expansion.
+fn anew(
+    table: &'static Decoded,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+) -> Result<Arc<Flattened>, Error> {
     if !table.structure.is_flat() {
         return Ok(Arc::new(checked(expand(table, arguments, asked)?, arguments)?));
     }
@@ -97,17 +124,16 @@ pub(crate) fn flattened(
         table.program.dims.ids().map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
     let values = values?;
     let key = (std::ptr::from_ref(table).addr(), values.clone());
-    FLAT.get_or_make(key, || checked(expand(table, &[], &mut Known { values: &values, asked })?, &[]))
+    FLAT.get_or_make(key, |_| checked(expand(table, &[], &mut Known { values: &values, asked })?, &[]))
 }
 
 /// Orders and checks a flat program.
 fn checked(expanded: Expanded, arguments: &[Described]) -> Result<Flattened, Error> {
     let Expanded { source, values, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
-    let checked = CHECKED.get_or_make((source.program.clone(), values.clone()), || {
-        let program = source.program.clone();
+    let checked = CHECKED.get_or_make((values.clone(), source.program.clone()), |(_, program)| {
         let (checked, found) = compile::front(source);
-        checked.ok_or_else(|| refused_program(&program, &found))
+        checked.ok_or_else(|| refused_program(program, &found))
     })?;
     Ok(Flattened::new(checked, Parts { values, elements, instances, frames }, arguments))
 }
@@ -149,6 +175,10 @@ pub(crate) fn operations(
     dims: &Vector<DimId, u64>,
     wishes: &Wishes,
 ) -> Result<Arc<Operations>, BackError> {
+    if let Some(operations) = PLANS.find(|key| key.is(checked, dims, wishes)) {
+        return Ok(operations);
+    }
+    let operations = Arc::new(compile::back(checked, dims, wishes)?);
     let key = Key {
         checked: checked.clone(),
         dims: dims.clone(),
@@ -158,5 +188,6 @@ pub(crate) fn operations(
         launches: wishes.launches.clone(),
         tuning: wishes.tuning.clone(),
     };
-    PLANS.get_or_make(key, || compile::back(checked, dims, wishes))
+    PLANS.keep(key, operations.clone());
+    Ok(operations)
 }

@@ -90,7 +90,7 @@ impl fmt::Debug for ArenaPool {
     }
 }
 
-/// The part of a pool that its members share.
+/// The shared state of a pool.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub stream: Arc<CudaStream>,

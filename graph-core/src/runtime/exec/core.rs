@@ -1,7 +1,7 @@
-//! The graph behind every graph function's type: its parts, and the steps from a plan to an exec.
+//! The state of a graph of any graph function, and the steps from a plan to an exec.
 //!
-//! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders everything that follows
-//! behind the last launch, and destroys both.
+//! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders all later uses
+//! after the last launch, and destroys both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,7 +26,7 @@ use super::arena::Shared;
 use super::in_flight::InFlight;
 use super::state::HiddenUses;
 
-/// The graph behind a graph function's type.
+/// The state of a graph, independent of the graph function's type.
 pub struct Core {
     pub(crate) id: u64,
     /// The program, the values of its lengths, and the modules.
@@ -35,17 +35,17 @@ pub struct Core {
     pub(crate) nodes: Nodes,
     /// The bound buffers and the outputs.
     pub(crate) operands: Operands,
-    /// The memory of the temporaries, where no node allocates it.
+    /// The memory of the temporaries, if no node allocates it.
     pub(crate) temporaries: Temporaries,
     /// The last launch.
     pub(crate) in_flight: InFlight,
     /// The variables that its launches share with those of other execs.
     pub(crate) hidden: Arc<HiddenUses>,
-    /// True once the end of the exec leaves the last launch in flight: then everything that it may use is leaked.
+    /// True if the exec was dropped with its last launch in flight and nothing can wait for it: all that it may use is leaked.
     pub(crate) leaks: Arc<AtomicBool>,
-    /// The statements that use each argument buffer, once a setter has asked.
+    /// The statements that use each argument buffer; computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
-    /// True if a failed change left nodes that do not agree with the arguments.
+    /// True if a failed change left nodes that differ from the arguments.
     pub(crate) broken: bool,
     /// The times of the build.
     pub(crate) times: BuildTimes,
@@ -54,18 +54,18 @@ pub struct Core {
 /// The memory of temporaries that no node allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Temporaries {
-    /// The memory option, where it is not the function's own choice.
+    /// The memory option, if it overrides that of the function.
     pub lowering: Option<Memory>,
-    /// Memory of the exec's own.
+    /// The memory that the exec owns.
     pub owned: Option<Range>,
-    /// The pool in whose arena the temporaries lie.
+    /// The pool whose arena holds the temporaries.
     pub pool: Option<Arc<Shared>>,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl Core {
-    /// Returns a graph of which no node is added yet.
+    /// Returns a graph without nodes.
     pub(crate) fn new(definition: Definition, nodes: Nodes, operands: Operands) -> Result<Core> {
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
@@ -85,7 +85,7 @@ impl Core {
         })
     }
 
-    /// Adds every node, in order.
+    /// Adds all nodes.
     pub(crate) fn add_nodes(&mut self) -> Result<()> {
         let addresses = self.operands.list.iter().map(|operand| operand.address);
         self.nodes.create(&self.definition, addresses)?;
@@ -117,8 +117,8 @@ impl Core {
         Ok(self.temporaries.owned.insert(range).start())
     }
 
-    /// After a failure: plans again with the launches as they are written, if they were changed, and calls `anew`. The
-    /// changed launches may be what fails.
+    /// Called after a failure. If launches were changed, plans again with the launches as written, and calls `anew`: the changed
+    /// launches may be the cause.
     pub(crate) fn as_written(
         &mut self,
         error: Error,
@@ -163,7 +163,7 @@ impl Core {
         Ok(())
     }
 
-    /// Instantiates the graph; with the launches as they are written if only those can be instantiated.
+    /// Instantiates the graph; if that fails, with the launches as written.
     pub(crate) fn instantiate(&mut self) -> Result<()> {
         context::enter(self.definition.driver, &self.definition.ctx)?;
         self.nodes.instantiate(&self.definition).or_else(|error| {

@@ -86,7 +86,7 @@ pub trait GraphFn: Generated {
 ///
 /// # An exec that is forgotten
 ///
-/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed behind them, and whatever cudarc
+/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed after them, and whatever cudarc
 /// does with those that the graph writes comes after them, on any stream. A buffer that is borrowed to be read is known to
 /// be in use on its owning stream alone: a write on a third stream, one that neither owns the buffer nor had the launch,
 /// waits for the launches only where the exec is dropped. A `CudaSlice` waits for its own two events alone, which nothing but
@@ -194,8 +194,8 @@ pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
 
 /// The contents of every exec: its generated methods call those here.
 ///
-/// Fields in the order of their drop: the graph first, which orders what follows behind the last launch, then the
-/// arguments, whose owned buffers are freed behind it.
+/// Fields in the order of their drop: the graph first, which orders what follows after the last launch, then the
+/// arguments, whose owned buffers are freed after it.
 pub struct ExecCore<A> {
     pub(crate) core: Core,
     pub(crate) args: Keep<A>,

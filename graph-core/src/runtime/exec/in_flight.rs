@@ -12,14 +12,14 @@ use crate::runtime::waits::{self, OwnedEvent};
 pub(crate) struct InFlight {
     /// Records the last launch.
     pub done: Arc<OwnedEvent>,
-    /// True if the last launch is in flight and that event does not record it.
+    /// True if the last launch is in flight and the event does not record it.
     pub lost: bool,
-    /// The stream of the last launch; none before the first.
+    /// The stream of the last launch; `None` before the first one.
     pub last: Option<Arc<CudaStream>>,
 }
 
 impl InFlight {
-    /// Records the launch in its event; where that fails, waits for it.
+    /// Records the launch in its event; if that fails, waits for the launch.
     pub fn record(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let recorded = driver.record(self.done.raw(), stream).or_else(|_| driver.synchronize(stream));
         recorded.or_else(|_| driver.synchronize_context())

@@ -1,4 +1,4 @@
-//! Launching, and the order with everything before and after a launch.
+//! Launching, and the order of a launch with earlier and later uses of its operands.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,8 +17,7 @@ use crate::runtime::waits::{self, StreamKey};
 
 use super::core::Core;
 
-/// Pinned memory has one event for all its uses: a launch waits for the others and records the event again, which no other
-/// launch may interrupt.
+/// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes the two one step.
 static PINNED: Mutex<()> = Mutex::new(());
 
 impl Core {
@@ -47,7 +46,7 @@ impl Core {
         Ok(self.definition.driver.upload(self.nodes.exec, raw)?)
     }
 
-    /// Launches into `stream`, and hands over what the graph takes.
+    /// Launches into `stream`, with the outputs that the graph takes over.
     pub(crate) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
         let raw = self.check_stream(stream)?;
         self.check_pool(raw)?;
@@ -62,7 +61,7 @@ impl Core {
         }
         let hidden = self.hidden.clone();
         let shared = hidden.order(self.definition.driver, stream, &self.in_flight.done)?;
-        // Locked until the launch is noted.
+        // Locked until the launch is recorded.
         let ledger = self.operands.sharing.ledger();
         let mut generation = ledger.as_ref().map(|ledger| ledger.lock_with(self.operands.sharing.buffers()));
         if let Some(generation) = &mut generation {
@@ -70,7 +69,7 @@ impl Core {
         }
         self.definition.driver.launch(self.nodes.exec, raw)?;
 
-        // From here on the launch is in flight: whatever fails, everything stays behind it.
+        // From here on the launch is in flight: later uses must be ordered after it on failure too.
         let recorded = self.in_flight.record(self.definition.driver, raw);
         self.in_flight.lost = recorded.is_err();
         self.in_flight.last = Some(stream.clone());
@@ -134,7 +133,7 @@ impl Core {
         Ok(())
     }
 
-    /// Makes the launch wait for everything that comes before it.
+    /// Makes the launch wait for all earlier conflicting uses.
     fn before_launch(&self, stream: Stream) -> Result<()> {
         let driver = self.definition.driver;
         for slot in &self.operands.slots {
@@ -147,7 +146,7 @@ impl Core {
             self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)
         {
             if driver.is_capturing(owner.raw)? {
-                // Its event would draw the launch into that capture.
+                // A wait for its event would add the launch to that capture.
                 return Err(Error::StreamCapturing { function: self.definition.program().name.to_string() });
             }
             driver.record(owner.event.raw(), owner.raw)?;
@@ -173,8 +172,8 @@ impl Core {
         })
     }
 
-    /// Makes the launch wait for a use that others have recorded. An event that was recorded in a capture would draw the
-    /// launch into it. Must be called in `Driver::relaxed`.
+    /// Makes the launch wait for a recorded use by others. A wait for an event that was recorded in a capture would add the launch to that
+    /// capture. Must be called in `Driver::relaxed`.
     fn after_use(&self, stream: Stream, event: Event) -> Result<()> {
         match self.definition.driver.is_over(event) {
             Ok(true) => Ok(()),
@@ -186,7 +185,7 @@ impl Core {
         }
     }
 
-    /// Orders the later uses of the operands by others behind the launch.
+    /// Orders the later uses of the operands by others after the launch.
     fn after_launch(&self, stream: Stream) -> Outcome<()> {
         let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
         for owner in
@@ -194,7 +193,7 @@ impl Core {
         {
             waits::order(driver, owner.raw, done)?;
         }
-        // The launch came after the uses that the events recorded before.
+        // The launch is ordered after the uses that the events recorded before.
         self.operands.recorded.iter().try_for_each(|&event| driver.record(event, stream))?;
         if !self.operands.pinned.is_empty() {
             let _alone = PINNED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -42,7 +42,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         let body = args.values(Token);
         let described = args.described(Token);
         let flat = described.and_then(|described| flattened(table, &described, &mut Asked::new(&body)));
-        // The user's expressions may have made another context current.
+        // The user's expressions may have changed the current context.
         driver.enter(Context::of(ctx))?;
         flat?
     };

@@ -1,4 +1,4 @@
-//! Members of an arena pool: graphs whose temporaries lie in the pool's arena.
+//! Members of an arena pool: graphs with temporaries in the arena of the pool.
 
 use crate::ir::Memory;
 use crate::launches::Allowed;
@@ -11,7 +11,7 @@ use super::arena::ArenaPool;
 use super::core::Core;
 
 impl Core {
-    /// Lays the graph out and adds it anew, with its temporaries in the pool's arena, and instantiates it.
+    /// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
     pub(crate) fn instantiate_in(&mut self, pool: &ArenaPool) -> Result<()> {
         let shared = pool.shared();
         if **shared.stream.context() != *self.definition.ctx {

@@ -1,4 +1,4 @@
-//! Giving operands back behind the last launch, and the end of an exec.
+//! The release of operands after the last launch, and the drop of an exec.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use crate::runtime::waits;
 use super::core::Core;
 
 impl Core {
-    /// Lends the operands out: their views order what is done with them behind the last launch.
+    /// Lends the operands: uses through their views are ordered after the last launch.
     pub(crate) fn lender(&self) -> Lender<'_> {
         let Definition { driver, ctx, .. } = &self.definition;
         self.operands.touched.store(true, Ordering::Relaxed);
@@ -21,13 +21,13 @@ impl Core {
         Lender { driver, ctx, operands: &self.operands.list, owners: &self.operands.owners, done, failure }
     }
 
-    /// Orders the later uses of these operands behind the last launch, in the events that cudarc waits for. Returns true if
+    /// Orders the later uses of these operands after the last launch, in the events that cudarc waits for. Returns true if
     /// they are known to be ordered: on the device, or by a wait of the host.
     pub(crate) fn give_back<'o>(&self, operands: impl Iterator<Item = &'o Operand> + Clone) -> bool {
         if self.in_flight.last.is_none() && !self.operands.is_touched() {
             return true;
         }
-        // The exec's own pinned memory is freed by the host as soon as cudarc is told to.
+        // Pinned memory that the exec owns is freed by the host at its drop.
         let pinned = operands.clone().any(|operand| operand.kind == MemoryKind::Pinned && !operand.borrowed);
         let uses = operands.filter_map(|operand| {
             let owner = operand.owner?;
@@ -60,7 +60,7 @@ impl Core {
             let captures = match capturing[owner] {
                 Some(known) => known,
                 None => {
-                    // The legacy default stream does not answer while a stream captures that it waits for.
+                    // Queries of the legacy default stream fail while a blocking stream is capturing.
                     let captures = driver.is_capturing(raw) != Ok(false);
                     match launch {
                         Some((done, _)) if captures => driver.synchronize_event(done)?,
@@ -84,7 +84,7 @@ impl Core {
         Ok(())
     }
 
-    /// Waits on the host for the last launch and the uses that events record, where they cannot be ordered on the device.
+    /// Waits on the host for the last launch and the recorded uses, if they cannot be ordered on the device.
     fn wait_for_uses<'o>(&self, uses: impl Iterator<Item = Use<'o>> + Clone) -> Outcome<()> {
         let driver = self.definition.driver;
         self.in_flight.wait_on_host(driver)?;
@@ -100,7 +100,7 @@ impl Core {
     }
 }
 
-/// An operand that is given back.
+/// An operand to release.
 struct Use<'o> {
     /// The index of its owning stream.
     owner: usize,
@@ -111,7 +111,7 @@ struct Use<'o> {
 }
 
 impl Core {
-    /// Orders everything that follows behind the last launch. Returns false if neither the device nor the host can wait: then
+    /// Orders all later uses after the last launch. Returns false if neither the device nor the host can wait: then
     /// memory that the launch may use must stay allocated.
     fn order_the_end(&self) -> bool {
         if self.in_flight.last.is_none() && !self.operands.is_touched() && !self.operands.uncertain {
@@ -119,7 +119,7 @@ impl Core {
         }
         let driver = self.definition.driver;
         let entered = waits::enter(driver, &self.definition.ctx);
-        // cudarc skips its wait before it frees pinned memory where the context holds an error.
+        // cudarc does not wait before it frees pinned memory if the context holds an error.
         let pinned = self.operands.pinned_replaced
             || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
         let pinned = !pinned || self.in_flight.wait_on_host(driver).is_ok();
@@ -128,7 +128,7 @@ impl Core {
         let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
         let ordered =
             entered && self.give_back(self.operands.list.iter()) && self.order_uses(uncertain, retired);
-        // A lost launch has been waited for by now, if anything could.
+        // An unrecorded launch has been waited for, if possible.
         pinned && (ordered || self.is_over())
     }
 

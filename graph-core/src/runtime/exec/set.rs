@@ -1,4 +1,4 @@
-//! Setters: an argument of an instantiated graph changes, and only the nodes that use it.
+//! Setters: they change an argument of an instantiated graph, and patch the nodes that use it.
 
 use std::sync::Arc;
 
@@ -20,22 +20,22 @@ use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
 
 impl<A: GraphFn> ExecCore<A> {
-    /// Launches, and hands over a tuple of outputs: see the generated `launch`.
+    /// Launches with a tuple of outputs to take over: see the generated `launch`.
     pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOver) -> Result<()> {
         taken.with(&mut |taken| self.core.launch(stream, taken))
     }
 
-    /// The output of that number of the last launch. Each can be taken once a launch.
+    /// Returns output `index` of the last launch. Each can be taken once a launch.
     pub fn output<T: 'static>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
         self.core.output(number(index))
     }
 
-    /// The description of an output.
+    /// Returns the description of an output.
     pub fn description<T>(&self, index: impl TryInto<usize>) -> OutputDescription<T> {
         OutputDescription::of(&self.core.operands.slots[number(index)])
     }
 
-    /// Binds an argument anew. `first` is its first buffer in the program.
+    /// Binds an argument to another buffer. `first` is the index of its first buffer in the program.
     pub fn set_buffer<B: Bound>(
         &mut self,
         first: u32,
@@ -61,7 +61,7 @@ impl<A: GraphFn> ExecCore<A> {
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
-        // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
+        // The user's expressions may panic during evaluation: the old value is restored then too.
         let mut change = Change { exec: self, place, old: Some(old) };
         let (records, open) = change.exec.evaluate(&scalar.statements)?;
         change.exec.core.exchange(&scalar.statements, records)?;
@@ -83,7 +83,7 @@ impl<A: GraphFn> ExecCore<A> {
         );
         evaluation.statements(&core.definition.flat, &self.args.values(Token), statements)?;
         let (mut records, mut words, open) = evaluation.into_parts();
-        // The user's expressions may have made another context current.
+        // The user's expressions may have changed the current context.
         core.definition.driver.enter(core.definition.context)?;
         for (&statement, record) in statements.iter().zip(&mut records) {
             *record = core.nodes.resolve(&mut core.definition, statement, *record, &mut words)?;
@@ -93,7 +93,7 @@ impl<A: GraphFn> ExecCore<A> {
     }
 }
 
-/// A scalar argument that is being set. Dropped before it is complete, it puts the old value back.
+/// A scalar argument that is being set. Its drop before completion restores the old value.
 struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     exec: &'e mut ExecCore<A>,
     place: P,
@@ -168,7 +168,7 @@ impl Core {
         context::enter(self.definition.driver, &self.definition.ctx)
     }
 
-    /// Replaces records, and the parameters of their nodes. On failure everything is put back.
+    /// Replaces records, and the parameters of their nodes. Restores both on failure.
     pub(super) fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Record>) -> Result<()> {
         let swap = |core: &mut Core, records: &mut [Record]| {
             statements
@@ -191,7 +191,7 @@ impl Core {
         self.broken |= self.nodes.patch_all(&self.definition, statements).is_err();
     }
 
-    /// The statements that use the buffers from `first` on.
+    /// Returns the statements that use the buffers from `first` on.
     fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
         if self.users.is_empty() {
             self.users = vec![Vec::new(); self.operands.list.len()];
@@ -215,7 +215,7 @@ impl Core {
         }
     }
 
-    /// Gives the nodes that use them the addresses of new operands; on failure those of the old ones again.
+    /// Sets the addresses of new operands in the nodes that use them; restores the old ones on failure.
     fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
         let users = self.users(first, new.len());
         self.nodes.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));
@@ -231,8 +231,8 @@ impl Core {
         })
     }
 
-    /// Retires replaced operands: owned ones are given back now, borrowed ones at the end of the exec. Returns true if the
-    /// later uses of the owned ones are known to come after the last launch.
+    /// Retires replaced operands: owned ones are released now, borrowed ones at the drop of the exec. Returns true if later uses of
+    /// the owned ones are ordered after the last launch.
     fn retire(&mut self, old: &[Operand]) -> bool {
         self.operands.replaced(old);
         self.give_back(old.iter().filter(|operand| !operand.borrowed))

@@ -1,9 +1,9 @@
 //! The order of launches of several execs that share module-level variables.
 //!
-//! A loaded module keeps, for each variable that something writes, the last launch that wrote it and the launches that
-//! have read it since, one a stream. A launch waits for those of them that conflict and went to other streams. The module
-//! is locked from the waits until the launch is noted, modules in the order of their addresses, so two threads cannot both
-//! miss each other. With one stream there is no driver call.
+//! For each variable that is written, a loaded module records the last launch that wrote it and, for each stream, the last launch that
+//! has read it since. A launch waits for the conflicting ones in other streams. The modules are locked, in the order of their addresses,
+//! from the waits until the launch is recorded, so that of two threads one sees the launch of the other. With one stream there is no
+//! driver call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -19,11 +19,11 @@ use crate::runtime::waits::{HeldStream, OwnedEvent};
 /// The variables that the launches of an exec use.
 #[derive(Debug, Default)]
 pub(crate) struct HiddenUses {
-    /// In the order of the modules' addresses; each variable with whether it is written.
+    /// The modules by address, each with its variables and a flag that is true for written ones.
     modules: Vec<(Arc<LoadedModule>, BTreeMap<&'static str, bool>)>,
 }
 
-/// The modules' notes, from the waits of a launch until it is noted.
+/// The locked records of the modules, from the waits of a launch until it is recorded.
 pub(crate) struct Locked<'h> {
     uses: &'h HiddenUses,
     notes: Vec<MutexGuard<'h, BTreeMap<&'static str, Variable>>>,
@@ -81,7 +81,7 @@ impl HiddenUses {
 }
 
 impl Locked<'_> {
-    /// Notes that the launch is in its stream; `held` is true if its event records it.
+    /// Records that the launch is in its stream; `held` is true if its event records it.
     pub fn note(mut self, driver: &Driver, held: bool) {
         self.next.held = held;
         for ((_, variables), notes) in self.uses.modules.iter().zip(&mut self.notes) {

@@ -7,7 +7,8 @@
 //!   type has invalid bit patterns; otherwise the report lists it.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::hash::Hash;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::index::{size, wide};
 use crate::ir::{Access, Mode};
@@ -21,17 +22,54 @@ use super::param::Param;
 use super::shape::Shape;
 
 /// The most verdicts that are kept; then all are dropped, since a setter may bring new numbers without end.
-const MOST_KEPT: usize = 1024;
+const MOST_KEPT: usize = 4096;
 
-/// The outlines of kernels, and the verdicts found with them.
+/// What is kept for all builds.
+struct Kept<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
+
+/// The outlines of kernels, by their addresses: kernels are statics. `None` for bytes of another version of this crate.
+static OUTLINES: Kept<usize, Option<Arc<Outlined>>> = Kept::new();
+/// The verdicts by all numbers that they follow from: the kernel, the launch's configuration, the scalars that decide, and the
+/// extents.
+static VERDICTS: Kept<Vec<u64>, Arc<[Verdict]>> = Kept::new();
+
+impl<K: Eq + Hash + Clone, V: Clone> Kept<K, V> {
+    const fn new() -> Kept<K, V> {
+        Kept(LazyLock::new(Mutex::default))
+    }
+
+    /// Returns the value of a key; one that is not kept is made, without the lock.
+    fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
+        if let Some(value) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return value.clone();
+        }
+        let value = make();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key.clone(), value.clone());
+        value
+    }
+}
+
+/// The check of the launches of one graph. Launches of one kernel are often alike, so the last verdicts of each are at hand.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
-    /// By the kernel's address.
-    outlines: HashMap<usize, Outlined>,
-    kept: HashMap<Vec<u64>, Vec<Verdict>>,
+    seen: Vec<Seen>,
+    /// The index of the last launch's kernel.
+    last: usize,
     key: Vec<u64>,
-    /// The last launch that was found to write everything: launches of one kernel are often alike.
-    covered: Vec<u64>,
+}
+
+/// A kernel that was launched.
+#[derive(Debug)]
+struct Seen {
+    address: usize,
+    outlined: Option<Arc<Outlined>>,
+    /// The numbers of the last launch, with its verdicts.
+    key: Vec<u64>,
+    verdicts: Arc<[Verdict]>,
 }
 
 #[derive(Debug)]
@@ -60,7 +98,7 @@ impl Outlined {
         Some(Outlined { outline, scalars, followed })
     }
 
-    fn judge(&self, kernel: &Kernel, shape: &Shape, words: &[Word], extents: &[u64]) -> Vec<Verdict> {
+    fn judge(&self, kernel: &Kernel, shape: &Shape, words: &[Word], extents: &[u64]) -> Arc<[Verdict]> {
         let scalar = |parameter: u32| {
             let at = self.scalars.iter().find(|scalar| scalar.0 == parameter)?.1;
             words.get(at).map(|&word| cuda::number(word))
@@ -75,7 +113,7 @@ impl Outlined {
                 dense: kernel.params[parameter].dense,
             })
             .collect();
-        self.outline.judge(&launch, &extents)
+        self.outline.judge(&launch, &extents).into()
     }
 }
 
@@ -113,37 +151,41 @@ impl Judge {
         words: &[Word],
         extents: &[u64],
     ) -> Vec<Finding> {
-        let address = std::ptr::from_ref(kernel).addr();
-        let outlined = match self.outlines.entry(address) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            // Bytes of another version of this crate say nothing.
-            Entry::Vacant(entry) => match Outlined::of(kernel) {
-                Some(outlined) => entry.insert(outlined),
-                None => return Vec::new(),
-            },
-        };
-        self.key.clear();
-        self.key.push(wide(address));
-        self.key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
+        let seen = self.seen(kernel);
+        let (seen, key) = (&mut self.seen[seen], &mut self.key);
+        let Some(outlined) = &seen.outlined else { return Vec::new() };
+        key.clear();
+        key.push(wide(seen.address));
+        key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
         let scalars = outlined.scalars.iter().filter_map(|scalar| words.get(scalar.1));
-        self.key.extend(scalars.map(|&word| cuda::number(word)));
-        self.key.extend(outlined.followed.iter().filter_map(|followed| extents.get(followed.1)));
-        if self.key == self.covered {
-            return Vec::new();
+        key.extend(scalars.map(|&word| cuda::number(word)));
+        key.extend(outlined.followed.iter().filter_map(|followed| extents.get(followed.1)));
+        if seen.key != *key {
+            seen.verdicts = VERDICTS.get_or_make(key, || outlined.judge(kernel, shape, words, extents));
+            seen.key.clone_from(key);
         }
-        if self.kept.len() >= MOST_KEPT {
-            self.kept.clear();
-        }
-        let judge = || outlined.judge(kernel, shape, words, extents);
-        let verdicts = self.kept.entry(self.key.clone()).or_insert_with(judge);
-        if verdicts.iter().all(|verdict| *verdict == Verdict::Covered) {
-            self.covered.clone_from(&self.key);
+        let verdicts = seen.verdicts.iter();
+        if verdicts.clone().all(|verdict| *verdict == Verdict::Covered) {
             return Vec::new();
         }
         let open = outlined.followed.iter().zip(verdicts);
         open.filter(|(_, verdict)| **verdict != Verdict::Covered)
             .map(|(&(parameter, access), verdict)| Finding { parameter, access, verdict: verdict.clone() })
             .collect()
+    }
+
+    /// Returns the index of a kernel among those that were launched.
+    fn seen(&mut self, kernel: &'static Kernel) -> usize {
+        let address = std::ptr::from_ref(kernel).addr();
+        if self.seen.get(self.last).is_none_or(|seen| seen.address != address) {
+            self.last = self.seen.iter().position(|seen| seen.address == address).unwrap_or_else(|| {
+                let outlined = OUTLINES.get_or_make(&address, || Outlined::of(kernel).map(Arc::new));
+                let (key, verdicts) = (Vec::new(), Arc::default());
+                self.seen.push(Seen { address, outlined, key, verdicts });
+                self.seen.len() - 1
+            });
+        }
+        self.last
     }
 
     /// Returns the threads of a launch that would write all elements: with the same blocks, in a grid that is larger along one
@@ -156,7 +198,8 @@ impl Judge {
         words: &[Word],
         extents: &[u64],
     ) -> Option<u64> {
-        let outlined = self.outlines.get(&std::ptr::from_ref(kernel).addr())?;
+        let address = std::ptr::from_ref(kernel).addr();
+        let outlined = self.seen.iter().find(|seen| seen.address == address)?.outlined.as_ref()?;
         let nth = outlined.followed.iter().position(|followed| followed.0 == finding.parameter)?;
         outlined.needed(nth, kernel, shape, words, extents)
     }

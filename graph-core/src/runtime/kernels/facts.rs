@@ -104,7 +104,6 @@ pub(crate) fn gather<'r>(
             grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
             batch: batch.unwrap_or(Batching::Never),
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
-            brief: entry.is_some_and(|entry| entry.brief),
         };
         facts.launches.push(Some(launch));
     }

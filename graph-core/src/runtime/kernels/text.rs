@@ -48,8 +48,6 @@ pub(crate) struct Entry {
     pub deciding: Vec<Deciding>,
     /// True if loaded data influences trip counts.
     pub by_data: bool,
-    /// True if it has no loops and is short.
-    pub brief: bool,
     /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
     /// An error with the reason if it cannot run the wait first.
@@ -115,7 +113,7 @@ impl Text {
 }
 
 fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
-    let duration::Deciding { parameters, data: by_data, brief } = duration::deciding(function);
+    let duration::Deciding { parameters, data: by_data } = duration::deciding(function);
     let deciding = parameters
         .into_iter()
         .zip(&function.parameters)
@@ -135,7 +133,6 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         }),
         deciding,
         by_data,
-        brief,
         batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }

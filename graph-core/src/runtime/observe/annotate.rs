@@ -1,5 +1,5 @@
-//! Tells the simulated driver the names of the graph's nodes and buffers: its checks are then per buffer, and its reports
-//! give the user's names.
+//! Passes the names of nodes and buffers to the simulated driver: its checks are then per buffer, and its reports name the user's
+//! statements.
 
 use crate::index::{Vector, narrow};
 use crate::ir::{BufferId, DimId, Program, StatementId};
@@ -8,7 +8,7 @@ use crate::operation::{Operation, OperationId, Operations, Place};
 use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
 use crate::runtime::statements::{Record, members_of};
 
-/// The nodes and buffers of a graph, as the simulated driver is told of them.
+/// The nodes and buffers of a graph, for the simulated driver.
 pub(crate) struct Annotated<'n> {
     pub program: &'n Program,
     /// The values of lengths and bounds.
@@ -22,7 +22,7 @@ pub(crate) struct Annotated<'n> {
     pub exec: RawExec,
 }
 
-/// Returns the buffers that it is told of, in this order.
+/// Returns the buffers that the simulated driver knows, in this order.
 fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
     let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
@@ -30,7 +30,7 @@ fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
         .map(|((buffer, _), _)| buffer)
 }
 
-/// Tells the simulated driver, if it is loaded, the current addresses of the buffers of an instantiated graph.
+/// Passes the current addresses of the buffers of an instantiated graph to the simulated driver, if that is loaded.
 pub(crate) fn moved(graph: &Annotated<'_>) {
     if let Some(simulator) = Simulator::get() {
         let addresses: Vec<u64> = shown(graph).map(|buffer| graph.bases[buffer]).collect();
@@ -38,7 +38,7 @@ pub(crate) fn moved(graph: &Annotated<'_>) {
     }
 }
 
-/// Tells it the launches that the node of a batch stands for.
+/// Passes the members of a batch to the simulated driver.
 fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operation, node: Node) {
     let Ok((axis, firsts)) = members_of(graph.program, graph.operations, graph.records, operation) else {
         return;
@@ -52,7 +52,7 @@ fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operat
     simulator.name_members(node, axis, &graph.program.file, &members);
 }
 
-/// Tells the simulated driver, if it is loaded, the current first blocks of a batch's members.
+/// Passes the current first blocks of the members of a batch to the simulated driver, if that is loaded.
 pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
     let Some(simulator) = Simulator::get() else { return };
     if let Ok((None, firsts)) =
@@ -62,7 +62,7 @@ pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
     }
 }
 
-/// Tells the simulated driver, if it is loaded, the names of a graph's nodes and buffers.
+/// Passes the names of the nodes and buffers of a graph to the simulated driver, if that is loaded.
 pub(crate) fn annotate(graph: &Annotated<'_>) {
     let Some(simulator) = Simulator::get() else { return };
     let program = graph.program;

@@ -1,4 +1,4 @@
-//! The operations as a picture, in the DOT language.
+//! The operations in the DOT language.
 
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};

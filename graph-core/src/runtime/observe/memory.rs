@@ -1,4 +1,4 @@
-//! The temporaries as a picture, and the critical path against their bytes.
+//! Pictures of the temporaries, and the trade-off between critical path and bytes.
 
 use crate::check::Checked;
 use crate::compile;
@@ -9,7 +9,7 @@ use crate::plan::budget::CurvePoint;
 
 use crate::runtime::error::{Result, plan_error};
 
-/// Returns the temporaries as an SVG.
+/// Draws the temporaries as an SVG.
 pub(crate) fn svg(checked: &Checked, dims: &Vector<DimId, u64>, operations: &Operations) -> Result<String> {
     // The edges include those that a budget added.
     let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
@@ -17,7 +17,7 @@ pub(crate) fn svg(checked: &Checked, dims: &Vector<DimId, u64>, operations: &Ope
     compile::memory_svg(checked, dims, &added).map_err(|error| plan_error(checked.program(), error))
 }
 
-/// Returns the critical path against bytes, at up to `points` budgets.
+/// Computes the trade-off between critical path and bytes at up to `points` budgets.
 pub(crate) fn budget_curve(
     checked: &Checked,
     dims: &Vector<DimId, u64>,

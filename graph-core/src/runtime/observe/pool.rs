@@ -1,4 +1,4 @@
-//! The device's graph pool: the memory behind alloc nodes.
+//! The device's graph pool, from which alloc nodes allocate.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::runtime::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphPool {
-    /// The bytes that graphs use now.
+    /// The bytes in use by graphs.
     pub used: u64,
-    /// The most they have used.
+    /// The maximum of `used`.
     pub used_high: u64,
-    /// The bytes that the pool has taken from the system.
+    /// The bytes that the pool has reserved.
     pub reserved: u64,
-    /// The most it has taken.
+    /// The maximum of `reserved`.
     pub reserved_high: u64,
 }
 
@@ -35,7 +35,7 @@ pub fn graph_pool(ctx: &Arc<CudaContext>) -> Result<GraphPool> {
     Ok(GraphPool { used: ask(0)?, used_high: ask(1)?, reserved: ask(2)?, reserved_high: ask(3)? })
 }
 
-/// Sets the high-water marks of the device's graph pool back to what it holds now.
+/// Resets the high-water marks of the device's graph pool to the current values.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn reset_graph_pool_high(ctx: &Arc<CudaContext>) -> Result<()> {
     [1, 3].into_iter().try_for_each(|attribute| Ok(driver.reset_graph_memory(ctx.cu_device(), attribute)?))
 }
 
-/// Gives memory of the device's graph pool that no graph uses back to the system.
+/// Releases unused memory of the device's graph pool.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The report of a graph: its contents, and its needs.
+//! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,69 +14,69 @@ use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, LeftAlone};
 use crate::runtime::statements::Record;
 
-/// The graph pool's step: it takes memory from the system in multiples of this.
+/// The granularity of the graph pool.
 const POOL_STEP: u64 = 32 << 20;
 
-/// The parts of a graph that a report is made of.
+/// The input of a report.
 pub(crate) struct Subject<'g> {
     pub program: &'g Program,
     pub operations: &'g Operations,
     /// One record for each statement.
     pub records: &'g [Record],
-    /// Launches that are not proved to write all of their write-only parameters.
+    /// The launches that are not proved to write all elements of their write-only parameters.
     pub open: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: &'g [LeftAlone],
 }
 
-/// The contents of a graph, and its needs.
+/// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Launches of kernels as they are written.
+    /// The number of kernel launches as written.
     pub launches: usize,
-    /// Nodes that launch the user's kernels: fewer than launches where several became one.
+    /// The number of kernel nodes without hubs: less than `launches` if launches are batched.
     pub kernels: usize,
-    /// Fills.
+    /// The number of fills.
     pub fills: usize,
-    /// Copies.
+    /// The number of copies.
     pub copies: usize,
-    /// Kernels that do nothing, in the middle of wide joins.
+    /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
-    /// Alloc nodes.
+    /// The number of alloc nodes.
     pub allocs: usize,
-    /// Free nodes.
+    /// The number of free nodes.
     pub frees: usize,
-    /// Edges between launches, fills and copies as the accesses ask for them.
+    /// The number of dependencies between launches, fills and copies before transitive reduction.
     pub edges_before_reduction: usize,
-    /// Edges of the graph, those of alloc and free nodes included.
+    /// The number of edges of the graph, those of memory nodes included.
     pub edges: usize,
-    /// The launches, fills and copies of a longest path.
+    /// The length of the longest path, in launches, fills and copies.
     pub depth: usize,
     /// The memory that the graph allocates, in bytes.
     pub planned_bytes: u64,
-    /// The bytes that the device's graph pool will take from the system for it, in steps of 32 MiB.
+    /// The bytes that the device's graph pool reserves for it, in steps of 32 MiB.
     pub reserved_bytes: u64,
-    /// The quality of the plan of the temporaries: where the compiler places them, and there are some.
+    /// The plan of the temporaries, if the compiler assigns their offsets and there are any.
     pub plan: Option<Plan>,
-    /// The effect of the budget on the order, where there is one.
+    /// The effect of the budget, if there is one.
     pub budget: Option<Budget>,
-    /// Launches that became one: the members of each.
+    /// The members of each batch.
     pub batches: Vec<Vec<At>>,
-    /// Programmatic edges: the kernel behind may start before the one in front has ended.
+    /// The number of programmatic edges: the consumer may start before its producer has ended.
     pub overlapped: usize,
-    /// Branches that were serialized into the lanes of others, because so many side by side are slower.
+    /// The number of branches that were serialized after others of their lane, because so many concurrent ones are slower.
     pub serialized: usize,
-    /// The changes of launches that were allowed and are not made, with the reasons. Sorted by their text.
+    /// The allowed changes of launches that were not possible, with the reasons. Sorted by their text.
     pub left_alone: Vec<LeftAlone>,
-    /// The parts of the launched kernels' declarations that nothing proves: the user vouches for them. Each once, sorted.
+    /// The parts of the declarations of launched kernels that are not proved: the user vouches for them. Sorted, without duplicates.
     pub vouched_for: Vec<VouchedFor>,
-    /// Launches whose threads do not write all elements of a write-only parameter. They are no error where all elements
-    /// were written before, and nothing counts on them.
+    /// The launches whose threads do not write all elements of a write-only parameter. They are no error if all elements were written before, and
+    /// no proof depends on them.
     pub left_unwritten: Vec<LeftUnwritten>,
 }
 
-/// A part of a kernel's declaration that nothing proves.
+/// An unproved part of a kernel's declaration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct VouchedFor {
@@ -106,9 +106,9 @@ pub struct LeftUnwritten {
     pub kernel: String,
     /// Its parameter.
     pub parameter: String,
-    /// The number of its elements that are written.
+    /// The number of elements that are written.
     pub written: u64,
-    /// The first one that is not.
+    /// The first element that is not written.
     pub missing: u64,
 }
 
@@ -126,32 +126,31 @@ impl fmt::Display for LeftUnwritten {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BuildTimes {
-    /// Lengths, bounds, configurations and values computed and checked, modules loaded.
+    /// Evaluation and checks of lengths, bounds, configurations and values; module loads.
     pub evaluated: Duration,
-    /// Launch decisions and planning: short where the plan is kept from a build with the same sizes.
+    /// Launch decisions and planning: short if the plan of an earlier build with the same sizes is used.
     pub planned: Duration,
-    /// Memory of the exec's own allocated.
+    /// Allocation of the memory that the exec owns.
     pub allocated: Duration,
-    /// `cuGraphAdd*` calls.
+    /// The `cuGraphAdd*` calls.
     pub added: Duration,
 }
 
-/// The quality of a plan of the temporaries.
+/// The size of the plan of the temporaries, and its lower bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Bytes of the temporaries as planned.
+    /// The bytes of the plan.
     pub planned: u64,
-    /// Bytes that the buffers of one set need, of which none is over before another begins: no plan gets below without
-    /// more order.
+    /// The weight of the heaviest antichain of live ranges: a lower bound for all plans under this order.
     pub antichain: u64,
-    /// The buffers of that set.
+    /// The buffers of that antichain.
     pub antichain_buffers: Vec<At>,
-    /// Bytes that one statement needs at once: no order of the statements gets below.
+    /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
     pub floor: u64,
     /// That statement.
     pub floor_statement: Option<At>,
-    /// True if the plan is provably as small as any under this order: `planned` is `antichain`.
+    /// True if `planned` equals `antichain`: no plan under this order is smaller.
     pub optimal: bool,
 }
 
@@ -168,35 +167,35 @@ impl Plan {
     }
 }
 
-/// The effect of a budget on the order.
+/// The effect of a budget: the edges that it added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Budget {
     /// The budget, in bytes.
     pub bytes: u64,
-    /// The edges that were added, between two statements each.
+    /// The added edges, between statements.
     pub edges: Vec<(At, At)>,
-    /// The decisions that they come from.
+    /// The pairs of buffers that were ordered.
     pub steps: Vec<BudgetStep>,
-    /// The length of the longest chain of statements without those edges.
+    /// The length of the longest path without the added edges, in statements.
     pub path_before: u64,
-    /// The length of the longest chain of statements with them.
+    /// The length of the longest path with the added edges, in statements.
     pub path_after: u64,
 }
 
-/// Two buffers that were put one after the other, so that they can share memory.
+/// A pair of buffers that was ordered, so that the two can share memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetStep {
-    /// The buffer whose lifetime ends first.
+    /// The buffer whose live range ends first.
     pub donor: String,
-    /// The buffer whose lifetime begins then.
+    /// The buffer whose live range begins after that.
     pub receiver: String,
     /// The edges between their statements.
     pub edges: Vec<(At, At)>,
-    /// The bytes by which the bound fell.
+    /// The decrease of the lower bound, in bytes.
     pub saves: u64,
-    /// The statements by which the longest chain grew.
+    /// The growth of the longest path, in statements.
     pub costs: u64,
 }
 
@@ -283,7 +282,7 @@ impl Report {
         }
     }
 
-    /// Prints how the launches were changed, if they were.
+    /// Prints the changes of launches, if there are any.
     fn changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { launches, kernels, overlapped, serialized, .. } = self;
         if !self.batches.is_empty() || *overlapped > 0 || *serialized > 0 {
@@ -293,7 +292,7 @@ impl Report {
             )?;
         }
         for members in &self.batches {
-            // Loops give many members one name and one line.
+            // Members from a loop have one name and one line.
             let mut runs: Vec<(&At, usize)> = Vec::new();
             for member in members {
                 match runs.last_mut() {

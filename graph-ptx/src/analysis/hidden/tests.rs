@@ -67,7 +67,7 @@ fn large_bodies_do_all_that_they_mention() {
     let large = |name: &str, what: &str| format!("{name}() {{ .reg .pred q; {} {what} ret; }}\n", blocks());
     let set = "st.global.u32 [counter], 1;";
     assert_eq!(writes(&large(".entry k", set)), ["counter", "other"]);
-    // What nothing in it mentions stays out, but for what an initialiser gives away.
+    // Variables that nothing in it mentions are not listed, except those whose address an initialiser holds.
     assert_eq!(writes(&large(".entry k", "")), ["other"]);
     let call = "{ .reg .pred q; again: call f; @q bra again; ret; }";
     assert_eq!(writes(&format!("{}.entry k() {call}\n", large(".func f", set))), ["counter", "other"]);

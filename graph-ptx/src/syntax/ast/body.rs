@@ -72,7 +72,7 @@ pub struct Location<'a> {
     pub line: u32,
     /// Column in it.
     pub column: u32,
-    /// Where it was inlined: function label, file, line, column.
+    /// The place where it was inlined: function label, file, line, column.
     pub inlined: Option<(&'a str, u32, u32, u32)>,
 }
 

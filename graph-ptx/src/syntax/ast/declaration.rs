@@ -94,7 +94,7 @@ pub struct Variable<'a> {
     pub line: u32,
     /// Its visibility.
     pub linkage: Linkage,
-    /// Where it lives.
+    /// Its state space.
     pub space: Space,
     /// `.align`, where it is written.
     pub declared_align: Option<u64>,

@@ -1,0 +1,182 @@
+//! The ranges of a buffer that are written at a point of the program, and the proof that some of them cover another.
+
+use std::collections::BTreeSet;
+
+use crate::bounds::Bounds;
+use crate::index::{narrow, size};
+use crate::ir::{Access, DimId};
+use crate::spans::{FEW, Span, Spans};
+
+/// The ranges that are written at a point of the program.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    /// The first write of each range: no proof needs another.
+    pub distinct: Vec<Range>,
+    known: BTreeSet<(DimId, DimId)>,
+    /// Ranges that writes together cover; those are relied on already.
+    covered: BTreeSet<(DimId, DimId)>,
+    /// `distinct` by the numbers of the ranges, once there are many.
+    spans: Option<Spans>,
+}
+
+/// A range that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub lo: DimId,
+    pub hi: DimId,
+    /// The write; none for what the turns of a loop write together.
+    pub write: Option<usize>,
+}
+
+impl State {
+    pub fn add(&mut self, bounds: &Bounds, (lo, hi): (DimId, DimId), write: Option<usize>) {
+        if !self.known.insert((lo, hi)) {
+            return;
+        }
+        self.distinct.push(Range { lo, hi, write });
+        let from = match &self.spans {
+            Some(_) => self.distinct.len() - 1,
+            None if self.distinct.len() > FEW => 0,
+            None => return,
+        };
+        let spans = self.spans.get_or_insert_default();
+        for (slot, range) in self.distinct.iter().enumerate().skip(from) {
+            spans.add(narrow(slot), bounds.span(range.lo, range.hi));
+        }
+    }
+
+    /// Returns ranges that together are proved to cover an access, if there are such. None if it was asked for before.
+    pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
+        if self.covered.contains(&(access.lo, access.hi)) {
+            return Some(Vec::new());
+        }
+        let span = bounds.span(access.lo, access.hi);
+        let chain = match (&self.spans, span) {
+            (Some(spans), Some(span)) if spans.all_known() => self.chain_of_numbers(spans, bounds, span),
+            _ => self.chain(bounds, access),
+        }?;
+        self.covered.insert((access.lo, access.hi));
+        Some(chain)
+    }
+
+    /// Ranges that together are proved to cover one: from its start, each range that begins at or before a point reached so far
+    /// reaches its own end. O(distinct writes²) bound comparisons at worst.
+    fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
+        // Nearly always one write covers all of it.
+        let contains =
+            |range: &&Range| bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi);
+        if let Some(&one) = self.distinct.iter().find(contains) {
+            return Some(vec![one]);
+        }
+        if bounds.at_most(access.hi, access.lo) {
+            return Some(Vec::new());
+        }
+        // Points reached, each with the write that ends there and the point it was reached from.
+        let mut points: Vec<(DimId, Option<(Range, usize)>)> = vec![(access.lo, None)];
+        let mut unused = self.distinct.clone();
+        let mut at = 0;
+        while at < points.len() {
+            let point = points[at].0;
+            if bounds.at_most(access.hi, point) {
+                return Some(steps(&points, at));
+            }
+            unused.retain(|&range| {
+                let reached = bounds.at_most(range.lo, point);
+                if reached {
+                    points.push((range.hi, Some((range, at))));
+                }
+                !reached
+            });
+            at += 1;
+        }
+        None
+    }
+
+    /// As [`State::chain`], where all bounds are numbers: the same ranges. Those that do not touch the access reach nothing that it
+    /// needs. O(n log n) of those that do.
+    fn chain_of_numbers(&self, spans: &Spans, bounds: &Bounds, (lo, hi): Span) -> Option<Vec<Range>> {
+        let near = spans.near((lo, hi)).into_iter().filter_map(|slot| {
+            let range = self.distinct[size(slot)];
+            Some((bounds.span(range.lo, range.hi)?, slot))
+        });
+        let mut near: Vec<(Span, u32)> = near.collect();
+        let range = |slot: u32| self.distinct[size(slot)];
+        if let Some(&(_, one)) = near.iter().find(|((from, to), _)| *from <= lo && hi <= *to) {
+            return Some(vec![range(one)]);
+        }
+        if hi <= lo {
+            return Some(Vec::new());
+        }
+        near.sort_by_key(|((from, _), _)| *from);
+        let mut points: Vec<(i64, Option<(Range, usize)>)> = vec![(lo, None)];
+        let mut unused = near.as_mut_slice();
+        let mut at = 0;
+        while at < points.len() {
+            let point = points[at].0;
+            if hi <= point {
+                return Some(steps(&points, at));
+            }
+            let (reached, rest) =
+                unused.split_at_mut(unused.partition_point(|((from, _), _)| *from <= point));
+            // In the order of the writes.
+            reached.sort_by_key(|(_, slot)| *slot);
+            points.extend(reached.iter().map(|&((_, to), slot)| (to, Some((range(slot), at)))));
+            unused = rest;
+            at += 1;
+        }
+        None
+    }
+
+    /// Returns the ranges that others have, too.
+    pub fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
+        let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
+        let same = |one: &Range, other: &Range| equal(one.lo, other.lo) && equal(one.hi, other.hi);
+        self.distinct.iter().filter(|one| other.iter().any(|other| same(one, other))).copied().collect()
+    }
+}
+
+/// Returns the ranges on the way to a point, the last one first.
+fn steps<P>(points: &[(P, Option<(Range, usize)>)], to: usize) -> Vec<Range> {
+    let mut chain = Vec::new();
+    let mut step = points[to].1;
+    while let Some((range, from)) = step {
+        chain.push(range);
+        step = points[from].1;
+    }
+    chain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Vector;
+    use crate::ir::{BufferId, Mode};
+    use cuweave_ptx::poly::{Facts, Poly};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A search by numbers finds the ranges that a look at every range finds.
+        #[test]
+        fn numbers_make_the_same_chain(
+            ranges in proptest::collection::vec((0..300i64, 1..20i64), 0..150),
+            asked in proptest::collection::vec((0..300i64, 0..60i64), 1..20),
+        ) {
+            let mut polys: Vector<DimId, Poly> = Vector::new();
+            let mut pair = |(lo, len): (i64, i64)| {
+                (polys.push(Poly::constant(lo.into())), polys.push(Poly::constant((lo + len).into())))
+            };
+            let ranges: Vec<_> = ranges.into_iter().map(&mut pair).collect();
+            let asked: Vec<_> = asked.into_iter().map(&mut pair).collect();
+            let bounds = Bounds::new(polys, Facts::default());
+            let mut state = State::default();
+            for (write, &range) in ranges.iter().enumerate() {
+                state.add(&bounds, range, Some(write));
+            }
+            prop_assert_eq!(state.spans.is_some(), ranges.len() > FEW);
+            for (lo, hi) in asked {
+                let access = Access { buffer: BufferId::from_u32(0), mode: Mode::Read, lo, hi, relied_on: false };
+                prop_assert_eq!(state.cover(&bounds, &access), state.chain(&bounds, &access));
+            }
+        }
+    }
+}

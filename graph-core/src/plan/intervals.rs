@@ -1,0 +1,101 @@
+//! Live ranges that are intervals of time: those of traces, and of graphs whose nodes form a chain.
+//!
+//! The conflict graph is then an interval graph: its maximal cliques can be ordered so that those of each buffer are consecutive.
+
+use super::indices::Rank;
+use super::problem::{Problem, common_divisor};
+use crate::index::{Index, Vector, indices};
+
+indices! {
+    /// A point in time: the index of a maximal clique.
+    pub(super) struct Time;
+}
+
+impl Time {
+    /// Returns the next time.
+    pub fn next(self) -> Time {
+        Time::new(self.index() + 1)
+    }
+
+    /// Returns the number of times since an earlier one.
+    pub fn since(self, earlier: Time) -> usize {
+        self.index() - earlier.index()
+    }
+
+    /// Returns the time before. Must not be called on the first one.
+    pub fn before(self) -> Time {
+        Time::new(self.index() - 1)
+    }
+}
+
+/// The live ranges of the buffers as intervals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Intervals {
+    /// The first time of each buffer, and the one after its last; equal for buffers of size 0.
+    pub spans: Vector<Rank, (Time, Time)>,
+    /// The live bytes at each time.
+    pub loads: Vector<Time, u64>,
+}
+
+impl Intervals {
+    /// Returns the intervals of a problem. `None` if its conflict graph is not found to be an interval graph, or if the sizes are not multiples of
+    /// all alignments.
+    pub fn of(problem: &Problem) -> Option<Intervals> {
+        let n = problem.sizes.len();
+        let grain = problem.sizes.iter().copied().fold(0, common_divisor);
+        if problem.aligns.iter().any(|&align| !grain.is_multiple_of(align)) {
+            return None;
+        }
+        let latest = |clique: &Vec<Rank>| clique.iter().map(|&b| problem.begins[b]).max();
+        let mut cliques: Vec<&Vec<Rank>> = problem.cliques.iter().collect();
+        cliques.sort_by_cached_key(|clique| (latest(clique), std::cmp::Reverse(clique.len())));
+        let mut spans = Vector::filled((Time::new(0), Time::new(0)), n);
+        let mut loads = Vector::new();
+        let mut last: &[Rank] = &[];
+        for clique in cliques {
+            if clique.iter().all(|b| last.contains(b)) {
+                continue;
+            }
+            last = clique;
+            let at = Time::new(loads.len());
+            let mut load = 0;
+            for &b in clique.iter().filter(|&&b| problem.sizes[b] > 0) {
+                let span = &mut spans[b];
+                if span.0 == span.1 {
+                    *span = (at, at.next());
+                } else if span.1 == at {
+                    span.1 = at.next();
+                } else {
+                    return None;
+                }
+                load += problem.sizes[b];
+            }
+            loads.push(load);
+        }
+        let intervals = Intervals { spans, loads };
+        intervals.are_complete(problem).then_some(intervals)
+    }
+
+    /// Returns true if every two conflicting buffers are live at a common time. The converse holds for all cliques.
+    fn are_complete(&self, problem: &Problem) -> bool {
+        let times = self.loads.len();
+        // The number of buffers that begin at a time or before, and of those that end before it.
+        let (mut begun, mut over) = (Vector::filled(0usize, times + 1), Vector::filled(0usize, times + 1));
+        let sized = |b: Rank| problem.sizes[b] > 0;
+        for &(from, to) in self.spans.iter().filter(|span| span.0 < span.1) {
+            begun[from] += 1;
+            over[to] += 1;
+        }
+        let (mut before, mut over_before) = (0, 0);
+        for at in begun.ids() {
+            begun[at] += before;
+            over[at] += over_before;
+            (before, over_before) = (begun[at], over[at]);
+        }
+        problem.sizes.ids().filter(|&b| sized(b)).all(|b| {
+            let (from, to) = self.spans[b];
+            let others = problem.conflicts.neighbours(b).filter(|&other| sized(other)).count();
+            from < to && begun[to.before()] - over[from] == others + 1
+        })
+    }
+}

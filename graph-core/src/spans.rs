@@ -1,0 +1,108 @@
+//! Ranges of numbers, found by the numbers that lie in them.
+//!
+//! A program that a build unrolled has thousands of ranges of one buffer, of which an access overlaps few. Ranges are kept by
+//! the magnitude of their lengths and by their starts, so that those of one magnitude that overlap an access lie close together.
+
+use std::collections::BTreeSet;
+
+use crate::index::size;
+
+/// The number of ranges up to which looking at each is faster than a search.
+pub const FEW: usize = 48;
+
+/// A half-open range of numbers.
+pub type Span = (i64, i64);
+
+/// The slots of ranges. Some ranges have no known numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Spans {
+    /// For each magnitude its ranges: start, slot, end.
+    magnitudes: Vec<BTreeSet<(i64, u32, i64)>>,
+    /// The slots of ranges without numbers.
+    unknown: BTreeSet<u32>,
+}
+
+/// Returns the magnitude of a length: the number of its bits.
+fn magnitude((lo, hi): Span) -> usize {
+    let length = hi.saturating_sub(lo).max(0).unsigned_abs();
+    size(u64::BITS - length.leading_zeros())
+}
+
+impl Spans {
+    /// Adds a range. Its slot must not be there. O(log n).
+    pub fn add(&mut self, slot: u32, span: Option<Span>) {
+        let Some(span) = span else {
+            self.unknown.insert(slot);
+            return;
+        };
+        let magnitude = magnitude(span);
+        if magnitude >= self.magnitudes.len() {
+            self.magnitudes.resize(magnitude + 1, BTreeSet::new());
+        }
+        self.magnitudes[magnitude].insert((span.0, slot, span.1));
+    }
+
+    /// Removes a range that was added. O(log n).
+    pub fn remove(&mut self, slot: u32, span: Option<Span>) {
+        match span {
+            None => drop(self.unknown.remove(&slot)),
+            Some(span) => {
+                if let Some(ranges) = self.magnitudes.get_mut(magnitude(span)) {
+                    ranges.remove(&(span.0, slot, span.1));
+                }
+            }
+        }
+    }
+
+    /// Returns true if the numbers of all ranges are known.
+    pub fn all_known(&self) -> bool {
+        self.unknown.is_empty()
+    }
+
+    /// Returns the slots, rising, of all ranges that overlap or touch a range, and of all without numbers. O(found × log n), if
+    /// ranges of one magnitude do not lie in each other by the thousands.
+    pub fn near(&self, (lo, hi): Span) -> Vec<u32> {
+        let mut slots: Vec<u32> = self.unknown.iter().copied().collect();
+        for (bits, ranges) in (0u32..).zip(&self.magnitudes) {
+            // The longest ones are longer than a number tells.
+            let from = if bits < 63 { lo.saturating_sub(1 << bits) } else { i64::MIN };
+            let touching = ranges.range((from, 0, i64::MIN)..).take_while(|range| range.0 <= hi);
+            slots.extend(touching.filter(|range| range.2 >= lo).map(|range| range.1));
+        }
+        slots.sort_unstable();
+        slots
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers() -> impl Strategy<Value = i64> {
+        prop_oneof![-20..20i64, Just(i64::MIN), Just(i64::MAX), -5000..5000i64]
+    }
+
+    proptest! {
+        /// What is found is what a search of all ranges finds.
+        #[test]
+        fn near_is_its_definition(
+            ranges in proptest::collection::vec(proptest::option::of((numbers(), numbers())), 0..60),
+            removed in proptest::collection::vec(any::<bool>(), 60),
+            asked in proptest::collection::vec((numbers(), numbers()), 1..20),
+        ) {
+            let mut spans = Spans::default();
+            (0..).zip(&ranges).for_each(|(slot, &range)| spans.add(slot, range));
+            let all = || (0..).zip(ranges.iter().zip(&removed));
+            all().filter(|(_, (_, removed))| **removed).for_each(|(slot, (&range, _))| spans.remove(slot, range));
+            for (lo, hi) in asked {
+                let touches = |range: &Option<Span>| range.is_none_or(|(from, to)| from <= hi && to >= lo);
+                let expected: Vec<u32> = all()
+                    .filter(|(_, (range, removed))| !**removed && touches(range))
+                    .map(|(slot, _)| slot)
+                    .collect();
+                prop_assert_eq!(spans.near((lo, hi)), expected);
+            }
+        }
+    }
+}
