@@ -402,6 +402,11 @@ fn elements_alias_where_their_indices_are_equal() {
     exec.launch(&device.stream).expect("it launches");
     device.stream.synchronize().expect("it ends");
     assert_eq!(device.download(&exec.args().layers[2].gain), [3.0 * 3.0 + 2.0; 8]);
+    // What one build asked is not what the next one has.
+    for (i, j, depth) in [(0, 1, Some(2)), (0, 2, Some(2)), (2, 0, Some(2)), (0, 0, None), (0, 3, None)] {
+        let built = mixed(&device.ctx, 8, norms(), i, j).map(|graph| graph.report().depth);
+        assert_eq!(built.as_ref().ok(), depth.as_ref(), "{i}, {j}: {built:?}");
+    }
     let error = mixed(&device.ctx, 8, norms(), 1, 1).expect_err("one element twice");
     println!("{error}");
     assert!(error.to_string().contains("CW201") && error.to_string().contains("`layers[1].gain`"), "{error}");

@@ -83,7 +83,7 @@ fn fields(table: &Decoded, arguments: &[Described]) -> Vec<Named> {
     found.into_iter().map(named).collect()
 }
 
-/// Collects the scalars of a part of an argument. Records do not hold themselves, so the depth is that of a type.
+/// Collects the scalars of a part of an argument.
 fn collect(
     described: &Described,
     argument: ArgumentId,

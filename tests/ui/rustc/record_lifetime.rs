@@ -1,0 +1,21 @@
+//! A record without its lifetime.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::arguments]
+struct Layer {
+    d: u32,
+    q: &mut [f32; d],
+}
+
+#[cuweave::graph]
+fn f(n: u32, layer: Layer) { //~ E0106 E0106
+    scale[per_item(n)](&mut layer.q, 2.0, n);
+}
+
+fn main() {}
