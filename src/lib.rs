@@ -118,14 +118,16 @@
 //! ```
 //!
 //! - An argument is lent by `&b` or `&mut b`, as to a kernel; the bare name of an allocation hands it over to a parameter
-//!   `[T; len]`. A parameter `&mut [MaybeUninit<T>; len]` takes memory that nothing has written: the build, which sees
-//!   through calls, refuses a callee that reads it first, and reads in the caller of what the callee left unwritten. An
-//!   allocation that a function returns is its caller's.
-//! - `memory` and `budget` of the outermost function hold for all; the others' are for graphs of their own.
+//!   `[T; len]`. A parameter `&mut [MaybeUninit<T>; len]` takes memory that nothing has written: the function writes it
+//!   before it reads it, and in all on every path. An allocation that a function returns is its caller's, under a name
+//!   that a `let` gives or that it had before: `x = layer(d, &x);`.
+//! - `memory` and `budget` of the outermost function hold for all; `order` and `launches` hold for the statements of their
+//!   own function. A function that calls itself, also by way of others, cannot be built.
 //! - `swap(&mut a, &mut b);` and `a = b;` rename whole allocations of one length; `b` cannot be used after `a = b;` until
 //!   it is assigned.
-//! - While the crate compiles, a loop over scalars is checked with its first two turns, and a choice with all of its arms.
-//!   The build checks the graph whole, so that a fault of a later turn is an error there.
+//! - While the crate compiles, a loop over scalars is checked without turns, with its first two, and with the last where a
+//!   condition tells it, and a choice with all of its arms. The build checks the graph whole, so that a fault of another
+//!   turn is an error there.
 //! - A setter of a scalar reaches through calls. A scalar that a length, a range, a loop or a choice depends on cannot be
 //!   set: that is [`Error::BuildAgain`].
 //!

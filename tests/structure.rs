@@ -114,36 +114,6 @@ fn a_fault_of_a_later_turn_is_an_error_of_the_build() {
     assert!(error.to_string().contains("CW101") && error.to_string().contains(&place), "{error}");
 }
 
-/// Reads its parameter first, or leaves it unwritten.
-#[cuweave::graph]
-fn careless(n: u32, reads: bool, to: &mut [MaybeUninit<f32>; n]) {
-    if reads {
-        scale[per_item(n)](&mut to, 2.0, n);
-    }
-}
-
-#[cuweave::graph]
-fn trusting(n: u32, reads: bool, out: &mut [f32; n]) {
-    let h = alloc::<f32>(n);
-    careless(n, reads, &mut h);
-    copy(&h, &mut out);
-}
-
-#[test]
-fn a_callee_that_does_not_write_is_an_error_of_the_build() {
-    let device = device();
-    let mut out = device.zeros::<f32>(8);
-    let unwritten = [
-        (true, "`careless.scale`", "CW101: `h` is given to the kernel `scale` before it is written"),
-        (false, "`copy`", "CW101: `h` is read by `copy`, but nothing has written it"),
-    ];
-    for (reads, at, told) in unwritten {
-        let error = trusting(&device.ctx, 8, reads, &mut out).expect_err("`h` is not written");
-        let text = error.to_string();
-        assert!(text.starts_with(at) && text.contains(told), "{text}");
-    }
-}
-
 #[test]
 fn a_loop_without_end_is_an_error_of_the_build() {
     let device = device();

@@ -16,11 +16,13 @@ mod lives;
 mod ranges;
 mod written;
 
+use std::collections::BTreeSet;
+
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, BufferId, Kind, Mode, Order, Program, StatementId};
-use crate::order::Ordered;
+use crate::ir::{Access, BufferId, Kind, Mode, Program, StatementId};
+use crate::order::{Functions, Ordered};
 use crate::reach::Reach;
 use lives::{Life, lives};
 
@@ -28,6 +30,7 @@ use lives::{Life, lives};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     program: Program,
+    functions: Functions,
     edges: Vec<(StatementId, StatementId)>,
     edges_before_reduction: usize,
 }
@@ -36,6 +39,11 @@ impl Checked {
     /// The program, with the settled modes.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The functions of its statements.
+    pub fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
@@ -56,7 +64,7 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     borrows(&ordered, &mut found);
     let used_after = uses_after_free(&ordered, &lives, &mut found);
     ownership(&ordered, &lives, &used_after, &mut found);
-    if ordered.source.program.options.order == Order::Explicit && !ordered.source.order_unknown {
+    if ordered.any_explicit() && !ordered.source.order_unknown {
         let assumed = unordered_conflicts(&ordered, &mut found);
         outside_life(&ordered, &lives, &assumed, &mut found);
     }
@@ -80,6 +88,7 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
         edges: edges.collect(),
         edges_before_reduction: ordered.edges_before_reduction,
         program: ordered.source.program,
+        functions: ordered.source.regions.functions,
     };
     (Some(checked), found)
 }
@@ -176,8 +185,8 @@ fn ownership(
                 .note(format!("`{name}` is a borrowed argument, declared on line {}", declared.line))
                 .help("remove the `free`: its owner frees it"),
             );
-        } else if let Some(first) = lives[buffer].free.filter(|&first| {
-            let again = first != id && !ordered.source.regions.exclusive(first, id);
+        } else if let Some(&first) = lives[buffer].frees.iter().find(|&&first| {
+            let again = first < id && !ordered.source.regions.exclusive(first, id);
             again && !used_after[buffer]
         }) {
             found.push(
@@ -219,18 +228,22 @@ fn uses_after_free(
     found: &mut Vec<Diagnostic>,
 ) -> Vector<BufferId, bool> {
     let mut used_after = Vector::filled(false, lives.len());
-    let explicit = ordered.source.program.options.order == Order::Explicit;
     for (buffer, life) in lives.enumerate() {
-        let Some(free) = life.free else { continue };
         let declared = &ordered.source.program.buffers[buffer];
         if ordered.poisoned(buffer) || !declared.origin.is_owned() {
             continue;
         }
-        let exclusive = |id: StatementId| ordered.source.regions.exclusive(free, id);
-        let after = |id: StatementId| {
-            if explicit { ordered.reach.precedes(free, id) } else { free < id && !exclusive(id) }
+        let after = |free: StatementId, id: StatementId| {
+            if ordered.is_explicit(free, id) {
+                ordered.reach.precedes(free, id)
+            } else {
+                free < id && !ordered.source.regions.exclusive(free, id)
+            }
         };
-        let Some(&(id, index)) = life.accesses.iter().find(|&&(id, _)| after(id)) else { continue };
+        let first = life.accesses.iter().find_map(|&(id, index)| {
+            life.frees.iter().find(|&&free| after(free, id)).map(|&free| (free, id, index))
+        });
+        let Some((free, id, index)) = first else { continue };
         used_after[buffer] = true;
         let name = &declared.name;
         let mut diagnostic = Diagnostic::new(
@@ -238,13 +251,18 @@ fn uses_after_free(
             Site::Access(id, index),
             format!("`{name}` is used by `{}` after it is freed", ordered.source.program.statements[id].name),
         )
-        .note(format!("`free({name})` on line {} comes before", ordered.line(free)));
-        if let Some(path) = explicit.then(|| ordered.graph.path(free, id)).filter(|path| path.len() > 2) {
+        .note(match ordered.taken_over_by(free) {
+            Some(call) => format!("{} takes it over before", ordered.at(call)),
+            None => format!("`free({name})` on line {} comes before", ordered.line(free)),
+        });
+        let path = ordered.is_explicit(free, id).then(|| ordered.graph.path(free, id));
+        if let Some(path) = path.filter(|path| path.len() > 2) {
             diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
         }
-        found.push(
-            diagnostic.help("move the `free` after the last use, or delete it: the free is placed by itself"),
-        );
+        found.push(diagnostic.help(match ordered.taken_over_by(free) {
+            Some(_) => "use it before the call, or hand over a copy",
+            None => "move the `free` after the last use, or delete it: the free is placed by itself",
+        }));
     }
     used_after
 }
@@ -408,10 +426,14 @@ fn outside_life(
 
 /// CW106, a warning.
 fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec<Diagnostic>) {
+    let joined: BTreeSet<BufferId> =
+        ordered.source.regions.joined().into_iter().map(|(_, buffer, _)| buffer).collect();
     for (buffer, life) in lives.enumerate() {
         let name = ordered.buffer_name(buffer);
         let Some(alloc) = life.alloc else { continue };
-        if name.starts_with('_') || ordered.poisoned(buffer) || life.output.is_some() {
+        let returned = life.output.is_some();
+        // Another name may use it.
+        if name.starts_with('_') || ordered.poisoned(buffer) || returned || joined.contains(&buffer) {
             continue;
         }
         let message = if life.accesses.is_empty() {

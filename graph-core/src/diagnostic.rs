@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use crate::codes::{Code, Severity};
-use crate::ir::StatementId;
+use crate::ir::{BufferId, StatementId};
 
 /// A fault of the user's program, or a warning about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub enum Site {
     After(StatementId, u32),
     /// A name of the tail: its index.
     Output(u32),
+    /// The name of an argument, by its buffer.
+    Argument(BufferId),
 }
 
 impl Site {
@@ -45,7 +47,7 @@ impl Site {
             Site::Access(id, index) => Site::Access(of(id), index),
             Site::Freed(id) => Site::Freed(of(id)),
             Site::After(id, index) => Site::After(of(id), index),
-            Site::Output(index) => Site::Output(index),
+            Site::Output(_) | Site::Argument(_) => self,
         }
     }
 }

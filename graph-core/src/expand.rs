@@ -15,7 +15,7 @@ use std::any::TypeId;
 
 use crate::index::Vector;
 use crate::ir::{BufferId, DimId, Program, StatementId};
-use crate::order::{Regions, Source};
+use crate::order::{Function, FunctionId, Functions, Regions, Source};
 use crate::table::Decoded;
 use flat::{Flat, Scope};
 use scope::Expansion;
@@ -77,17 +77,36 @@ pub fn expand<A: Answers>(
         outputs: outputs.into(),
     };
     let poisoned = Vector::filled(false, program.buffers.len());
+    let functions = functions(&flat.instances, &frames);
     Ok(Expanded {
         source: Source {
             program,
             polys: flat.polys,
             poisoned,
             order_unknown: false,
-            regions: Regions::default(),
+            regions: Regions { functions, ..Regions::default() },
         },
         values: flat.values,
         elements: flat.elements,
         instances: flat.instances,
         frames,
     })
+}
+
+/// Returns the functions of the statements, unless the options of the outermost one are those of all.
+fn functions(instances: &Vector<StatementId, Instance>, frames: &Vector<FrameId, Frame>) -> Functions {
+    let options = |frame: &Frame| (frame.table.program.options.order, frame.table.program.options.launches);
+    let outermost = options(&frames[FrameId::OUTERMOST]);
+    if frames.iter().all(|frame| options(frame) == outermost) {
+        return Functions::default();
+    }
+    let id = |frame: FrameId| FunctionId::from_u32(frame.as_u32());
+    let function = |frame: &Frame| {
+        let (order, launches) = options(frame);
+        Function { caller: frame.call.as_ref().map(|call| id(call.0)), order, launches }
+    };
+    Functions {
+        list: frames.iter().map(function).collect(),
+        of: instances.iter().map(|instance| id(instance.frame)).collect(),
+    }
 }

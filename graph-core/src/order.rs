@@ -12,16 +12,18 @@
 //! - under [`Order::Inferred`], two statements with conflicting accesses are ordered as they are written.
 
 mod frontier;
+mod functions;
 pub mod shared;
 
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Order, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::poly::{Facts, Poly};
+pub use functions::{Function, FunctionId, Functions};
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -40,9 +42,14 @@ pub struct Source {
     pub regions: Regions,
 }
 
-/// Parts of a program that may not run.
+/// Parts of a program that may not run, and the arguments that it has to write.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
+    /// The ranges of arguments that hold nothing at first and must be written in all at the end: those of arguments declared
+    /// `&mut [MaybeUninit<T>; len]`. A flat program has none: the memory that is bound to it may be read.
+    pub fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The functions of a flat program's statements.
+    pub functions: Functions,
     /// The regions, outer ones first.
     pub list: Vec<Region>,
     /// The number of choices.
@@ -56,10 +63,12 @@ pub struct Region {
     pub first: StatementId,
     /// The statement behind the last.
     pub end: StatementId,
+    /// The number of regions that begin before it ends.
+    pub inner: usize,
     /// The ranges of buffers that are written behind it, whether it runs or not.
     pub written: Vec<(BufferId, DimId, DimId)>,
-    /// Buffers that names stand for behind it only if it runs: what it writes to them is written.
-    pub renamed: Vec<BufferId>,
+    /// Buffers that names stand for behind the choice, and the buffer that each is if this arm runs.
+    pub joined: Vec<(BufferId, BufferId)>,
     /// The choice that it is an arm of.
     pub arm: Option<Arm>,
 }
@@ -76,6 +85,28 @@ pub struct Arm {
 }
 
 impl Regions {
+    /// Returns the buffers that names stand for behind choices, each with one that it may be and the arm where it is; a buffer
+    /// comes before those that it is joined to.
+    pub fn joined(&self) -> Vec<(BufferId, BufferId, &Region)> {
+        let mut all: Vec<(BufferId, BufferId, &Region)> = self
+            .list
+            .iter()
+            .flat_map(|region| region.joined.iter().map(move |&(joined, buffer)| (joined, buffer, region)))
+            .collect();
+        all.sort_by_key(|&(joined, buffer, _)| (joined, buffer));
+        all
+    }
+
+    /// Returns true if a statement does not stand in another arm of the choice that a region is an arm of.
+    pub fn may_precede_end_of(&self, statement: StatementId, region: &Region) -> bool {
+        let other = |one: &Region| match (one.arm, region.arm) {
+            (Some(arm), Some(own)) => arm.choice == own.choice && arm.number != own.number,
+            _ => false,
+        };
+        statement < region.end
+            && !self.list.iter().any(|one| (one.first..one.end).contains(&statement) && other(one))
+    }
+
     /// Returns true if two statements stand in different arms of one choice.
     pub fn exclusive(&self, one: StatementId, other: StatementId) -> bool {
         let arms = |statement: StatementId| {
@@ -221,10 +252,12 @@ impl Source {
 pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let bounds = Bounds::new(source.polys.clone(), source.facts());
     let mut graph = OrderGraph::new(source.program.statements.len());
-    if source.program.options.order == Order::Inferred {
-        frontier::infer(&source.program, &bounds, &mut |from, to, buffer| {
-            graph.add(from, to, Cause::Uses(buffer));
-        });
+    let functions = &source.regions.functions;
+    let mut uses = |from, to, buffer| graph.add(from, to, Cause::Uses(buffer));
+    if !functions.any_explicit(&source.program) {
+        frontier::infer(&source.program, &bounds, &mut uses);
+    } else if !functions.is_uniform() {
+        frontier::infer_between(&source.program, functions, &bounds, &mut uses);
     }
     for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {

@@ -1,23 +1,30 @@
-//! A sample of a structured function for the check while the crate compiles: two turns of each loop, both arms of each choice.
+//! A sample of a structured function for the check while the crate compiles: some turns of each loop, both arms of each choice.
 //!
-//! The build checks the flat program with its numbers, so the sample may miss a fault that only later turns have. It must not
-//! refuse what is right: what only other turns write counts as written where that is proved for all turns.
+//! The build checks the flat program with its numbers, so the sample may miss a fault that only other turns have. It must not
+//! refuse what is right: what other turns write counts as written where that is proved for all turns.
 //!
-//! - Turn one of a loop has `i = lo`, turn two `i = lo + 1`; a fault in the first or a later turn shows in one of them.
-//! - Behind a loop, the writes of its turns do not count, since there may be none, with one exception: where the range of
-//!   turn `i` ends at the begin of the range of turn `i + 1`, all of `lo(first)..lo(end)` is written, and that is nothing
-//!   where there is no turn. What the turns write to a buffer counts, too, if a name stands for that buffer only because there
-//!   was a turn.
-//! - Behind a choice, what all arms write is written. Choices whose condition is known in a turn take their arm.
+//! - A loop has no turn, or its first and perhaps a second one, and so on for as many as its body takes to give all names their
+//!   buffers in turn. Each number of turns is an arm of a choice. Where a condition tells the last turn from others, that turn is
+//!   sampled, too: it is the first, or comes behind others.
+//! - Behind a choice, what all arms write is written. A name that arms give other buffers stands for a joined one: written where
+//!   the buffer of each arm is, freed where that of one arm is.
+//! - Where the range of a turn begins at the end of the range of another, all ranges together are written behind the loop, and
+//!   that is nothing where there is no turn.
+//! - Choices whose condition is known in a turn take their arm.
 
-use cuweave_ptx::poly::Poly;
+mod condition;
+mod turns;
+
+use cuweave_ptx::poly::{Facts, Poly};
 
 use crate::ids::VariableId;
 use crate::index::{Index, Vector, size};
-use crate::ir::{Access, BufferId, CallId, DimId, Kind, Mode, Origin, Program, Statement, StatementId};
+use crate::ir::{Access, BufferId, CallId, DimId, Kind, Origin, Program, Statement, StatementId};
 use crate::kind::Lifetime;
 use crate::order::{Arm, Region, Regions, Source};
-use crate::structure::{Argument, Item, Loop, Structure, Turns};
+use crate::structure::{Argument, Item, Structure};
+
+pub use condition::{Condition, Number, Relation, Test};
 
 /// A sampled program, and the template of each of its statements.
 #[derive(Clone, Debug)]
@@ -26,16 +33,6 @@ pub struct Sampled {
     pub source: Source,
     /// The template of each statement.
     pub templates: Vector<StatementId, StatementId>,
-}
-
-/// The condition of a choice.
-#[derive(Clone, Debug)]
-pub struct Condition {
-    /// The comparison that decides between the first arm and the second, where it is `==` or `!=` of integers: its sides, and true for
-    /// `==`.
-    pub compares: Option<(Poly, Poly, bool)>,
-    /// True if one of the arms always runs.
-    pub total: bool,
 }
 
 /// The facts that the macro has about a structured function beyond its templates.
@@ -51,11 +48,15 @@ pub struct Shape<'s> {
 
 /// Samples a function whose templates are the statements of `source`.
 pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
+    let fresh = source.regions.fresh.clone();
     let mut sampler = Sampler {
         source,
         shape,
         turns: Vec::new(),
+        assumed: Vec::new(),
+        copies: 1,
         buffers: source.program.buffers.ids().collect(),
+        born: Vector::filled(false, source.program.buffers.len()),
         out: Source {
             program: Program {
                 statements: Vector::new(),
@@ -65,7 +66,7 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
             polys: source.polys.clone(),
             poisoned: source.poisoned.clone(),
             order_unknown: source.order_unknown,
-            regions: Regions::default(),
+            regions: Regions { fresh, ..Regions::default() },
         },
         templates: Vector::new(),
         latest: Vector::filled(None, source.program.statements.len()),
@@ -81,8 +82,14 @@ struct Sampler<'s> {
     shape: &'s Shape<'s>,
     /// The values of the variables of the loops around.
     turns: Vec<(Poly, Poly)>,
+    /// Polynomials that are not negative in the turns and arms around.
+    assumed: Vec<Poly>,
+    /// The turns of the loops around, multiplied: each statement is sampled as often.
+    copies: usize,
     /// The buffer that each buffer of the templates stands for now.
     buffers: Vector<BufferId, BufferId>,
+    /// The buffers of the templates that have been allocated.
+    born: Vector<BufferId, bool>,
     out: Source,
     templates: Vector<StatementId, StatementId>,
     /// The latest instance of each statement.
@@ -115,34 +122,35 @@ impl Sampler<'_> {
             Some(Lifetime::Ends(&buffer)) => Kind::Free(self.buffers[buffer]),
             None => template.kind,
         };
+        // What the arguments stand for: a result may have the name of one.
+        let mut accesses: Vec<Option<Access>> = template
+            .accesses
+            .iter()
+            .map(|access| (!self.is_result(access.buffer, id)).then(|| self.access(access)))
+            .collect();
+        let handed_over = self.handed_over(template.kind);
         // A call allocates what it returns.
-        for access in template.accesses.iter() {
-            if self.source.program.buffers[access.buffer].origin == Origin::Alloc(id)
-                && template.kind.lifetime().is_none()
-            {
+        for (access, slot) in template.accesses.iter().zip(&mut accesses) {
+            if slot.is_none() {
                 self.allocate(access.buffer, at);
+                *slot = Some(self.access(access));
             }
         }
-        let accesses: Vec<Access> = template.accesses.iter().map(|access| self.access(access)).collect();
         let after: Vec<StatementId> =
             template.after.iter().filter_map(|&before| self.latest[before]).collect();
-        let statement =
-            Statement { kind, accesses: accesses.into(), after: after.into(), ..template.clone() };
+        let statement = Statement {
+            kind,
+            accesses: accesses.into_iter().flatten().collect(),
+            after: after.into(),
+            ..template.clone()
+        };
         self.out.program.statements.push(statement);
         self.templates.push(id);
         self.latest[id] = Some(at);
-        if let Kind::Call(call) = template.kind {
-            self.handed_over(id, call);
-        }
-    }
-
-    /// A buffer that a call takes over is over for its caller.
-    fn handed_over(&mut self, id: StatementId, call: CallId) {
-        for argument in &self.shape.structure.calls[call].arguments {
-            let Argument::Moved(buffer) = argument else { continue };
-            let template = &self.source.program.statements[id];
+        // A buffer that a call takes over is over for its caller.
+        for buffer in handed_over {
             let statement = Statement {
-                kind: Kind::Free(self.buffers[*buffer]),
+                kind: Kind::Free(buffer),
                 accesses: Vec::new().into(),
                 after: Vec::new().into(),
                 ..template.clone()
@@ -150,6 +158,22 @@ impl Sampler<'_> {
             self.out.program.statements.push(statement);
             self.templates.push(id);
         }
+    }
+
+    /// Returns true for a buffer that a call returns.
+    fn is_result(&self, buffer: BufferId, call: StatementId) -> bool {
+        self.source.program.buffers[buffer].origin == Origin::Alloc(call)
+            && self.source.program.statements[call].kind.lifetime().is_none()
+    }
+
+    fn handed_over(&self, kind: Kind) -> Vec<BufferId> {
+        let Kind::Call(call) = kind else { return Vec::new() };
+        let call: CallId = call;
+        let moved = |argument: &Argument| match argument {
+            Argument::Moved(buffer) => Some(self.buffers[*buffer]),
+            _ => None,
+        };
+        self.shape.structure.calls[call].arguments.iter().filter_map(moved).collect()
     }
 
     fn access(&mut self, access: &Access) -> Access {
@@ -166,7 +190,7 @@ impl Sampler<'_> {
         let mut declared = self.source.program.buffers[buffer].clone();
         declared.origin = Origin::Alloc(at);
         declared.len = self.dim(declared.len);
-        if self.turns.is_empty() && self.buffers[buffer] == buffer {
+        if !std::mem::replace(&mut self.born[buffer], true) {
             self.out.program.buffers[buffer] = declared;
             return buffer;
         }
@@ -193,158 +217,134 @@ impl Sampler<'_> {
 
     /// Returns a polynomial with the values of the variables put in; `None` if it mentions none.
     fn put_in(&self, poly: &Poly) -> Option<Poly> {
-        let mentions = |variable: &Poly| {
-            variable.terms().next().is_some_and(|(symbol, _)| {
-                poly.terms().any(|(product, _)| product.iter().any(|id| symbol.contains(id)))
-            })
-        };
-        if !self.turns.iter().any(|(variable, _)| mentions(variable)) {
+        if !self.turns.iter().any(|(variable, _)| mentions(poly, variable)) {
             return None;
         }
         in_turn(poly, &self.turns)
     }
 
-    fn each(&mut self, each: &Loop) {
-        let Turns::Range(lo, hi) = each.turns else {
-            // Which elements there are is known when the graph is built: one turn stands for all.
-            let (region, outer) = (self.open(), self.buffers.clone());
-            self.items(&each.body);
-            self.out.regions.close(region, self.next(), Vec::new(), self.renamed(&outer));
-            return;
-        };
-        let variable = self.shape.variables[each.variable].clone();
-        let bound = |sampler: &Self, dim: DimId| {
-            let poly = &sampler.source.polys[dim];
-            sampler.put_in(poly).unwrap_or_else(|| poly.clone())
-        };
-        let (lo, hi) = (bound(self, lo), bound(self, hi));
-        let outer = self.buffers.clone();
-        let mut region = if self.runs(&lo, &hi) { None } else { Some(self.open()) };
-        let second = lo.plus(&Poly::constant(1));
-        for value in [Some(lo.clone()), second].into_iter().flatten() {
-            if value != lo && region.is_none() {
-                region = Some(self.open());
-            }
-            self.turns.push((variable.clone(), value));
-            self.items(&each.body);
-            self.turns.pop();
-        }
-        let region = region.unwrap_or_else(|| self.open());
-        let written = self.written_by_all(&each.body, &variable, (&lo, &hi), &outer);
-        self.out.regions.close(region, self.next(), written, self.renamed(&outer));
+    /// Returns a polynomial of the templates in the current turn.
+    fn now(&self, poly: &Poly) -> Poly {
+        self.put_in(poly).unwrap_or_else(|| poly.clone())
     }
 
-    /// Returns true if a loop from `lo` to `hi` has a turn, because of literal bounds or because an argument would have no
-    /// elements otherwise: no length is 0.
-    fn runs(&self, lo: &Poly, hi: &Poly) -> bool {
-        let Some(turns) = hi.minus(lo) else { return false };
-        if let Some(count) = turns.as_constant() {
-            return count > 0;
-        }
-        let at_least = self.shape.structure.at_least.iter();
-        let mut known = at_least.filter_map(|(_, dim, least)| {
-            let above = turns.minus(&self.source.polys[*dim])?.as_constant()?;
-            above.checked_add(i128::from(*least))
-        });
-        if known.any(|fewest| fewest > 0) {
-            return true;
-        }
-        let mut terms = turns.terms();
-        let (Some((factors, 1)), None) = (terms.next(), terms.next()) else { return false };
-        let lengths =
-            self.source.program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_)));
-        lengths.map(|buffer| &self.source.polys[buffer.len]).any(|len| {
-            let mut terms = len.terms();
-            match (terms.next(), terms.next()) {
-                (Some((product, _)), None) => factors.iter().all(|factor| product.contains(factor)),
-                _ => false,
-            }
-        })
-    }
-
-    /// Returns the buffers that names stand for now and did not before.
-    fn renamed(&self, before: &Vector<BufferId, BufferId>) -> Vec<BufferId> {
-        self.buffers.iter().zip(before).filter(|(now, before)| now != before).map(|(&now, _)| now).collect()
-    }
-
-    fn open(&mut self) -> usize {
-        self.out.regions.open(self.next())
-    }
-
-    /// Returns the ranges that the turns of a loop write together: those of accesses where turn `i` ends at the begin of turn
-    /// `i + 1`.
-    fn written_by_all(
-        &mut self,
-        body: &[Item],
-        variable: &Poly,
-        (lo, hi): (&Poly, &Poly),
-        outer: &Vector<BufferId, BufferId>,
-    ) -> Vec<(BufferId, DimId, DimId)> {
-        let mut found = Vec::new();
-        for item in body {
-            let statement = match item {
-                Item::Statement(statement) => &self.source.program.statements[*statement],
-                Item::Loop(_) | Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {
-                    continue;
-                }
-            };
-            for access in statement
-                .accesses
-                .iter()
-                .filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite))
-            {
-                let (from, to) = (&self.source.polys[access.lo], &self.source.polys[access.hi]);
-                let at = |poly: &Poly, value: &Poly| {
-                    let mut turns = self.turns.clone();
-                    turns.push((variable.clone(), value.clone()));
-                    in_turn(poly, &turns)
-                };
-                let next = variable.plus(&Poly::constant(1));
-                let joined = next.and_then(|next| at(from, &next)).zip(at(to, variable));
-                if joined.is_none_or(|(begin, end)| begin != end) {
-                    continue;
-                }
-                if let (Some(first), Some(end)) = (at(from, lo), at(from, hi)) {
-                    let (first, end) = (self.push(first, access.lo), self.push(end, access.hi));
-                    found.push((outer[access.buffer], first, end));
-                }
+    /// Returns what is known in the turns and arms around: no length is 0, arguments with `#[at_least(n)]` are, and what they
+    /// assume.
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        for (_, dim, least) in &self.shape.structure.at_least {
+            if let Some(above) = self.source.polys[*dim].minus(&Poly::constant(i128::from(*least))) {
+                facts.add(&above);
             }
         }
-        found
+        self.assumed.iter().for_each(|poly| facts.add(poly));
+        facts
     }
 
     fn choice(&mut self, number: u32, arms: &[Vec<Item>]) {
-        let Condition { compares, total } = &self.shape.conditions[size(number)];
-        let known = compares.as_ref().and_then(|(left, right, equal)| {
-            let left = self.put_in(left).unwrap_or_else(|| left.clone());
-            let right = self.put_in(right).unwrap_or_else(|| right.clone());
-            Some((left.minus(&right)?.as_constant()? == 0) == *equal)
-        });
-        match known {
-            Some(true) => {
-                if let Some(arm) = arms.first() {
-                    self.items(arm);
-                }
+        let condition = &self.shape.conditions[size(number)];
+        let facts = self.facts();
+        let mut candidates: Vec<(&[Item], usize)> = Vec::new();
+        let mut complete = false;
+        for (at, test) in condition.arms.iter().enumerate() {
+            let decided = test.decide(&|poly| self.now(poly), &facts);
+            if decided == Some(false) {
+                continue;
             }
-            // With one condition, the second arm is the other one.
-            Some(false) if arms.len() <= 2 => {
-                if let Some(arm) = arms.get(1) {
-                    self.items(arm);
-                }
-            }
-            Some(false) | None => {
-                let choice = self.out.regions.choice();
-                for (number, arm) in (0..).zip(arms) {
-                    let completes = *total && size(number) + 1 == arms.len();
-                    let region = self.open();
-                    let before = self.buffers.clone();
-                    self.items(arm);
-                    self.buffers = before;
-                    self.out.regions.close_arm(region, self.next(), Arm { choice, number, completes });
-                }
+            candidates.push((arms.get(at).map_or(&[], Vec::as_slice), at));
+            if decided == Some(true) {
+                complete = true;
+                break;
             }
         }
+        if let ([(arm, _)], true) = (candidates.as_slice(), complete) {
+            return self.items(arm);
+        }
+        let mut join = Join::new(self);
+        if !(complete || condition.total) {
+            join.arm(self, |_| {});
+        }
+        for (arm, at) in candidates {
+            join.arm(self, |sampler| {
+                let assumed = sampler.assumed.len();
+                for (test, holds) in condition.arms[..=at].iter().zip((0..=at).map(|other| other == at)) {
+                    let mut found = Vec::new();
+                    test.imply(holds, &|poly| sampler.now(poly), &mut found);
+                    sampler.assumed.extend(found);
+                }
+                sampler.items(arm);
+                sampler.assumed.truncate(assumed);
+            });
+        }
+        join.end(self);
     }
+
+    fn open(&mut self) -> usize {
+        let next = self.next();
+        self.out.regions.open(next)
+    }
+
+    fn close(&mut self, region: usize) {
+        let next = self.next();
+        self.out.regions.close(region, next);
+    }
+}
+
+/// Arms of which one runs, and the buffers that names stand for at their ends.
+struct Join {
+    choice: u32,
+    before: Vector<BufferId, BufferId>,
+    born: Vector<BufferId, bool>,
+    /// The region of each arm, and the buffers of the names at its end.
+    arms: Vec<(usize, Vector<BufferId, BufferId>)>,
+}
+
+impl Join {
+    fn new(sampler: &mut Sampler<'_>) -> Join {
+        let choice = sampler.out.regions.choices;
+        sampler.out.regions.choices += 1;
+        Join { choice, before: sampler.buffers.clone(), born: sampler.born.clone(), arms: Vec::new() }
+    }
+
+    fn arm<'s>(&mut self, sampler: &mut Sampler<'s>, items: impl FnOnce(&mut Sampler<'s>)) {
+        let region = sampler.open();
+        let number = self.arms.len() as u32;
+        sampler.out.regions.list[region].arm = Some(Arm { choice: self.choice, number, completes: false });
+        items(sampler);
+        sampler.close(region);
+        let buffers = std::mem::replace(&mut sampler.buffers, self.before.clone());
+        self.arms.push((region, buffers));
+    }
+
+    /// Ends the choice. A name that arms gave several buffers stands for a joined one.
+    fn end(self, sampler: &mut Sampler<'_>) {
+        let Some((last, _)) = self.arms.last() else { return };
+        if let Some(arm) = &mut sampler.out.regions.list[*last].arm {
+            arm.completes = true;
+        }
+        for name in self.before.ids().filter(|&name| self.born[name]) {
+            let first = self.arms[0].1[name];
+            if self.arms.iter().all(|(_, buffers)| buffers[name] == first) {
+                sampler.buffers[name] = first;
+                continue;
+            }
+            let declared = sampler.out.program.buffers[first].clone();
+            let poisoned = self.arms.iter().any(|(_, buffers)| sampler.out.poisoned[buffers[name]]);
+            sampler.out.poisoned.push(poisoned);
+            let joined = sampler.out.program.buffers.push(declared);
+            for (region, buffers) in &self.arms {
+                sampler.out.regions.list[*region].joined.push((joined, buffers[name]));
+            }
+            sampler.buffers[name] = joined;
+        }
+    }
+}
+
+/// Returns true if a polynomial mentions a variable.
+fn mentions(poly: &Poly, variable: &Poly) -> bool {
+    variable.terms().next().is_some_and(|(symbol, _)| {
+        poly.terms().any(|(product, _)| product.iter().any(|id| symbol.contains(id)))
+    })
 }
 
 /// Returns a polynomial with the values of loop variables put in, innermost last; `None` where a coefficient leaves its type.
@@ -358,29 +358,19 @@ fn in_turn(poly: &Poly, turns: &[(Poly, Poly)]) -> Option<Poly> {
 
 impl Regions {
     fn open(&mut self, first: StatementId) -> usize {
-        self.list.push(Region { first, end: first, written: Vec::new(), renamed: Vec::new(), arm: None });
+        self.list.push(Region {
+            first,
+            end: first,
+            inner: 0,
+            written: Vec::new(),
+            joined: Vec::new(),
+            arm: None,
+        });
         self.list.len() - 1
     }
 
-    fn close(
-        &mut self,
-        region: usize,
-        end: StatementId,
-        written: Vec<(BufferId, DimId, DimId)>,
-        renamed: Vec<BufferId>,
-    ) {
+    fn close(&mut self, region: usize, end: StatementId) {
         self.list[region].end = end;
-        self.list[region].written = written;
-        self.list[region].renamed = renamed;
-    }
-
-    fn choice(&mut self) -> u32 {
-        self.choices += 1;
-        self.choices - 1
-    }
-
-    fn close_arm(&mut self, region: usize, end: StatementId, arm: Arm) {
-        self.list[region].end = end;
-        self.list[region].arm = Some(arm);
+        self.list[region].inner = self.list.len();
     }
 }

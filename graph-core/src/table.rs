@@ -146,13 +146,26 @@ impl Layout {
 pub struct Table {
     bytes: &'static [u8],
     layouts: &'static [Layout],
+    callees: &'static [fn() -> &'static Table],
     decoded: OnceLock<Option<Decoded>>,
 }
 
 impl Table {
     /// Makes a table of the bytes that [`encode`] gave and of the element types that they refer to.
     pub const fn new(bytes: &'static [u8], layouts: &'static [Layout]) -> Table {
-        Table { bytes, layouts, decoded: OnceLock::new() }
+        Table { bytes, layouts, callees: &[], decoded: OnceLock::new() }
+    }
+
+    /// Adds the tables of the functions that it calls, one for each call.
+    #[must_use]
+    pub const fn calling(mut self, callees: &'static [fn() -> &'static Table]) -> Table {
+        self.callees = callees;
+        self
+    }
+
+    /// Returns the tables of the functions that it calls, one for each call, whether the call is reached or not.
+    pub fn callees(&self) -> impl ExactSizeIterator<Item = &'static Table> + use<> {
+        self.callees.iter().map(|table| table())
     }
 
     /// Returns the function, read at the first call; `None` if the table is not of this version of cuweave.

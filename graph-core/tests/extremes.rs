@@ -190,6 +190,7 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
                 _ => Batching::Most { equal: 16, flat: 16 },
             },
             waits: !random.one_in(3),
+            lanes: random.one_in(2),
         };
         let batch = Batching::Most { equal: 16, flat: 16 };
         let work = Vec::new();

@@ -109,6 +109,12 @@ impl Term {
         match expr {
             Expr::Paren(inner) => Term::of(&inner.expr, integers),
             Expr::Group(inner) => Term::of(&inner.expr, integers),
+            // In a type of fewer bits the arithmetic is that type's.
+            Expr::Call(_)
+                if untyped(expr).is_some_and(|(inner, ty)| is_wide(ty) && is_integer(inner, integers)) =>
+            {
+                untyped(expr).map_or_else(|| Term::leaf(expr), |(inner, _)| Term::of(inner, integers))
+            }
             Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
                 Term::of(&cast.expr, integers)
             }
@@ -154,6 +160,30 @@ impl Term {
     }
 }
 
+/// Returns an expression whose type is given. Arithmetic on it in bounds is that of the expression.
+pub fn typed(ty: &Type, value: &Expr) -> Expr {
+    let span = value.span();
+    let call = quote_spanned!(span=> ::cuweave::__private::typed::<#ty>(#value));
+    syn::parse2(call).unwrap_or_else(|_| value.clone())
+}
+
+/// Returns the expression inside one whose type is given, and the type.
+fn untyped(expr: &Expr) -> Option<(&Expr, &Type)> {
+    let Expr::Call(call) = expr else { return None };
+    let Expr::Path(path) = &*call.func else { return None };
+    let [first, .., last] = path.path.segments.iter().collect::<Vec<_>>()[..] else { return None };
+    if first.ident != "cuweave" || last.ident != "typed" {
+        return None;
+    }
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            syn::GenericArgument::Type(ty) => Some((call.args.first()?, ty)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Returns the variable of a name, as expressions spell it.
 pub fn variable(name: &Ident, symbols: &mut Symbols) -> Poly {
     let mut key = String::new();
@@ -170,6 +200,9 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
     match expr {
         Expr::Paren(inner) => Some(poly(&inner.expr, integers, symbols)),
         Expr::Group(inner) => Some(poly(&inner.expr, integers, symbols)),
+        Expr::Call(_) => untyped(expr)
+            .filter(|(inner, _)| is_integer(inner, integers))
+            .map(|(inner, _)| poly(inner, integers, symbols)),
         // All lengths are computed in 64 bits, so widening an integer changes nothing.
         Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
             Some(poly(&cast.expr, integers, symbols))
@@ -198,6 +231,7 @@ fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     match expr {
         Expr::Paren(inner) => is_integer(&inner.expr, integers),
         Expr::Group(inner) => is_integer(&inner.expr, integers),
+        Expr::Call(_) => untyped(expr).is_some_and(|(inner, _)| is_integer(inner, integers)),
         Expr::Cast(cast) => is_wide(&cast.ty) && is_integer(&cast.expr, integers),
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_)),
         Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
@@ -416,6 +450,7 @@ pub fn constant(expr: &Expr, variables: &[(String, Meaning)]) -> Option<i128> {
     match expr {
         Expr::Paren(inner) => constant(&inner.expr, variables),
         Expr::Group(inner) => constant(&inner.expr, variables),
+        Expr::Call(_) => constant(untyped(expr)?.0, variables),
         Expr::Cast(cast) => constant(&cast.expr, variables),
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(int) => int.base10_parse().ok(),

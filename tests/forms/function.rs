@@ -103,22 +103,22 @@ impl Body for &Args<'_> {
         self.printable.table
     }
 
-    fn leaf(&self, _: u32, _: &[u64], _: Token) -> Dim {
+    fn leaf(&self, _: u32, _: &[i64], _: Token) -> Dim {
         unreachable!("all lengths are numbers")
     }
 
-    fn arm(&self, _: u32, _: &[u64], _: Token) -> u32 {
+    fn arm(&self, _: u32, _: &[i64], _: Token) -> u32 {
         unreachable!("the program is flat")
     }
 
-    fn enter(&self, _: u32, _: &[u64], _: &mut dyn FnMut(&dyn Body), _: Token) {
+    fn enter(&self, _: u32, _: &[i64], _: &mut dyn FnMut(&dyn Body), _: Token) {
         unreachable!("the program is flat")
     }
 
     fn evaluate(
         &self,
         step: u32,
-        _: &[u64],
+        _: &[i64],
         evaluation: &mut Evaluation<'_>,
         _: Token,
     ) -> cuweave::Result<()> {

@@ -1,7 +1,7 @@
 //! The lives of buffers, and the texts of messages about them.
 
-use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, BufferId, Lifetime, StatementId};
+use crate::index::{Index, Vector, narrow, size};
+use crate::ir::{Access, BufferId, Kind, Lifetime, StatementId};
 use crate::order::Ordered;
 
 /// The statements that allocate, free, return and access a buffer.
@@ -10,6 +10,8 @@ pub(super) struct Life {
     pub alloc: Option<StatementId>,
     /// The first `free`.
     pub free: Option<StatementId>,
+    /// All of them: several in the arms of choices, or by mistake.
+    pub frees: Vec<StatementId>,
     /// The index in the tail.
     pub output: Option<u32>,
     /// Its accesses in program order.
@@ -25,12 +27,24 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
             Some(Lifetime::Begins(&buffer)) => lives[buffer].alloc = Some(id),
             Some(Lifetime::Ends(&buffer)) => {
                 lives[buffer].free.get_or_insert(id);
+                lives[buffer].frees.push(id);
             }
             None => {}
         }
         for (index, access) in statement.accesses.iter().enumerate() {
             lives[access.buffer].accesses.push((id, narrow(index)));
         }
+    }
+    let regions = &ordered.source.regions;
+    for (joined, buffer, region) in regions.joined() {
+        let frees = lives[buffer].frees.iter().copied();
+        let frees: Vec<StatementId> =
+            frees.filter(|&free| regions.may_precede_end_of(free, region)).collect();
+        let life = &mut lives[joined];
+        life.frees.extend(frees);
+        life.frees.sort_unstable();
+        life.frees.dedup();
+        life.free = life.frees.first().copied();
     }
     for (index, &buffer) in program.outputs.iter().enumerate() {
         lives[buffer].output.get_or_insert(narrow(index));
@@ -39,6 +53,16 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
 }
 
 impl Ordered {
+    /// Returns true if the order between some statements is explicit.
+    pub(super) fn any_explicit(&self) -> bool {
+        self.source.regions.functions.any_explicit(&self.source.program)
+    }
+
+    /// Returns true if the order between two statements is explicit.
+    pub(super) fn is_explicit(&self, one: StatementId, other: StatementId) -> bool {
+        self.source.regions.functions.is_explicit(&self.source.program, one, other)
+    }
+
     pub(super) fn poisoned(&self, buffer: BufferId) -> bool {
         self.source.poisoned.get(buffer).copied().unwrap_or(false)
     }
@@ -49,6 +73,17 @@ impl Ordered {
 
     pub(super) fn overlap(&self, a: &Access, b: &Access) -> bool {
         !self.bounds.disjoint(a, b)
+    }
+
+    /// Returns the call that takes a buffer over where its life ends by that, and not by a `free`.
+    pub(super) fn taken_over_by(&self, free: StatementId) -> Option<StatementId> {
+        let statements = &self.source.program.statements;
+        let same = |id: &StatementId| {
+            (&statements[*id].name, statements[*id].line) == (&statements[free].name, statements[free].line)
+        };
+        // The sample ends the lives of what a call takes over right behind it.
+        let before = (0..free.index()).rev().map(StatementId::new).take_while(same);
+        before.into_iter().find(|&id| matches!(statements[id].kind, Kind::Call(_)))
     }
 
     /// Returns `` `name` (line 3) ``.

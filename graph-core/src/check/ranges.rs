@@ -127,6 +127,16 @@ impl State {
         None
     }
 
+    /// Returns the ranges for a name that stands for this buffer among others: their lengths are the same number.
+    pub fn of_length(&self, len: DimId, own: DimId, bounds: &Bounds) -> State {
+        let ends = |hi: DimId| bounds.at_most(hi, len) && bounds.at_most(len, hi);
+        let mut state = State::default();
+        for range in &self.distinct {
+            state.add(bounds, (range.lo, if ends(range.hi) { own } else { range.hi }), None);
+        }
+        state
+    }
+
     /// Returns the ranges that others have, too.
     pub fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
         let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);

@@ -7,7 +7,7 @@ use super::ranges::{Range, State};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, BufferId, Mode, Order, Origin, StatementId};
+use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
 use crate::order::{Ordered, Region, Regions};
 
 /// An access whose mode is settled: statement, index, mode, relied on.
@@ -18,6 +18,13 @@ struct Written {
     id: StatementId,
     index: u32,
     relied_on: bool,
+}
+
+impl Written {
+    /// Returns the write for messages about a name that stands for its buffer.
+    fn told(&self) -> Written {
+        Written { id: self.id, index: self.index, relied_on: false }
+    }
 }
 
 /// CW101 and CW107, and what `&mut` means at each launch.
@@ -31,7 +38,7 @@ pub(super) fn initialised(
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Settled> {
     let program = &ordered.source.program;
-    let explicit = program.options.order == Order::Explicit;
+    let explicit = ordered.any_explicit();
     let sequence: Vec<StatementId> = if explicit {
         ordered.reach.topological().as_slice().to_vec()
     } else {
@@ -40,6 +47,11 @@ pub(super) fn initialised(
     let mut written: Vector<BufferId, Coverage> =
         program.buffers.iter().map(|_| Coverage::default()).collect();
     let mut ever_written = Vector::filled(false, program.buffers.len());
+    // Memory that other owners lend is written, unless its declaration says that it is not.
+    let fresh_arguments = &ordered.source.regions.fresh;
+    let mut tracked: Vector<BufferId, bool> =
+        program.buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
+    fresh_arguments.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
     let silent = explicit && ordered.source.order_unknown;
     let mut fresh: Vec<(StatementId, u32)> = Vec::new();
     let mut regions = Entered::new(&ordered.source.regions);
@@ -50,7 +62,7 @@ pub(super) fn initialised(
         for (index, access) in statement.accesses.iter().enumerate() {
             let (index, buffer) = (narrow(index), access.buffer);
             ever_written[buffer] |= access.mode.writes();
-            if !matches!(program.buffers[buffer].origin, Origin::Alloc(_)) {
+            if !tracked[buffer] {
                 continue;
             }
             if access.mode == Mode::Write {
@@ -82,6 +94,9 @@ pub(super) fn initialised(
         }
     }
     regions.advance(ordered, StatementId::NONE, &mut written);
+    for (joined, buffer, _) in ordered.source.regions.joined() {
+        ever_written[joined] |= ever_written[buffer];
+    }
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
         if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
@@ -94,6 +109,12 @@ pub(super) fn initialised(
                 .note(format!("it is allocated on line {}", program.buffers[buffer].line))
                 .help("write it with a launch, `fill` or `copy`, or do not return it"),
             );
+        }
+    }
+    for &(buffer, lo, hi) in fresh_arguments {
+        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
+        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
+            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
         }
     }
     let relied: BTreeSet<(StatementId, u32)> = written
@@ -157,7 +178,10 @@ impl<'r> Entered<'r> {
     /// Leaves the regions that end before a statement, and enters those that begin with it.
     fn advance(&mut self, ordered: &Ordered, id: StatementId, written: &mut Vector<BufferId, Coverage>) {
         loop {
-            if let Some((region, before)) = self.stack.pop_if(|(region, _)| region.end <= id) {
+            let next = self.next;
+            if let Some((region, before)) =
+                self.stack.pop_if(|(region, _)| region.end <= id && region.inner <= next)
+            {
                 self.leave(ordered, region, before, written);
             } else if let Some(region) = self.regions.list.get(self.next).filter(|region| region.first <= id)
             {
@@ -178,7 +202,7 @@ impl<'r> Entered<'r> {
         before: Vec<State>,
         written: &mut Vector<BufferId, Coverage>,
     ) {
-        let after: Vector<BufferId, State> = written
+        let mut after: Vector<BufferId, State> = written
             .iter_mut()
             .zip(before)
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
@@ -186,10 +210,14 @@ impl<'r> Entered<'r> {
         for &(buffer, lo, hi) in &region.written {
             written[buffer].state.add(&ordered.bounds, (lo, hi), None);
         }
-        for &buffer in &region.renamed {
-            written[buffer].state = after[buffer].clone();
-        }
         let Some(arm) = region.arm else { return };
+        for &(joined, buffer) in &region.joined {
+            let (own, other) =
+                (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
+            after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
+            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::told).collect();
+            written[joined].writes.extend(writes);
+        }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
             None => after.into_iter().map(|state| state.distinct).collect(),
             Some(others) => {
@@ -204,6 +232,33 @@ impl<'r> Entered<'r> {
         }
         self.arms.insert(arm.choice, common);
     }
+}
+
+/// CW107 for an argument whose caller counts on all of it being written.
+fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+    let name = ordered.buffer_name(buffer);
+    let message = if written.is_empty() {
+        format!("`{name}` is declared as `MaybeUninit`, but nothing writes it")
+    } else {
+        format!("`{name}` is declared as `MaybeUninit`, but not all of it is proved to be written at the end")
+    };
+    let diagnostic = Diagnostic::new(Code::CW107, Site::Argument(buffer), message);
+    writes_of(ordered, diagnostic, written)
+        .note("a caller hands it over without contents, and reads all of it afterwards")
+        .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
+}
+
+/// Adds notes that say which parts are written, at most four.
+fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
+    let mut told = BTreeSet::new();
+    for write in written {
+        let part = ordered.slice(ordered.access((write.id, write.index)));
+        let note = format!("{} writes `{part}`", ordered.at(write.id));
+        if told.len() < 4 && told.insert(note.clone()) {
+            diagnostic = diagnostic.note(note);
+        }
+    }
+    diagnostic
 }
 
 fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> Diagnostic {
@@ -221,20 +276,19 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
             Site::Access(at.0, at.1),
             format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
         )
-        .note(format!(
-            "`{}` is allocated on line {}, and fresh memory has no contents",
-            buffer.name, buffer.line
-        ))
+        .note(match buffer.origin {
+            Origin::Alloc(_) => format!(
+                "`{}` is allocated on line {}, and fresh memory has no contents",
+                buffer.name, buffer.line
+            ),
+            _ => format!("`{}` is declared as `MaybeUninit` on line {}", buffer.name, buffer.line),
+        })
         .help(help);
     }
-    let mut diagnostic = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::CW101,
         Site::Access(at.0, at.1),
         format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
     );
-    for write in written.iter().take(4) {
-        let part = ordered.slice(ordered.access((write.id, write.index)));
-        diagnostic = diagnostic.note(format!("{} writes `{part}`", ordered.at(write.id)));
-    }
-    diagnostic.help(help)
+    writes_of(ordered, diagnostic, written).help(help)
 }

@@ -44,7 +44,7 @@ pub struct Frame {
     pub table: &'static Decoded,
     /// The call: the caller's frame, its statement, and the values of the caller's loop variables. `None` for the outermost
     /// function.
-    pub call: Option<(FrameId, StatementId, Arc<[u64]>)>,
+    pub call: Option<(FrameId, StatementId, Arc<[i64]>)>,
     /// The prefix of names: `block[3].`.
     pub(super) prefix: String,
 }
@@ -64,7 +64,7 @@ pub struct Instance {
     /// Its statement.
     pub template: StatementId,
     /// The values of its loop variables.
-    pub turns: Arc<[u64]>,
+    pub turns: Arc<[i64]>,
 }
 
 /// The answers to what depends on values.
@@ -79,6 +79,16 @@ pub trait Answers {
         dim: DimId,
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Self::Error>;
+
+    /// Returns the value of an end of a loop, which may be negative, by its code.
+    fn end(
+        &mut self,
+        at: At<'_>,
+        dim: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<i128, Self::Error> {
+        Ok(i128::from(self.bound(at, dim, length)?.value))
+    }
 
     /// Returns the arm that a choice takes; one beyond the arms takes none.
     fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Self::Error>;
@@ -98,7 +108,7 @@ pub struct At<'e> {
     /// The current one.
     pub frame: FrameId,
     /// The values of its loop variables.
-    pub turns: &'e [u64],
+    pub turns: &'e [i64],
 }
 
 impl<'e> At<'e> {

@@ -77,7 +77,7 @@ pub(super) struct Scope {
     /// The bounds that are computed for the current turns.
     pub dims: Vector<DimId, Option<DimId>>,
     /// The values of the loop variables.
-    pub turns: Arc<[u64]>,
+    pub turns: Arc<[i64]>,
     /// The latest instances of each statement: several for a call.
     pub latest: Vector<StatementId, Range<StatementId>>,
     /// Statements of the flat program whose `#[after]` names a later one of this turn.
@@ -99,8 +99,8 @@ impl Scope {
         }
     }
 
-    pub fn turn(&mut self, variable: VariableId, value: u64) {
-        let turns: Vec<u64> = self
+    pub fn turn(&mut self, variable: VariableId, value: i64) {
+        let turns: Vec<i64> = self
             .turns
             .iter()
             .enumerate()

@@ -125,9 +125,9 @@ impl<A: Answers> Expansion<'_, A> {
 
     pub(super) fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {
         let (lo, hi) = match each.turns {
-            Turns::Range(lo, hi) => (self.number(scope, lo)?.value, self.number(scope, hi)?.value),
+            Turns::Range(lo, hi) => (self.end(scope, lo)?, self.end(scope, hi)?),
             Turns::Elements(part) => match self.part(scope, part, None)? {
-                Value::List(elements) => (0, wide(elements.len())),
+                Value::List(elements) => (0, i128::from(wide(elements.len()))),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
         };
@@ -136,6 +136,10 @@ impl<A: Answers> Expansion<'_, A> {
             if self.turns > MOST_TURNS {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             }
+            // Beyond are more turns than are allowed.
+            let Ok(value) = i64::try_from(value) else {
+                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
+            };
             scope.turn(each.variable, value);
             self.items(scope, &each.body)?;
             self.resolve(scope);
@@ -164,14 +168,7 @@ impl<A: Answers> Expansion<'_, A> {
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
         let at = StatementId::new(self.flat.statements.len());
-        // A name that is used before its statement is that of the same turn.
-        let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
-            template.after.iter().partition(|&&before| before > id);
-        scope.forward.extend(forward.into_iter().map(|before| (at, before)));
-        let after: Vec<StatementId> = backward
-            .into_iter()
-            .flat_map(|before| between(scope.latest[before].start, scope.latest[before].end))
-            .collect();
+        let after = self.after(scope, id, at);
         let statement = Statement {
             name: self.name(scope, &template.name),
             line: template.line,
@@ -184,6 +181,16 @@ impl<A: Answers> Expansion<'_, A> {
         self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
         scope.latest[id] = at..self.flat.next();
         Ok(())
+    }
+
+    /// Returns the statements that the `#[after]` of a statement names, for its instance. A name that is used before its statement is
+    /// that of the same turn, and is resolved at its end.
+    fn after(&mut self, scope: &mut Scope, id: StatementId, at: StatementId) -> Vec<StatementId> {
+        let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
+            scope.table.program.statements[id].after.iter().partition(|&&before| before > id);
+        scope.forward.extend(forward.into_iter().map(|before| (at, before)));
+        let instances = |before: StatementId| between(scope.latest[before].start, scope.latest[before].end);
+        backward.into_iter().flat_map(instances).collect()
     }
 
     /// Makes a new buffer for an allocation, which is the next statement.
@@ -234,6 +241,13 @@ impl<A: Answers> Expansion<'_, A> {
         self.parameters(scope, id, &mut inner)?;
         self.body(&mut inner)?;
         self.returned(&inner)?;
+        // What the call comes after, each of its statements does.
+        if !template.after.is_empty() {
+            for at in between(first, self.flat.next()) {
+                let after = self.after(scope, id, at);
+                self.flat.statements[at].after.to_mut().extend(after);
+            }
+        }
         for (&output, &result) in callee.program.outputs.iter().zip(&call.results) {
             scope.buffers[result] = Some(self.view(&inner, output, None)?);
         }

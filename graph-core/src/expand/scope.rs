@@ -58,8 +58,23 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     pub(super) fn number(&mut self, scope: &Scope, dim: DimId) -> Result<Number, A::Error> {
-        // The lengths of parts come first: their indices are bounds, too.
-        let mut lengths: Vec<(Op, Number)> = Vec::new();
+        let lengths = self.lengths(scope, dim)?;
+        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        self.answers
+            .bound(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
+    }
+
+    /// Returns an end of a loop, which may be negative.
+    pub(super) fn end(&mut self, scope: &Scope, dim: DimId) -> Result<i128, A::Error> {
+        let lengths = self.lengths(scope, dim)?;
+        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        self.answers
+            .end(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
+    }
+
+    /// Returns the lengths of parts and buffers that a bound mentions: the indices of parts are bounds, too.
+    fn lengths(&mut self, scope: &Scope, dim: DimId) -> Result<Vec<(Op, Number)>, A::Error> {
+        let mut lengths = Vec::new();
         for &op in &scope.table.dims[dim] {
             match op {
                 Op::Length(part) => {
@@ -80,10 +95,7 @@ impl<A: Answers> Expansion<'_, A> {
                 _ => {}
             }
         }
-        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
-        let mut length =
-            |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());
-        self.answers.bound(at, dim, &mut length)
+        Ok(lengths)
     }
 
     pub(super) fn length(&self, window: Window) -> Number {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Launches, StatementId};
+use crate::ir::{Launches, Program, StatementId};
+use crate::order::Functions;
 
 /// Launches that become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +31,18 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// Returns the changes that an option of the graph function allows.
+    /// Returns what the options of the functions of a program allow, all together; [`Launch::restrict`](super::Launch::restrict)
+    /// takes back what that of a launch does not.
+    pub fn of(program: &Program, functions: &Functions) -> Allowed {
+        let own = Allowed::by(program.options.launches);
+        functions.list.iter().map(|function| Allowed::by(function.launches)).fold(own, |all, one| Allowed {
+            batches: all.batches || one.batches,
+            overlap: all.overlap || one.overlap,
+            lanes: all.lanes || one.lanes,
+        })
+    }
+
+    /// Returns what an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
             None => Allowed { batches: true, overlap: true, lanes: true },

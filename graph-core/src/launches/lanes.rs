@@ -18,7 +18,9 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
     let Decision { batches, edges, serialized } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
-    let single = |id: StatementId| draft.launches[id].as_ref().filter(|_| !batched.contains_key(&id));
+    let single = |id: StatementId| {
+        draft.launches[id].as_ref().filter(|launch| launch.lanes && !batched.contains_key(&id))
+    };
     let mut groups: BTreeMap<(&[StatementId], &[StatementId]), Vec<Branch>> = BTreeMap::new();
     for id in draft.launches.ids() {
         let begins = nodes.of[id] == id

@@ -1,6 +1,7 @@
 //! The facts about launches that decisions depend on: of launches as written, and of emitted nodes.
 
 use super::blocks::Blocks;
+use super::decision::Allowed;
 use crate::ids::KernelId;
 
 /// The facts about a launch.
@@ -25,9 +26,20 @@ pub struct Launch {
     pub batch: Batching,
     /// True if the loaded function begins with `griddepcontrol.wait`.
     pub waits: bool,
+    /// True if it may be put behind another launch in a lane.
+    pub lanes: bool,
 }
 
 impl Launch {
+    /// Takes back what its function does not allow.
+    pub fn restrict(&mut self, allowed: Allowed) {
+        if !allowed.batches {
+            self.batch = Batching::Never;
+        }
+        self.waits &= allowed.overlap;
+        self.lanes &= allowed.lanes;
+    }
+
     /// Returns the number of blocks.
     pub fn blocks(&self) -> Blocks {
         Blocks::of(self.grid)

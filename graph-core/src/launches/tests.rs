@@ -31,6 +31,7 @@ impl Case {
             grid_changes: false,
             batch: Batching::Most { equal: 100, flat: 60 },
             waits: true,
+            lanes: true,
         };
         Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
     }

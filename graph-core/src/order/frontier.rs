@@ -5,6 +5,8 @@ use crate::index::{Vector, narrow, size};
 use crate::ir::{Access, BufferId, Lifetime, Mode, Program, StatementId};
 use crate::spans::{FEW, Spans};
 
+use super::functions::Functions;
+
 /// Read after write, write after read and write after write; alloc before use, use before free. Calls `edge` with each pair.
 ///
 /// A write drops from the frontier what it covers, and cuts off the ends that it covers: whatever overlaps that overlaps
@@ -33,6 +35,38 @@ pub(super) fn infer(
             }
             users[access.buffer].push(id);
             frontiers[access.buffer].step(id, access, bounds, edge);
+        }
+    }
+}
+
+/// As [`infer`] between statements whose order is inferred, where that of others is explicit. O(accesses²) a buffer.
+pub(super) fn infer_between(
+    program: &Program,
+    functions: &Functions,
+    bounds: &Bounds,
+    edge: &mut dyn FnMut(StatementId, StatementId, BufferId),
+) {
+    let mut earlier: Vector<BufferId, Vec<(StatementId, Option<Access>)>> =
+        Vector::filled(Vec::new(), program.buffers.len());
+    for (id, statement) in program.statements.enumerate() {
+        let lifetime = statement.kind.lifetime().map(|lifetime| match lifetime {
+            Lifetime::Begins(&buffer) | Lifetime::Ends(&buffer) => (buffer, None),
+        });
+        let accesses = statement.accesses.iter().map(|access| (access.buffer, Some(*access)));
+        for (buffer, access) in accesses.chain(lifetime) {
+            for &(from, other) in &earlier[buffer] {
+                let conflict = match (&other, &access) {
+                    (Some(other), Some(access)) => {
+                        other.mode.conflicts(access.mode) && !bounds.disjoint(other, access)
+                    }
+                    // The begin and the end of its life.
+                    _ => true,
+                };
+                if from != id && conflict && !functions.is_explicit(program, from, id) {
+                    edge(from, id, buffer);
+                }
+            }
+            earlier[buffer].push((id, access));
         }
     }
 }

@@ -558,6 +558,7 @@ pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error 
                 at_statement(program, id)
             }
             Site::Output(index) => at_buffer(program, program.outputs[size(index)]),
+            Site::Argument(buffer) => at_buffer(program, buffer),
         };
         Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
     };

@@ -64,17 +64,18 @@ pub mod private {
         Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
         Place, Settable, build, operations,
     };
-    pub use crate::runtime::kernels::mark::{Fits, param};
+    pub use crate::runtime::kernels::mark::{Fits, Returns, TakenOver, nothing, param, returns};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,
-        turn,
+        turn, typed,
     };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::runtime::kernels::mark::{
-            Atomic, Fresh, Lent, LentMut, Shared, Unique, element, element_mut, lent, lent_mut, same,
+            Atomic, Fresh, Lent, LentMut, Moved, MovedFresh, Shared, Unique, element, element_mut, lent,
+            lent_mut, same,
         };
     }
     pub use crate::table::{Layout, Table};

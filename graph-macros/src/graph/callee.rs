@@ -19,18 +19,21 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
+                    parameters.push(quote!(_: #generic));
                     let declared = match (memory, mutable, fresh) {
                         (BufferMemory::Device, true, true) => quote!(Write),
                         (BufferMemory::Device, true, false) => quote!(ReadWrite),
                         (BufferMemory::Device, false, _) => quote!(Read),
-                        (BufferMemory::Taken, ..) => quote!(ReadWrite),
+                        (BufferMemory::Taken, ..) => {
+                            generics.push(quote!(#generic: #private::TakenOver<#element, #name::#name>));
+                            continue;
+                        }
                         // Only the outermost function copies from and to the host.
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
                     generics.push(
                         quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
                     );
-                    parameters.push(quote!(_: #generic));
                 }
                 ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
                     let ty = argument.value_type();
@@ -38,7 +41,10 @@ impl Expansion<'_> {
                 }
             }
         }
+        let count = self.signature.returned.len();
         quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::Returns<#count> for #name::#name {}
             #[doc(hidden)]
             impl #name::#name {
                 pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
@@ -54,6 +60,13 @@ impl Expansion<'_> {
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
         let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
         quote! {
+            #[doc(hidden)]
+            impl #name::#name {
+                /// Returns its table.
+                pub fn __table() -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+            }
             fn __named(#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: #name::Args<'_>) {
                 ::core::mem::drop(#name(#ctx, #(#args.#names),*));
             }

@@ -27,7 +27,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let (callee, named) = (expansion.callee(), expansion.named());
-    let returned = expansion.returned_elements();
+    let returned = [expansion.returned_elements(), expansion.steps.returned()];
     let unknown = &lowered.unknown;
     let (buffers, assertions) = (expansion.steps.buffer_names(), expansion.steps.assertions());
     quote! {
@@ -47,7 +47,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #callee
             #named
             #assertions
-            #returned
+            #(#returned)*
         };
         #(const _: () = {
             // In the place of a buffer: rustc reports the kind of the name, or that there is none.
@@ -311,11 +311,13 @@ impl Expansion<'_> {
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
         let (arm_function, arm) = self.steps.arms(name, &scalars);
         let (enter_function, enter) = self.steps.calls(name, &scalars);
+        let typed = self.steps.typed(name, &scalars);
         quote! {
             #chunks
             #leaf_chunks
             #arm_function
             #enter_function
+            #typed
             fn __table() -> &'static ::cuweave::__private::Table {
                 #table
             }
@@ -342,20 +344,20 @@ impl Expansion<'_> {
                 fn leaf(
                     &self,
                     number: u32,
-                    turns: &[u64],
+                    turns: &[i64],
                     _: ::cuweave::__private::Token,
                 ) -> ::cuweave::__private::Dim {
                     #leaf
                 }
 
-                fn arm(&self, number: u32, turns: &[u64], _: ::cuweave::__private::Token) -> u32 {
+                fn arm(&self, number: u32, turns: &[i64], _: ::cuweave::__private::Token) -> u32 {
                     #arm
                 }
 
                 fn evaluate(
                     &self,
                     step: u32,
-                    turns: &[u64],
+                    turns: &[i64],
                     evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                     _: ::cuweave::__private::Token,
                 ) -> ::cuweave::Result<()> {
@@ -365,7 +367,7 @@ impl Expansion<'_> {
                 fn enter(
                     &self,
                     step: u32,
-                    turns: &[u64],
+                    turns: &[i64],
                     enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
                     _: ::cuweave::__private::Token,
                 ) {

@@ -31,7 +31,9 @@ use crate::dims::{Bound, Meaning, Substitute, turn, variable};
 use crate::report::Report;
 
 mod arguments;
+mod arrays;
 mod calls;
+mod conditions;
 mod elements;
 mod functions;
 pub mod kinds;
@@ -74,7 +76,9 @@ pub struct Lowered {
     pub turns: Vec<Turn>,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     pub choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    pub typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
@@ -102,6 +106,8 @@ pub struct Syntax {
     /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
+    /// The number of allocations that a `let` gives names to; `None` for a name that may be the statement's.
+    pub returns: Option<usize>,
     /// True if an argument is faulty: generated code does not evaluate the statement, and rustc says nothing more of it.
     pub faulty: bool,
 }
@@ -111,7 +117,10 @@ impl Syntax {
     pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
         self.arguments.iter().filter_map(|argument| match argument {
             LaunchArgument::Scalar(value) => Some(&**value),
-            LaunchArgument::Buffer(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => None,
+            LaunchArgument::Buffer(_)
+            | LaunchArgument::Moved(_)
+            | LaunchArgument::Part(_)
+            | LaunchArgument::Field(..) => None,
         })
     }
 }
@@ -121,6 +130,8 @@ pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
+    /// The access of an allocation that is handed over.
+    Moved(u32),
     /// A record or a list, for a graph function.
     Part(Box<Expr>),
     /// A field of a record, for a graph function: a buffer, by the statement's access of this index, a record or a list.
@@ -136,6 +147,8 @@ pub struct Spans {
     pub accesses: Vec<Vec<Span>>,
     pub after: Vec<Vec<Span>>,
     pub outputs: Vec<Span>,
+    /// The names of the buffers.
+    pub buffers: Vec<Span>,
 }
 
 impl Spans {
@@ -148,6 +161,7 @@ impl Spans {
             Site::Access(at, index) => pick(&self.accesses, at, index),
             Site::After(at, index) => pick(&self.after, at, index),
             Site::Output(index) => self.outputs.get(index as usize).copied(),
+            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
         };
         found.unwrap_or_else(Span::call_site)
     }
@@ -182,7 +196,9 @@ struct Lowering<'r> {
     structured: bool,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     conditions: Vec<Condition>,
     /// The number of blocks around the innermost loop or arm that the build decides about.
     outer_names: usize,
@@ -191,6 +207,8 @@ struct Lowering<'r> {
     buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
     poisoned: Vector<BufferId, bool>,
+    /// The ranges of arguments that hold nothing at first.
+    fresh: Vec<(BufferId, DimId, DimId)>,
     statements: Vector<StatementId, Statement>,
     syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
@@ -199,6 +217,8 @@ struct Lowering<'r> {
     /// Parts of parts of buffers.
     parts: BTreeSet<ir::View>,
     outputs: Vec<BufferId>,
+    /// The buffers whose names come to stand for others, and those that others come to stand for.
+    renames: Vec<BufferId>,
     spans: Spans,
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
@@ -264,6 +284,7 @@ pub fn lower(
         turns: Vec::new(),
         structured: false,
         choices: Vec::new(),
+        typed: Vec::new(),
         conditions: Vec::new(),
         outer_names: 0,
         dims: Vector::new(),
@@ -271,12 +292,14 @@ pub fn lower(
         buffers: Vector::new(),
         elements: Vec::new(),
         poisoned: Vector::new(),
+        fresh: Vec::new(),
         statements: Vector::new(),
         syntax: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
         parts: BTreeSet::new(),
         outputs: Vec::new(),
+        renames: Vec::new(),
         spans: Spans::default(),
         unrolling: None,
         unrolled: 0,
@@ -315,12 +338,13 @@ pub fn lower(
 
 impl Lowering<'_> {
     pub(super) fn finish(
-        self,
+        mut self,
         name: &Ident,
         file: String,
         options: Options,
         argument_buffers: Vec<Option<BufferId>>,
     ) -> Lowered {
+        self.name_statements();
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let (dims, leaves) = codes(self.dims.as_slice());
         let mut symbols = self.symbols;
@@ -351,7 +375,7 @@ impl Lowering<'_> {
                 polys,
                 poisoned: self.poisoned,
                 order_unknown: self.order_unknown,
-                regions: Regions::default(),
+                regions: Regions { fresh: self.fresh, ..Regions::default() },
             },
             dims,
             leaves,
@@ -365,6 +389,7 @@ impl Lowering<'_> {
             structure,
             turns: self.turns,
             choices: self.choices,
+            typed: self.typed,
             conditions: self.conditions,
             variables: symbols,
             part_exprs: self.parts_of_arguments.exprs,
@@ -396,6 +421,7 @@ impl Lowering<'_> {
             align: 0,
         });
         self.elements.push(element);
+        self.spans.buffers.push(span);
         self.poisoned.push(false);
         View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
@@ -440,7 +466,7 @@ impl Lowering<'_> {
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
         let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(..) | Binding::Moved(_)) => "a buffer",
+            Some(Binding::View(_) | Binding::Array(..) | Binding::Moved(..)) => "a buffer",
             Some(Binding::Part(_)) => return,
             Some(Binding::Statement) => "a statement",
             Some(Binding::Unknown | Binding::Number) | None => return,

@@ -135,6 +135,8 @@ impl lower::Lowered {
         self.syntax.clear();
         // rustc reports errors in lengths once the macro finds nothing.
         self.leaves.clear();
+        self.typed.clear();
+        self.choices.clear();
         self.structure = Structure::default();
         self.faulty = true;
     }

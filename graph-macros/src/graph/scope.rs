@@ -23,8 +23,8 @@ pub enum Binding {
     Statement,
     /// The variable of a loop that is being unrolled.
     Number,
-    /// Its buffer has another name since.
-    Moved(Ident),
+    /// Its buffer has another name since; what an assignment gives another buffer.
+    Moved(Ident, View),
     /// A faulty `let` gave it: nothing is said of its uses.
     Unknown,
 }

@@ -52,9 +52,9 @@ struct Alike<'l> {
 enum Given<'l> {
     Scalar(&'l Expr),
     /// The name stands in rustc's messages; left out in a large function.
-    Buffer(u8, Option<&'l str>, &'l Type),
+    Buffer(&'static str, Option<&'l str>, &'l Type),
     /// A buffer that is a part of an argument.
-    Field(u8, Option<&'l str>, &'l Expr),
+    Field(&'static str, Option<&'l str>, &'l Expr),
     /// A record or a list.
     Part(&'l Expr),
 }
@@ -99,13 +99,15 @@ impl<'l> Steps<'l> {
         }
         let given = |argument: &'l LaunchArgument| match argument {
             LaunchArgument::Scalar(value) => Given::Scalar(value),
-            LaunchArgument::Buffer(index) | LaunchArgument::Field(index, _) => {
+            LaunchArgument::Buffer(index)
+            | LaunchArgument::Moved(index)
+            | LaunchArgument::Field(index, _) => {
                 let index = *index as usize;
-                let (name, mode) =
-                    ((!large).then(|| of.buffer_name(index)), of.statement.accesses[index].mode as u8);
+                let (name, mark) =
+                    ((!large).then(|| of.buffer_name(index)), of.mark(argument).unwrap_or_default());
                 match of.part(index) {
-                    Some(part) => Given::Field(mode, name, part),
-                    None => Given::Buffer(mode, name, of.element(index)),
+                    Some(part) => Given::Field(mark, name, part),
+                    None => Given::Buffer(mark, name, of.element(index)),
                 }
             }
             LaunchArgument::Part(part) => Given::Part(part),
@@ -191,7 +193,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #args: &#function::Values<'_>,
                     #number: u32,
-                    #turns: &[u64],
+                    #turns: &[i64],
                     #evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
                     let #function::Values { #(#scalars,)* .. } = #args;
@@ -226,7 +228,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #values: &#function::Values<'_>,
                     #number: u32,
-                    #turns: &[u64],
+                    #turns: &[i64],
                 ) -> ::cuweave::__private::Dim {
                     let #function::Values { #(#scalars,)* .. } = #values;
                     #(let #scalars = *#scalars;)*
@@ -254,7 +256,7 @@ impl<'l> Steps<'l> {
             quote!(#number => #choice,)
         });
         let function = quote! {
-            fn __arm(#values: &#function::Values<'_>, #number: u32, #turns: &[u64]) -> u32 {
+            fn __arm(#values: &#function::Values<'_>, #number: u32, #turns: &[i64]) -> u32 {
                 let #function::Values { #(#scalars,)* .. } = #values;
                 #(let #scalars = *#scalars;)*
                 match #number {
@@ -264,6 +266,22 @@ impl<'l> Steps<'l> {
             }
         };
         (function, quote!(__arm(self, number, turns)))
+    }
+
+    /// Returns a function, which nothing calls, in which rustc holds the types of scalars against their values.
+    pub fn typed(&self, function: &Ident, scalars: &[&Ident]) -> TokenStream {
+        if self.lowered.typed.is_empty() {
+            return TokenStream::new();
+        }
+        let [values, turns] = ["values", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
+        let typed = self.lowered.typed.iter().map(|value| self.in_turn(value.to_token_stream(), &turns));
+        quote! {
+            fn __typed(#values: &#function::Values<'_>, #turns: &[i64]) {
+                let #function::Values { #(#scalars,)* .. } = #values;
+                #(let #scalars = *#scalars;)*
+                #(let _ = #typed;)*
+            }
+        }
     }
 
     /// Returns a function that enters the functions that steps call, and the body that calls it.
@@ -287,7 +305,7 @@ impl<'l> Steps<'l> {
             fn __enter(
                 #values: &#function::Values<'_>,
                 #number: u32,
-                #turns: &[u64],
+                #turns: &[i64],
                 #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
             ) {
                 let #function::Values { #(#scalars,)* .. } = #values;
@@ -323,6 +341,21 @@ impl<'l> Steps<'l> {
             quote!(let #name = ::cuweave::__private::turn(|| #range, #turns[#at]);)
         });
         quote!({ #(#bindings)* #expression })
+    }
+
+    /// Returns the assertions that callees return as many allocations as calls of them name.
+    pub fn returned(&self) -> TokenStream {
+        let one = |syntax: &Syntax| {
+            let (Syntax { path: Some(callee), faulty: false, .. }, Some(count)) = (syntax, syntax.returns)
+            else {
+                return None;
+            };
+            let last = callee.segments.last().map(|last| &last.ident)?;
+            Some(quote_spanned! {callee.span()=>
+                const _: () = ::cuweave::__private::returns::<#callee::#last, #count>();
+            })
+        };
+        self.lowered.syntax.iter().filter_map(one).collect()
     }
 
     /// Returns the assertions that kernels take the literals of their configurations, each once.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use cuweave_core::ids::{ArgumentId, ScalarId};
 use cuweave_core::index::Index;
-use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::ir::{BufferId, Kind, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::Type;
+use syn::spanned::Spanned;
 
-use super::lower::Lowered;
+use super::lower::{Lowered, Syntax};
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::{FIELD, Steps};
 
@@ -28,11 +29,22 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
         structure: &lowered.structure,
     });
     let bytes = Literal::byte_string(&bytes);
+    let statements = lowered.source.program.statements.iter().zip(&lowered.syntax);
+    let callees = statements.filter_map(|(statement, syntax)| match (statement.kind, syntax) {
+        (Kind::Call(_), Syntax { path: Some(callee), faulty: false, .. }) => {
+            let last = callee.segments.last().map(|last| &last.ident)?;
+            Some(quote_spanned!(callee.span()=> #callee::#last::__table))
+        }
+        _ => None,
+    });
+    let callees: Vec<TokenStream> = callees.collect();
+    let calling = if callees.is_empty() { quote!() } else { quote!(.calling(&[#(#callees),*])) };
     quote! {
         static TABLE: ::cuweave::__private::Table = ::cuweave::__private::Table::new(
             #bytes,
             &[#(::cuweave::__private::Layout::of::<#types>()),*],
-        );
+        )
+        #calling;
         &TABLE
     }
 }

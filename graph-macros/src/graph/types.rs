@@ -164,6 +164,8 @@ impl Expansion<'_> {
             #[derive(Debug)]
             pub struct #callee {}
 
+            #[doc(hidden)]
+            pub use ::cuweave::__private::nothing::*;
             #(#outputs)*
 
             impl ::core::fmt::Debug for Values<'_> {

@@ -9,7 +9,7 @@ use crate::ir::{DimId, StatementId};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 
-use crate::runtime::error::{At, Error, Result};
+use crate::runtime::error::{At, Error, Fault, Result};
 use crate::runtime::statements::{Dim, compute, dim};
 use crate::runtime::token::Token;
 
@@ -77,6 +77,40 @@ impl<'b> Asked<'b> {
         }
     }
 
+    /// Computes a bound, and returns what `of` takes of it.
+    fn computed<T>(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+        of: fn(Dim) -> std::result::Result<T, Fault>,
+    ) -> Result<T> {
+        let table = at.table();
+        let code = &table.dims[id];
+        let mut leaves = Vec::new();
+        for op in code {
+            if let Op::Leaf(leaf) = *op {
+                leaves.push((leaf, self.leaf(at, leaf)?));
+            }
+        }
+        let operand = |op: Op| match op {
+            Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
+            Op::Variable(variable) => at.turns.get(variable.index()).map(|&value| dim(value)),
+            Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
+            _ => None,
+        };
+        let text = &table.program.dims[id];
+        let value = compute(code, operand, &mut self.stack)
+            .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
+        match of(value) {
+            Ok(value) => Ok(value),
+            Err(fault) => {
+                let (what, at) = user_of(&table.program, id);
+                Err(Error::Size { what, at, text: text.to_string(), fault })
+            }
+        }
+    }
+
     /// Evaluates expressions of a frame.
     fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
         enter(self.body, at.frames, at.frame, with).ok_or_else(|| Error::Config {
@@ -120,30 +154,16 @@ impl Answers for Asked<'_> {
         id: DimId,
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number> {
-        let table = at.table();
-        let code = &table.dims[id];
-        let mut leaves = Vec::new();
-        for op in code {
-            if let Op::Leaf(leaf) = *op {
-                leaves.push((leaf, self.leaf(at, leaf)?));
-            }
-        }
-        let operand = |op: Op| match op {
-            Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
-            Op::Variable(variable) => at.turns.get(variable.index()).map(|&value| dim(value)),
-            Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
-            _ => None,
-        };
-        let text = &table.program.dims[id];
-        let value = compute(code, operand, &mut self.stack)
-            .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
-        match value.value() {
-            Ok(value) => Ok(Number::constant(value)),
-            Err(fault) => {
-                let (what, at) = user_of(&table.program, id);
-                Err(Error::Size { what, at, text: text.to_string(), fault })
-            }
-        }
+        Ok(Number::constant(self.computed(at, id, length, Dim::value)?))
+    }
+
+    fn end(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<i128> {
+        self.computed(at, id, length, Dim::integer)
     }
 
     fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {

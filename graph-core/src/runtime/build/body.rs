@@ -14,17 +14,17 @@ pub trait Body {
     fn table(&self, token: Token) -> &'static Table;
 
     /// Returns the value of an expression that bounds are computed of.
-    fn leaf(&self, number: u32, turns: &[u64], token: Token) -> Dim;
+    fn leaf(&self, number: u32, turns: &[i64], token: Token) -> Dim;
 
     /// Returns the number of the arm that an `if` or `match` takes.
-    fn arm(&self, number: u32, turns: &[u64], token: Token) -> u32;
+    fn arm(&self, number: u32, turns: &[i64], token: Token) -> u32;
 
     /// Gives the statement of an evaluation its configuration and values.
-    fn evaluate(&self, step: u32, turns: &[u64], evaluation: &mut Evaluation<'_>, token: Token)
+    fn evaluate(&self, step: u32, turns: &[i64], evaluation: &mut Evaluation<'_>, token: Token)
     -> Result<()>;
 
     /// Calls `enter` with the body of the function that a step calls.
-    fn enter(&self, step: u32, turns: &[u64], enter: &mut dyn FnMut(&dyn Body), token: Token);
+    fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token);
 }
 
 /// Calls `with` with the body of a frame, whose calls are evaluated from the outermost function on. Returns `None` if an

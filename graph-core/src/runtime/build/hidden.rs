@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::check::Checked;
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, Kind, Mode, Order, Program, StatementId};
+use crate::ir::{BufferId, DimId, Kind, Mode, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
@@ -64,7 +64,9 @@ pub(crate) fn edges(
             found.entry(edge).or_insert(state);
         }
     }
-    if let (Order::Explicit, Some((&edge, &state))) = (program.options.order, found.first_key_value()) {
+    let explicit =
+        |edge: &(StatementId, StatementId)| checked.functions().is_explicit(program, edge.0, edge.1);
+    if let Some((&edge, &state)) = found.iter().find(|(edge, _)| explicit(edge)) {
         return Err(unordered(program, state, edge));
     }
     for &(before, after) in found.keys() {

@@ -2,7 +2,7 @@
 //!
 //! - `checks`: whether the operands hold what the program says of them;
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
-//!   the flat program that it gives;
+//!   the flat program that it gives; `recursion`: calls that have no end;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -23,6 +23,7 @@ mod planning;
 mod plans;
 mod questions;
 mod recall;
+mod recursion;
 mod tables;
 
 pub(crate) use answers::Asked;
@@ -35,3 +36,4 @@ pub use hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
 pub(crate) use plans::flattened;
+pub(crate) use recursion::check_recursion;

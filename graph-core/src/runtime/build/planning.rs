@@ -51,6 +51,12 @@ pub(crate) fn plan(
         // Launches as they are written need no facts.
         Err(error) => (Facts::unknown(&error), Allowed::default()),
     };
+    if !checked.functions().is_uniform() {
+        for (statement, launch) in facts.launches.enumerate_mut() {
+            let own = Allowed::by(checked.functions().launches(program, statement));
+            launch.iter_mut().for_each(|launch| launch.restrict(own));
+        }
+    }
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(checked, dims, records)? } else { Vec::new() };

@@ -9,6 +9,7 @@ use crate::index::Vector;
 use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
+use crate::order::Functions;
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 
@@ -74,7 +75,7 @@ impl<K, V> Kept<K, V> {
 /// Flat functions by the address of their table, which is a static, and by the values of their bounds.
 static FLAT: Kept<(usize, Vector<DimId, u64>), Flattened> = Kept::new();
 /// Flat programs by the values of their bounds, which are compared first: programs of one function differ in them.
-static CHECKED: Kept<(Vector<DimId, u64>, Program), Checked> = Kept::new();
+static CHECKED: Kept<(Vector<DimId, u64>, Program, Functions), Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl Key {
@@ -131,7 +132,8 @@ fn anew(
 fn checked(expanded: Expanded, arguments: &[Described]) -> Result<Flattened, Error> {
     let Expanded { source, values, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
-    let checked = CHECKED.get_or_make((values.clone(), source.program.clone()), |(_, program)| {
+    let key = (values.clone(), source.program.clone(), source.regions.functions.clone());
+    let checked = CHECKED.get_or_make(key, |(_, program, _)| {
         let (checked, found) = compile::front(source);
         checked.ok_or_else(|| refused_program(program, &found))
     })?;

@@ -41,7 +41,7 @@ impl PartialEq for Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Asking {
     pub frame: FrameId,
-    pub turns: Box<[u64]>,
+    pub turns: Box<[i64]>,
     pub question: Question,
     pub answer: Answer,
 }

@@ -14,7 +14,8 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, flattened, plan,
+    Asked, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, check_recursion,
+    flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
@@ -35,6 +36,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     ranges::collect();
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
+    check_recursion(A::table(Token))?;
     let table = A::table(Token)
         .get()
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
@@ -58,7 +60,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let limits = Limits::of(driver, ctx)?;
     let evaluate =
         |programmatic| evaluate(&flat, &args, &limits, Modules::new(driver, ctx.clone(), programmatic));
-    let allowed = Allowed::by(program.options.launches);
+    let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, records, words, open) = match programmatic {
         Err(_) => evaluate(programmatic)?,

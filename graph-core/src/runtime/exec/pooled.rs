@@ -18,7 +18,9 @@ impl Core {
             return Err(Error::PoolOfOtherContext { function: self.definition.program().name.to_string() });
         }
         context::enter(self.definition.driver, &self.definition.ctx)?;
-        self.replan(Some(Memory::Owned), Allowed::by(self.definition.program().options.launches))?;
+        let checked = &self.definition.flat.checked;
+        let allowed = Allowed::of(checked.program(), checked.functions());
+        self.replan(Some(Memory::Owned), allowed)?;
         self.temporaries.pool = Some(shared.clone());
         let anew = |core: &mut Core| {
             core.add_nodes()?;

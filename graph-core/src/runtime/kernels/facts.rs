@@ -104,6 +104,7 @@ pub(crate) fn gather<'r>(
             grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
             batch: batch.unwrap_or(Batching::Never),
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
+            lanes: true,
         };
         facts.launches.push(Some(launch));
     }

@@ -57,6 +57,10 @@ marks! {
     Fresh: TakesFresh;
     /// `atomic(&mut b)`.
     Atomic: TakesAtomic;
+    /// `b`, which a graph function takes over.
+    Moved: TakesMoved;
+    /// `b`, which a graph function takes over, and whose elements are not all written.
+    MovedFresh: TakesMoved;
 }
 
 impl<B, T> Shared<B, T> {
@@ -260,3 +264,53 @@ impl<T: 'static, B, K> TakesFresh<T, B, K> for param::Write<T> {}
 )]
 pub trait TakesAtomic<T, B, K> {}
 impl<T: 'static, B, K> TakesAtomic<T, B, K> for param::Atomics<T> {}
+
+/// A parameter by reference, given the bare name of an allocation. None takes it.
+#[diagnostic::on_unimplemented(
+    message = "`{B}` is handed over to `{K}`, but this parameter borrows",
+    label = "the bare name of an allocation of `{T}`, for a parameter declared as `{Self}`",
+    note = "write `&{B}` or `&mut {B}` to lend it; a bare name goes to a parameter declared as `[T; _]`"
+)]
+pub trait TakesMoved<T, B, K> {}
+
+/// An argument for the parameter `[T; len]` of the graph function `K`, which takes an allocation over.
+#[diagnostic::on_unimplemented(
+    message = "this parameter of `{K}` takes an allocation of `{T}` over",
+    label = "not the bare name of an allocation of `{T}`",
+    note = "write `b` to hand the allocation `b` over; `&b` and `&mut b` lend it"
+)]
+pub trait TakenOver<T, K>: Mark {}
+impl<B, T, K> TakenOver<T, K> for Moved<B, T> {}
+impl<B: WrittenFor<K>, T, K> TakenOver<T, K> for MovedFresh<B, T> {}
+
+/// A buffer that is all written where the graph function `K` takes it over. Stands for the proof of the macro, which finds none.
+#[diagnostic::on_unimplemented(
+    message = "CW101: `{Self}` is handed over to `{K}` before it is written",
+    label = "not all of `{Self}` is written here",
+    note = "a parameter declared as `[T; _]` takes elements that are written; lend it to one declared as `&mut [MaybeUninit<T>; _]`"
+)]
+pub trait WrittenFor<K> {}
+
+/// The element type of an output that a graph function does not have.
+#[derive(Debug)]
+pub struct Nothing;
+
+macro_rules! nothing {
+    ($($output:ident)*) => {
+        /// The element types of the outputs of a function that has none. Each function's own stand in front of these.
+        pub mod nothing {
+            $(#[doc(hidden)] pub type $output = super::Nothing;)*
+        }
+    };
+}
+nothing!(__Output0 __Output1 __Output2 __Output3 __Output4 __Output5 __Output6 __Output7);
+
+/// A graph function that returns `COUNT` allocations.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not return the allocations that this `let` names: their number is not {COUNT}",
+    label = "another number of allocations"
+)]
+pub trait Returns<const COUNT: usize> {}
+
+/// Holds the number of names that a `let` gives to the allocations of a call against the callee.
+pub const fn returns<F: Returns<COUNT>, const COUNT: usize>() {}

@@ -5,18 +5,57 @@ use std::ops::{Add, Div, Mul, Rem, Sub};
 
 use crate::runtime::error::Fault;
 
-/// The value of an expression over integer arguments: what `+ - * / %` give in `u64`, or the first fault.
+/// The value of an expression over integer arguments: what `+ - * / %` give in 64 bits, or the first fault. An expression with a
+/// signed integer in it may be negative on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dim(Result<u64, Fault>);
+pub struct Dim(Result<Number, Fault>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Number {
+    value: i128,
+    signed: bool,
+}
 
 impl Dim {
-    /// The value.
+    /// Returns the value of a length or a bound.
+    ///
+    /// # Errors
+    ///
+    /// A number below 0 or above `u64::MAX`, here or on the way.
     pub fn value(self) -> Result<u64, Fault> {
-        self.0
+        self.0.and_then(|number| match u64::try_from(number.value) {
+            Ok(value) => Ok(value),
+            Err(_) if number.value < 0 => Err(Fault::Negative),
+            Err(_) => Err(Fault::Overflow),
+        })
     }
 
-    fn with(self, other: Dim, what: impl FnOnce(u64, u64) -> Result<u64, Fault>) -> Dim {
-        Dim(self.0.and_then(|a| other.0.and_then(|b| what(a, b))))
+    /// Returns the value of an end of a loop, which may be negative.
+    ///
+    /// # Errors
+    ///
+    /// A number that 64 bits do not hold, here or on the way.
+    pub fn integer(self) -> Result<i128, Fault> {
+        self.0.map(|number| number.value)
+    }
+
+    fn of(value: i128, signed: bool) -> Dim {
+        let fits = value <= i128::from(u64::MAX) && value >= i128::from(i64::MIN);
+        Dim(if value < 0 && !signed {
+            Err(Fault::Negative)
+        } else if fits {
+            Ok(Number { value, signed })
+        } else {
+            Err(Fault::Overflow)
+        })
+    }
+
+    fn with(self, other: Dim, what: impl FnOnce(i128, i128) -> Result<i128, Fault>) -> Dim {
+        let both = self.0.and_then(|a| other.0.map(|b| (a, b)));
+        match both.and_then(|(a, b)| Ok((what(a.value, b.value)?, a.signed || b.signed))) {
+            Ok((value, signed)) => Dim::of(value, signed),
+            Err(fault) => Dim(Err(fault)),
+        }
     }
 }
 
@@ -31,12 +70,12 @@ macro_rules! integers {
     ($($unsigned:ty, $signed:ty;)*) => {$(
         impl ToDim for $unsigned {
             fn to_dim(self) -> Dim {
-                Dim(u64::try_from(self).map_err(|_| Fault::Overflow))
+                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::of(value, false))
             }
         }
         impl ToDim for $signed {
             fn to_dim(self) -> Dim {
-                Dim(if self < 0 { Err(Fault::Negative) } else { u64::try_from(self).map_err(|_| Fault::Overflow) })
+                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::of(value, true))
             }
         }
     )*};
@@ -59,13 +98,13 @@ impl<T: ToDim + Copy> ToDim for &T {
 #[diagnostic::on_unimplemented(message = "a loop runs over a range of integers, not of `{Self}`")]
 pub trait TurnVariable: Sized {
     /// Returns the value of a turn. It lies in the loop's range, so it fits.
-    fn of_turn(value: u64) -> Self;
+    fn of_turn(value: i64) -> Self;
 }
 
 macro_rules! turn_variables {
     ($($ty:ty)*) => {$(
         impl TurnVariable for $ty {
-            fn of_turn(value: u64) -> $ty {
+            fn of_turn(value: i64) -> $ty {
                 <$ty>::try_from(value).unwrap_or(<$ty>::MAX)
             }
         }
@@ -74,13 +113,18 @@ macro_rules! turn_variables {
 turn_variables!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
 /// Returns the variable of a loop in a turn, in the type of the range that the loop runs over.
-pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: u64) -> T {
+pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64) -> T {
     T::of_turn(value)
 }
 
 /// Returns an index as a `usize`. One without a value is beyond every list.
 pub fn index(value: impl ToDim) -> usize {
     value.to_dim().value().ok().and_then(|value| usize::try_from(value).ok()).unwrap_or(usize::MAX)
+}
+
+/// Returns a scalar, whose type is given.
+pub fn typed<T>(value: T) -> T {
+    value
 }
 
 /// An integer as a dimension.

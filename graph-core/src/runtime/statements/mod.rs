@@ -15,7 +15,7 @@ mod members;
 pub use arguments::Arguments;
 pub use config::{Config, PerItem, per_item};
 pub(crate) use dims::compute;
-pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn};
+pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};
 pub(crate) use emission::{Adding, Emission, Setting, element};
 pub(crate) use evaluator::Open;
 pub use kinds::Evaluation;

@@ -8,6 +8,7 @@ use cuweave_core::ir::{BufferId, Origin};
 use proc_macro2::Ident;
 
 use super::Lowering;
+use crate::dims::Bound;
 use crate::graph::parts::{BufferMemory, BufferType, PartType};
 use crate::graph::place::{Borrow, Place};
 use crate::graph::scope::{Binding, View};
@@ -89,6 +90,11 @@ impl Lowering<'_> {
             (_, false) => Some(Borrow::Shared),
         };
         let len = self.bound(&ty.len);
-        self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow)
+        let view = self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow);
+        if ty.fresh {
+            let zero = self.dim(Bound::constant(0));
+            self.fresh.push((view.buffer, zero, self.buffers[view.buffer].len));
+        }
+        view
     }
 }

@@ -31,7 +31,8 @@ impl Lowering<'_> {
                         self.swap(&call.args[0], &call.args[1])
                     }
                     _ if path.path.segments.iter().all(|segment| segment.arguments.is_none()) => {
-                        let results: Vec<&Ident> = name.into_iter().collect();
+                        let results: Vec<Option<Ident>> =
+                            name.into_iter().map(|name| Some(name.clone())).collect();
                         self.call_function(call, &path.path, &results, attributes)
                     }
                     _ => Err(self.refuse(
@@ -84,8 +85,14 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
-        let syntax =
-            Syntax { path: Some(kernel.path.clone()), config: Some(config), literals, arguments, faulty };
+        let syntax = Syntax {
+            path: Some(kernel.path.clone()),
+            config: Some(config),
+            literals,
+            arguments,
+            faulty,
+            ..Syntax::default()
+        };
         let span = name.map_or_else(|| kernel.span(), Ident::span);
         let text = name.map_or(kernel_name, ToString::to_string);
         let id = self.push(text, span, (Kind::Launch(()), syntax), accesses);
@@ -240,7 +247,7 @@ impl Lowering<'_> {
 }
 
 /// Returns the expression inside the groups that `macro_rules!` puts around its arguments.
-fn ungrouped(mut expr: &Expr) -> &Expr {
+pub(super) fn ungrouped(mut expr: &Expr) -> &Expr {
     while let Expr::Group(group) = expr {
         expr = &group.expr;
     }

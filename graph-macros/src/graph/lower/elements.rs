@@ -1,4 +1,4 @@
-//! Lowers loops over records and buffers: `for layer in &layers`, `for (i, cache) in caches.iter().enumerate()`.
+//! Lowers loops over lists of records and buffers whose lengths the build knows: `for layer in &layers`, `for (i, cache) in caches.iter().enumerate()`.
 
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::Index;
@@ -8,10 +8,11 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
-use super::{Lower, Lowering, Reported, Turn};
+use super::calls::ungrouped;
+use super::{Lower, Lowering, Turn};
 use crate::dims::{Bound, Meaning, turn};
 use crate::graph::place::Place;
-use crate::graph::scope::{Binding, Borrow, View};
+use crate::graph::scope::{Binding, Borrow};
 
 /// The head of a loop over elements.
 struct Head<'e> {
@@ -39,18 +40,7 @@ impl Lowering<'_> {
             Expr::Path(_) | Expr::Field(_) if !enumerated => iterated,
             other => return self.other_iterator(other),
         };
-        let array = match ungrouped(list) {
-            Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
-                Some(Binding::Unknown) => return Err(Reported),
-                Some(Binding::Array(views, _)) => Some(views.clone()),
-                _ => None,
-            },
-            _ => None,
-        };
-        let place = if array.is_none() { self.place(list)? } else { None };
-        if array.is_none() && place.is_none() {
-            return Ok(None);
-        }
+        let Some(place) = self.place(list)? else { return Ok(None) };
         let Some(head) = head(&each.pat, enumerated) else {
             return Err(self.refuse(
                 &each.pat,
@@ -58,11 +48,7 @@ impl Lowering<'_> {
                 "write `for layer in &layers` or `for (i, layer) in layers.iter().enumerate()`",
             ));
         };
-        match (array, place) {
-            (Some(views), _) => self.unrolled_elements(each, &head, &views),
-            (None, Some(place)) => self.element_turns(each, &head, &place),
-            (None, None) => {}
-        }
+        self.element_turns(each, &head, &place);
         Ok(Some(()))
     }
 
@@ -134,23 +120,6 @@ impl Lowering<'_> {
         let line = each.span().start().line as u32;
         self.items.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
     }
-
-    /// A loop over an array of buffers, which is unrolled while the crate compiles.
-    fn unrolled_elements(&mut self, each: &ExprForLoop, head: &Head<'_>, views: &[View]) {
-        for (at, view) in (0i128..).zip(views) {
-            self.scopes.enter();
-            let variables = self.variables.len();
-            if let Some(index) = head.index.flatten() {
-                self.variables.push((index.to_string(), Meaning::Number(at)));
-                self.scopes.bind(index, Binding::Number);
-            }
-            if let Some(name) = head.element {
-                self.scopes.bind(name, Binding::View(view.clone()));
-            }
-            self.statements(&each.body.stmts);
-            self.leave_block(variables);
-        }
-    }
 }
 
 /// Returns the names of a loop's head, if its pattern fits.
@@ -172,15 +141,5 @@ fn name(pattern: &Pat) -> Option<Option<&Ident>> {
         Pat::Wild(_) => Some(None),
         Pat::Reference(inner) => name(&inner.pat),
         _ => None,
-    }
-}
-
-fn ungrouped(mut expr: &Expr) -> &Expr {
-    loop {
-        match expr {
-            Expr::Group(inner) => expr = &inner.expr,
-            Expr::Paren(inner) => expr = &inner.expr,
-            _ => return expr,
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cuweave_core::codes::Code;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, Kind, Lifetime, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident};
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         &mut self,
         call: &ExprCall,
         callee: &Path,
-        results: &[&Ident],
+        results: &[Option<Ident>],
         attributes: &[Attribute],
     ) -> Lower<()> {
         let text = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Lowering<'_> {
                 }
                 Ok(Passed::Moved(access)) => {
                     bindings.push(Argument::Moved(access.0.buffer));
-                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                    arguments.push(LaunchArgument::Moved(accesses.len() as u32));
                     accesses.push(access);
                 }
                 Ok(Passed::Field(place, access, borrow)) => {
@@ -73,20 +73,47 @@ impl Lowering<'_> {
         let id = StatementId::new(self.statements.len());
         let mut returned = Vec::new();
         for (at, name) in results.iter().enumerate() {
-            let view = self.result(callee, at, name, id);
+            let ignored = Ident::new("_ignored", callee.span());
+            let view = self.result(callee, at, name.as_ref().unwrap_or(&ignored), id);
             returned.push(view.buffer);
-            accesses.push(self.access(&view, Mode::Write, name.span()));
-            self.scopes.bind(name, Binding::View(view));
+            accesses.push(self.access(&view, Mode::Write, name.as_ref().unwrap_or(&ignored).span()));
+            if let Some(name) = name {
+                self.scopes.bind(name, Binding::View(view));
+            }
         }
         self.structured = true;
-        let syntax = Syntax { path: Some(callee.clone()), arguments, faulty, ..Syntax::default() };
+        let returns = (results.len() > 1).then_some(results.len());
+        let syntax = Syntax { path: Some(callee.clone()), arguments, returns, faulty, ..Syntax::default() };
         let number = self.calls.push(Call { arguments: bindings, results: returned });
         let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
         self.after(id, attributes);
-        if let [name] = results {
+        if let [Some(name)] = results {
             self.scopes.bind_statement(name, Some(id));
         }
         Ok(())
+    }
+
+    /// Settles which names of `let` are those of calls that may return nothing: those that no statement uses as a buffer.
+    pub(super) fn name_statements(&mut self) {
+        let mut used: BTreeSet<BufferId> = self.outputs.iter().copied().collect();
+        used.extend(self.renames.iter().copied());
+        for (at, statement) in self.statements.enumerate() {
+            used.extend(statement.kind.lifetime().map(|lifetime| match lifetime {
+                Lifetime::Begins(&buffer) | Lifetime::Ends(&buffer) => buffer,
+            }));
+            let own = |buffer: BufferId| self.buffers[buffer].origin == Origin::Alloc(at);
+            used.extend(statement.accesses.iter().map(|access| access.buffer).filter(|&buffer| !own(buffer)));
+        }
+        for (statement, syntax) in self.statements.iter().zip(&mut self.syntax) {
+            let Kind::Call(call) = statement.kind else { continue };
+            let results = &self.calls[call].results;
+            if syntax.returns.is_none() && results.iter().any(|result| used.contains(result)) {
+                syntax.returns = Some(results.len());
+            }
+            for result in results.iter().filter(|result| !used.contains(result)) {
+                self.elements[result.index()] = syn::parse_quote!(());
+            }
+        }
     }
 
     /// The buffer of an allocation that a call returns.

@@ -288,9 +288,29 @@ impl<'l> Evaluated<'l> {
     pub fn arguments(&self) -> impl Iterator<Item = TokenStream> {
         self.syntax.arguments.iter().map(|argument| match argument {
             LaunchArgument::Scalar(value) => quote!(#value),
-            LaunchArgument::Buffer(index) => self.marker(*index),
             LaunchArgument::Part(part) => quote!(#part),
             LaunchArgument::Field(index, borrow) => self.field(*index as usize, *borrow),
+            LaunchArgument::Buffer(index) | LaunchArgument::Moved(index) => {
+                self.marker(*index, self.mark(argument).unwrap_or_default())
+            }
+        })
+    }
+
+    /// Returns the name of the mark of an argument that is a buffer.
+    pub fn mark(&self, argument: &LaunchArgument) -> Option<&'static str> {
+        let mode = |index: u32| self.statement.accesses[index as usize].mode;
+        Some(match argument {
+            LaunchArgument::Scalar(_) | LaunchArgument::Part(_) => return None,
+            LaunchArgument::Field(_, Borrow::Mutable) => "lent_mut",
+            LaunchArgument::Field(_, Borrow::Shared) => "lent",
+            LaunchArgument::Moved(index) if mode(*index) == Mode::Write => "MovedFresh",
+            LaunchArgument::Moved(_) => "Moved",
+            LaunchArgument::Buffer(index) => match mode(*index) {
+                Mode::Read => "Shared",
+                Mode::ReadWrite => "Unique",
+                Mode::Write => "Fresh",
+                Mode::Atomic => "Atomic",
+            },
         })
     }
 
@@ -304,14 +324,8 @@ impl<'l> Evaluated<'l> {
     }
 
     /// Returns the argument for a buffer, whose type rustc holds against the declaration.
-    fn marker(&self, index: u32) -> TokenStream {
+    fn marker(&self, index: u32, kind: &str) -> TokenStream {
         let access = index as usize;
-        let kind = match self.statement.accesses[access].mode {
-            Mode::Read => "Shared",
-            Mode::ReadWrite => "Unique",
-            Mode::Write => "Fresh",
-            Mode::Atomic => "Atomic",
-        };
         let (kind, buffer, element) = (ident(kind), named(self.buffer_name(access)), self.element(access));
         if let Some(part) = self.part(access) {
             return quote_spanned! {self.spans[access]=>

@@ -6,6 +6,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
 
+use super::calls::ungrouped;
 use super::structure::is_scalar;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
@@ -184,28 +185,36 @@ impl Lowering<'_> {
                 }
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
-            Pat::Type(typed) if is_scalar(&init.expr) => match pattern_name(&typed.pat) {
-                Some(name) => {
-                    self.no_after(&local.attrs);
-                    self.scalar(name, &init.expr);
-                    Ok(())
+            Pat::Type(typed) if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) => {
+                match pattern_name(&typed.pat) {
+                    Some(name) => {
+                        self.no_after(&local.attrs);
+                        self.typed_scalar(name, &typed.ty, &init.expr);
+                        Ok(())
+                    }
+                    None => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
-                None => Err(self.not_in_language(local, "this pattern is", &[])),
-            },
+            }
+            Pat::Wild(_) if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) => {
+                self.no_after(&local.attrs);
+                let value = self.substituted(&init.expr);
+                self.typed.push(value);
+                Ok(())
+            }
             Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
             Pat::Tuple(tuple) => {
-                let names: Option<Vec<&Ident>> = tuple.elems.iter().map(pattern_name).collect();
-                match (names.as_deref(), &*init.expr) {
+                let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
+                match (names.as_deref(), ungrouped(&init.expr)) {
                     (Some([lo, hi]), Expr::MethodCall(call))
                         if call.method == "split_at_mut" && call.args.len() == 1 =>
                     {
                         self.no_after(&local.attrs);
-                        self.split(lo, hi, &call.receiver, &call.args[0])
+                        self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
                     }
                     (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
                         let Expr::Path(path) = &*call.func else { return Ok(()) };
-                        let names = names.to_vec();
-                        self.call_function(call, &path.path, &names, &local.attrs)
+                        let attributes = [local.attrs.as_slice(), &call.attrs].concat();
+                        self.call_function(call, &path.path, names, &attributes)
                     }
                     _ => Err(self.not_in_language(
                         local,
@@ -218,7 +227,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn split(&mut self, lo: &Ident, hi: &Ident, receiver: &Expr, at: &Expr) -> Lower<()> {
+    pub(super) fn split(&mut self, names: [Option<&Ident>; 2], receiver: &Expr, at: &Expr) -> Lower<()> {
         let Some(view) = self.view(receiver)? else {
             return Err(self.refuse(
                 receiver,
@@ -235,8 +244,11 @@ impl Lowering<'_> {
         });
         let low = View { buffer: view.buffer, lo: view.lo, hi: middle.clone(), borrow };
         let high = View { buffer: view.buffer, lo: middle, hi: view.hi, borrow };
-        self.scopes.bind(lo, Binding::View(low));
-        self.scopes.bind(hi, Binding::View(high));
+        for (name, half) in names.into_iter().zip([low, high]) {
+            if let Some(name) = name {
+                self.scopes.bind(name, Binding::View(half));
+            }
+        }
         Ok(())
     }
 
@@ -282,8 +294,7 @@ impl Lowering<'_> {
                 "bind both: `let (lo, hi) = x.split_at_mut(k);`",
             )),
             Expr::Assign(assign) if name.is_none() => {
-                self.no_after(&[outer, &assign.attrs].concat());
-                self.assign(&assign.left, &assign.right)
+                self.assign(&assign.left, &assign.right, &[outer, &assign.attrs].concat())
             }
             Expr::If(choice) if name.is_none() => {
                 self.no_after(&[outer, &choice.attrs].concat());
@@ -327,6 +338,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
+        if let Some(elements) = self.elements_of(&each.expr) {
+            return self.for_each(each, elements);
+        }
         if let Some(done) = self.elements(each)? {
             return Ok(done);
         }
@@ -338,18 +352,30 @@ impl Lowering<'_> {
         let Some((from, to)) = self.literal_range(&each.expr) else {
             return self.turns(each, variable);
         };
+        self.unroll(each.span(), from..to, |lowering, value| {
+            if let Some(variable) = variable {
+                lowering.variables.push((variable.to_string(), Meaning::Number(value)));
+            }
+            lowering.block_with(variable, &each.body.stmts);
+            if variable.is_some() {
+                lowering.variables.pop();
+            }
+        });
+        Ok(())
+    }
+
+    /// Lowers a turn for each number, up to the limits.
+    pub(super) fn unroll(
+        &mut self,
+        span: Span,
+        turns: std::ops::Range<i128>,
+        mut turn: impl FnMut(&mut Self, i128),
+    ) {
         // The outermost loop is the one that grows too long.
         let outermost = self.unrolling.is_none();
-        let unrolling =
-            *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span: each.span() });
-        for value in from..to {
-            if let Some(variable) = variable {
-                self.variables.push((variable.to_string(), Meaning::Number(value)));
-            }
-            self.block_with(variable, &each.body.stmts);
-            if variable.is_some() {
-                self.variables.pop();
-            }
+        let unrolling = *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span });
+        for value in turns {
+            turn(self, value);
             self.unrolled += 1;
             let statements = self.statements.len() - unrolling.first;
             if statements > MOST_STATEMENTS || self.unrolled > MOST_TURNS {
@@ -363,7 +389,6 @@ impl Lowering<'_> {
             self.unrolling = None;
             self.unrolled = 0;
         }
-        Ok(())
     }
 
     fn over_limit(&mut self, span: Span) {
@@ -394,6 +419,14 @@ impl Lowering<'_> {
             RangeLimits::HalfOpen(_) => (from, to),
             RangeLimits::Closed(_) => (from, to.checked_add(1)?),
         })
+    }
+}
+
+/// Returns the name of an element of a pattern, `None` inside for `_`.
+fn name_or_none(pattern: &Pat) -> Option<Option<Ident>> {
+    match pattern {
+        Pat::Wild(_) => Some(None),
+        pattern => pattern_name(pattern).map(|name| Some(name.clone())),
     }
 }
 

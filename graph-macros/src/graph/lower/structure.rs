@@ -3,16 +3,16 @@
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Origin};
-use cuweave_core::sample::Condition;
+use cuweave_core::sample::{Condition, Test};
 use cuweave_core::structure::{Choice, Item, Loop, Turns};
-use cuweave_ptx::poly::Poly;
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprForLoop, ExprIf, ExprMatch, RangeLimits, Stmt};
+use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Pat, RangeLimits, Stmt, Type};
 
-use super::{Lower, Lowering, Turn};
-use crate::dims::{Bound, Meaning, turn};
+use super::calls::ungrouped;
+use super::{Lower, Lowering, Reported, Turn};
+use crate::dims::{Bound, Meaning, turn, typed};
 use crate::graph::scope::{Binding, View};
 
 impl Lowering<'_> {
@@ -58,6 +58,7 @@ impl Lowering<'_> {
     pub(super) fn swap(&mut self, a: &Expr, b: &Expr) -> Lower<()> {
         let ((a, one), (b, other)) = (self.renamed(a)?, self.renamed(b)?);
         self.same_length(&a, &one, &other)?;
+        self.renames.extend([one.buffer, other.buffer]);
         if self.is_outer(&a) || self.is_outer(&b) {
             self.items.push(Item::Swap(one.buffer, other.buffer));
         } else {
@@ -67,17 +68,88 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `h = y;`: the name `h` stands for the buffer of `y` from here on.
-    pub(super) fn assign(&mut self, to: &Expr, from: &Expr) -> Lower<()> {
-        let ((to, old), (from, new)) = (self.renamed(to)?, self.renamed(from)?);
-        self.same_length(&to, &old, &new)?;
-        if self.is_outer(&to) {
-            self.items.push(Item::Rename { to: old.buffer, from: new.buffer });
-        } else {
-            self.scopes.bind_again(&to, Binding::View(new));
+    /// `h = y;`: the name `h` stands for the buffer of `y` from here on. `h = block(&h);` and `(a, b) = block(..);`: the names stand
+    /// for what the call returns.
+    pub(super) fn assign(&mut self, to: &Expr, from: &Expr, attributes: &[Attribute]) -> Lower<()> {
+        if let Expr::Call(call) = ungrouped(from)
+            && matches!(ungrouped(&call.func), Expr::Path(_))
+        {
+            let attributes = [attributes, &call.attrs].concat();
+            return self.assign_results(to, call, &attributes);
         }
-        self.scopes.bind_again(&from, Binding::Moved(to));
+        self.no_after(attributes);
+        let ((to, old), (from, new)) = (self.target(to)?, self.renamed(from)?);
+        self.stands_for(&to, &old, &new)?;
+        // The name that is left without a buffer keeps the one that no other name has.
+        let left = if self.is_outer(&to) { new } else { old };
+        self.scopes.bind_again(&from, Binding::Moved(to, left));
         Ok(())
+    }
+
+    /// Gives a name the buffer of another one.
+    fn stands_for(&mut self, to: &Ident, old: &View, new: &View) -> Lower<()> {
+        self.same_length(to, old, new)?;
+        self.renames.extend([old.buffer, new.buffer]);
+        if self.is_outer(to) {
+            self.items.push(Item::Rename { to: old.buffer, from: new.buffer });
+            self.scopes.bind_again(to, Binding::View(old.clone()));
+        } else {
+            self.scopes.bind_again(to, Binding::View(new.clone()));
+        }
+        Ok(())
+    }
+
+    fn assign_results(&mut self, to: &Expr, call: &ExprCall, attributes: &[Attribute]) -> Lower<()> {
+        let targets: Vec<&Expr> = match ungrouped(to) {
+            Expr::Tuple(tuple) => tuple.elems.iter().collect(),
+            one => vec![one],
+        };
+        let targets: Lower<Vec<Option<(Ident, View)>>> = targets
+            .into_iter()
+            .map(|target| match target {
+                Expr::Infer(_) => Ok(None),
+                target => self.target(target).map(Some),
+            })
+            .collect();
+        let targets = targets?;
+        let names: Vec<Option<Ident>> =
+            targets.iter().map(|target| target.as_ref().map(|target| target.0.clone())).collect();
+        self.scopes.enter();
+        let done = match (names.as_slice(), ungrouped(&call.func)) {
+            ([Some(name)], _) => self.call(call, Some(name), attributes),
+            (names, Expr::Path(path)) => self.call_function(call, &path.path, names, attributes),
+            _ => Err(Reported),
+        };
+        let given: Vec<Option<Binding>> =
+            names.iter().map(|name| name.as_ref().and_then(|name| self.scopes.get(name).cloned())).collect();
+        let (resolved, _) = self.scopes.leave();
+        self.resolve(resolved);
+        done?;
+        for (target, given) in targets.into_iter().zip(given) {
+            let Some((name, old)) = target else { continue };
+            match given {
+                Some(Binding::View(new)) if new.buffer != old.buffer => self.stands_for(&name, &old, &new)?,
+                _ => {
+                    return Err(self.refuse(
+                        &name,
+                        "only an allocation is assigned to the name of one",
+                        "assign what `alloc` or a graph function returns",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the name that an assignment gives a buffer, and the one that it has; its buffer may have another name since.
+    fn target(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
+        if let Expr::Path(path) = ungrouped(expr)
+            && let Some(name) = path.path.get_ident()
+            && let Some(Binding::Moved(_, view)) = self.scopes.get(name)
+        {
+            return Ok((name.clone(), view.clone()));
+        }
+        self.renamed(expr)
     }
 
     /// Returns the name and the buffer of an allocation, of which the name may come to stand for another one.
@@ -138,6 +210,15 @@ impl Lowering<'_> {
         self.scopes.bind(name, Binding::Number);
     }
 
+    /// `let dim: u64 = n as u64 * 2;`: rustc holds the type against the expression.
+    pub(super) fn typed_scalar(&mut self, name: &Ident, ty: &Type, value: &Expr) {
+        let value = self.substituted(value);
+        let typed: Expr = typed(ty, &value);
+        self.typed.push(typed.clone());
+        self.variables.push((name.to_string(), Meaning::Expression(Box::new(typed))));
+        self.scopes.bind(name, Binding::Number);
+    }
+
     /// Returns true for the name of a scalar.
     pub(super) fn names_a_scalar(&self, expr: &Expr) -> bool {
         matches!(expr, Expr::Path(path) if path.path.get_ident().is_some_and(|name| {
@@ -177,48 +258,67 @@ impl Lowering<'_> {
             number = quote!(if #condition { #at } else { #otherwise });
         }
         let total = arms.len() > conditions.len();
-        let compares = if conditions.len() == 1 { self.comparison(&conditions[0]) } else { None };
+        let mut tests: Vec<Test> = conditions.iter().map(|condition| self.test(condition)).collect();
+        tests.extend(total.then_some(Test::Known(true)));
         self.choose(choice.span().start().line as u32, syn::parse_quote!(#number), arms);
-        self.conditions.push(Condition { compares, total });
+        self.conditions.push(Condition { arms: tests, total });
         Ok(())
-    }
-
-    /// Returns the sides of `a == b` or `a != b` of integers, and true for `==`.
-    fn comparison(&mut self, condition: &Expr) -> Option<(Poly, Poly, bool)> {
-        match condition {
-            Expr::Paren(inner) => self.comparison(&inner.expr),
-            Expr::Group(inner) => self.comparison(&inner.expr),
-            Expr::Binary(binary) => {
-                let equal = match binary.op {
-                    BinOp::Eq(_) => true,
-                    BinOp::Ne(_) => false,
-                    _ => return None,
-                };
-                let mut side = |expr: &Expr| Bound::of(expr, true, &self.integers, &mut self.symbols).poly;
-                Some((side(&binary.left), side(&binary.right), equal))
-            }
-            _ => None,
-        }
     }
 
     /// `match scalar { .. }`: the scalar is evaluated when the graph is built.
     pub(super) fn match_arms(&mut self, choice: &ExprMatch) -> Lower<()> {
         let of = self.substituted(&choice.expr);
-        let mut arms = Vec::new();
-        let mut patterns = Vec::new();
+        let (mut arms, mut patterns, mut tests) = (Vec::new(), Vec::new(), Vec::new());
         for (at, arm) in (0u32..).zip(&choice.arms) {
-            let pattern = &arm.pat;
+            let variables = self.variables.len();
+            self.scopes.enter();
+            let done = self.match_arm(&of, arm);
+            let (resolved, _) = self.scopes.leave();
+            self.resolve(resolved);
+            self.variables.truncate(variables);
+            let (pattern, test, items) = done?;
             patterns.push(quote!(#pattern => #at,));
-            arms.push(self.items_of(|lowering| match &*arm.body {
-                Expr::Block(block) if block.label.is_none() => lowering.block(&block.block.stmts),
-                body => lowering.block(&[Stmt::Expr(body.clone(), None)]),
-            }));
+            tests.push(test);
+            arms.push(items);
+        }
+        // rustc sees to it that a `match` takes all values.
+        if let Some(last) = tests.last_mut() {
+            *last = Test::Known(true);
         }
         let number = syn::parse_quote!(match #of { #(#patterns)* });
         self.choose(choice.span().start().line as u32, number, arms);
-        // rustc sees to it that a `match` takes all values.
-        self.conditions.push(Condition { compares: None, total: true });
+        self.conditions.push(Condition { arms: tests, total: true });
         Ok(())
+    }
+
+    /// Returns the pattern of an arm as rustc evaluates it, its test, and its items.
+    fn match_arm(&mut self, of: &Expr, arm: &syn::Arm) -> Lower<(TokenStream, Test, Vec<Item>)> {
+        let (pattern, guard) = match &arm.pat {
+            Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
+            pattern => (pattern, None),
+        };
+        let mut names = Vec::new();
+        self.bound_by(pattern, of, &mut names)?;
+        for (name, value) in names {
+            // A name without a small letter is that of a constant.
+            if name.to_string().contains(char::is_lowercase) {
+                self.scopes.bind(&name, Binding::Number);
+                self.variables
+                    .push((name.to_string(), Meaning::Expression(Box::new(syn::parse_quote!((#value))))));
+            }
+        }
+        let mut test = self.pattern_test(pattern, of);
+        let mut tokens = quote!(#pattern);
+        if let Some(guard) = guard {
+            let guard = self.substituted(guard);
+            test = Test::All(vec![test, self.test(&guard)]);
+            tokens = quote!(#pattern if #guard);
+        }
+        let items = self.items_of(|lowering| match ungrouped(&arm.body) {
+            Expr::Block(block) if block.label.is_none() => lowering.block(&block.block.stmts),
+            body => lowering.block(&[Stmt::Expr(body.clone(), None)]),
+        });
+        Ok((tokens, test, items))
     }
 
     fn choose(&mut self, line: u32, number: Expr, arms: Vec<Vec<Item>>) {

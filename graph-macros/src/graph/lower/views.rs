@@ -20,7 +20,7 @@ impl Lowering<'_> {
             Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
                 Some(Binding::View(view)) => Ok(Some(view.clone())),
                 Some(Binding::Unknown) => Err(Reported),
-                Some(Binding::Moved(to)) => {
+                Some(Binding::Moved(to, _)) => {
                     let message = format!("the buffer of this name is called `{to}` since");
                     Err(self.refuse(
                         expr,

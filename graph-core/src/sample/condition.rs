@@ -1,0 +1,151 @@
+//! The conditions of choices, as far as they are decided in a turn.
+
+use crate::table::Op;
+use cuweave_ptx::poly::{Facts, Poly};
+
+/// The conditions of a choice: the first arm whose test holds is taken.
+#[derive(Clone, Debug, Default)]
+pub struct Condition {
+    /// The test of each arm.
+    pub arms: Vec<Test>,
+    /// True if one of the arms always runs.
+    pub total: bool,
+}
+
+/// A condition over scalars.
+#[derive(Clone, Debug)]
+pub enum Test {
+    /// Holds or does not, whatever the scalars.
+    Known(bool),
+    /// A comparison of integers.
+    Compare(Number, Relation, Number),
+    /// All hold.
+    All(Vec<Test>),
+    /// One holds at least.
+    Any(Vec<Test>),
+    /// Does not hold.
+    Not(Box<Test>),
+    /// Is not an expression that the check knows.
+    Opaque,
+}
+
+/// How two integers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `a == b`.
+    Equal,
+    /// `a < b`.
+    Less,
+    /// `a <= b`.
+    AtMost,
+}
+
+/// An integer.
+#[derive(Clone, Debug)]
+pub enum Number {
+    /// A polynomial.
+    Poly(Poly),
+    /// An operation on two.
+    Operation(Op, Box<(Number, Number)>),
+}
+
+impl Number {
+    /// Returns its polynomial with values put in; `None` where it has none.
+    pub fn poly(&self, put_in: &impl Fn(&Poly) -> Poly) -> Option<Poly> {
+        let (op, sides) = match self {
+            Number::Poly(poly) => return Some(put_in(poly)),
+            Number::Operation(op, sides) => (op, sides),
+        };
+        let (left, right) = (sides.0.poly(put_in)?, sides.1.poly(put_in)?);
+        let constants = || left.as_constant().zip(right.as_constant());
+        match op {
+            Op::Add => left.plus(&right),
+            Op::Sub => left.minus(&right),
+            Op::Mul => left.times(&right),
+            Op::Div => constants()?.0.checked_div(right.as_constant()?).map(Poly::constant),
+            Op::Rem => constants()?.0.checked_rem(right.as_constant()?).map(Poly::constant),
+            Op::Constant(_) | Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => None,
+        }
+    }
+}
+
+impl Test {
+    /// Returns true or false where the test is decided by values and facts.
+    pub fn decide(&self, put_in: &impl Fn(&Poly) -> Poly, facts: &Facts) -> Option<bool> {
+        match self {
+            Test::Known(known) => Some(*known),
+            Test::Opaque => None,
+            Test::Not(inner) => inner.decide(put_in, facts).map(|known| !known),
+            Test::All(list) => all(list.iter().map(|one| one.decide(put_in, facts))),
+            Test::Any(list) => {
+                all(list.iter().map(|one| one.decide(put_in, facts).map(|known| !known))).map(|known| !known)
+            }
+            Test::Compare(left, relation, right) => {
+                let (left, right) = (left.poly(put_in)?, right.poly(put_in)?);
+                let less =
+                    |a: &Poly, b: &Poly| a.plus(&Poly::constant(1)).is_some_and(|a| facts.at_most(&a, b));
+                let (yes, no) = match relation {
+                    Relation::Equal => (
+                        left == right || facts.at_most(&left, &right) && facts.at_most(&right, &left),
+                        less(&left, &right) || less(&right, &left),
+                    ),
+                    Relation::Less => (less(&left, &right), facts.at_most(&right, &left)),
+                    Relation::AtMost => (facts.at_most(&left, &right), less(&right, &left)),
+                };
+                // Facts that contradict each other decide nothing.
+                if yes == no { None } else { Some(yes) }
+            }
+        }
+    }
+
+    /// Adds the polynomials that are not negative where the test holds, or where it does not.
+    pub fn imply(&self, holds: bool, put_in: &impl Fn(&Poly) -> Poly, found: &mut Vec<Poly>) {
+        match self {
+            Test::Known(_) | Test::Opaque => {}
+            Test::Not(inner) => inner.imply(!holds, put_in, found),
+            Test::All(list) if holds => list.iter().for_each(|one| one.imply(true, put_in, found)),
+            Test::Any(list) if !holds => list.iter().for_each(|one| one.imply(false, put_in, found)),
+            Test::All(_) | Test::Any(_) => {}
+            Test::Compare(left, relation, right) => {
+                let (Some(left), Some(right)) = (left.poly(put_in), right.poly(put_in)) else { return };
+                let mut add = |low: &Poly, high: &Poly, by: i128| {
+                    found.extend(high.minus(low).and_then(|poly| poly.minus(&Poly::constant(by))));
+                };
+                match (relation, holds) {
+                    (Relation::Equal, true) => {
+                        add(&left, &right, 0);
+                        add(&right, &left, 0);
+                    }
+                    // Integers over lengths are at least 0: what is not 0 is at least 1.
+                    (Relation::Equal, false) if right.as_constant() == Some(0) => add(&right, &left, 1),
+                    (Relation::Equal, false) => {}
+                    (Relation::Less, true) => add(&left, &right, 1),
+                    (Relation::Less, false) => add(&right, &left, 0),
+                    (Relation::AtMost, true) => add(&left, &right, 0),
+                    (Relation::AtMost, false) => add(&right, &left, 1),
+                }
+            }
+        }
+    }
+
+    /// Calls `with` with the sides of each comparison in it.
+    pub fn comparisons(&self, with: &mut dyn FnMut(&Number, &Number)) {
+        match self {
+            Test::Known(_) | Test::Opaque => {}
+            Test::Not(inner) => inner.comparisons(with),
+            Test::All(list) | Test::Any(list) => list.iter().for_each(|one| one.comparisons(with)),
+            Test::Compare(left, _, right) => with(left, right),
+        }
+    }
+}
+
+/// Returns true if all are, false if one is not, and nothing where that is open.
+fn all(mut tests: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    tests
+        .try_fold(Some(true), |so_far, test| match test {
+            Some(false) => Err(()),
+            Some(true) => Ok(so_far),
+            None => Ok(None),
+        })
+        .unwrap_or(Some(false))
+}

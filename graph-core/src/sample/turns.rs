@@ -1,0 +1,389 @@
+//! The turns of loops that are sampled, and what all turns write together.
+
+use std::collections::BTreeSet;
+
+use cuweave_ptx::poly::Poly;
+
+use super::{Join, Sampler, in_turn, mentions};
+use crate::index::Index;
+use crate::index::size;
+use crate::ir::{BufferId, DimId, Lifetime, Mode, Origin};
+use crate::structure::{Item, Loop, Turns};
+
+/// Statements are sampled at most this often because of the turns of loops: loops in many loops have one turn.
+const MOST_COPIES: usize = 64;
+
+/// A range of a buffer of the templates that is written.
+#[derive(Clone, Debug)]
+struct Row {
+    buffer: BufferId,
+    lo: Poly,
+    hi: Poly,
+    /// A bound that reads like its ends.
+    like: DimId,
+}
+
+/// A loop over a range, with the values of its ends.
+struct Range<'l> {
+    each: &'l Loop,
+    variable: Poly,
+    lo: Poly,
+    hi: Poly,
+    /// The turns that are sampled from the first one on.
+    turns: usize,
+    /// True if the last turn is sampled for itself.
+    last: bool,
+}
+
+impl Sampler<'_> {
+    pub(super) fn each(&mut self, each: &Loop) {
+        let Turns::Range(lo, hi) = each.turns else {
+            // Which elements there are is known when the graph is built: one turn stands for all.
+            let mut join = Join::new(self);
+            join.arm(self, |_| {});
+            join.arm(self, |sampler| sampler.items(&each.body));
+            return join.end(self);
+        };
+        let (lo, hi) = (self.now(&self.source.polys[lo]), self.now(&self.source.polys[hi]));
+        if hi.minus(&lo).and_then(|turns| turns.as_constant()).is_some_and(|turns| turns <= 0) {
+            return;
+        }
+        let variable = self.shape.variables[each.variable].clone();
+        let room = MOST_COPIES / self.copies;
+        let last = room >= 4 && self.tells_last(&each.body, &variable, &lo, &hi);
+        let turns = if room < 2 { 1 } else { self.period(&each.body).clamp(2, room) };
+        let range = Range { each, variable, lo, hi, turns, last };
+        let copies = self.copies;
+        self.copies *= range.turns + 2 * usize::from(range.last);
+        if last {
+            self.first_and_last(&range)
+        } else {
+            self.chain(&range, 0, false)
+        }
+        self.copies = copies;
+        let region = self.open();
+        let rows = self.rows_of(&range.each.body, &range.variable, (&range.lo, &range.hi));
+        self.write(region, rows);
+        self.close(region);
+    }
+
+    /// Samples the turns from one on, each of which may be none. `last` says that the last turn is not among them.
+    fn chain(&mut self, range: &Range<'_>, turn: usize, last: bool) {
+        let begun = range.lo.plus(&Poly::constant(turn as i128));
+        let Some(value) = begun.filter(|_| turn < range.turns) else { return };
+        let more = range.hi.minus(&value).and_then(|left| left.minus(&Poly::constant(1 + i128::from(last))));
+        let Some(more) = more else { return };
+        let one = |sampler: &mut Self| {
+            let assumed = sampler.assumed.len();
+            sampler.assumed.push(more.clone());
+            sampler.turn(range, value.clone());
+            sampler.chain(range, turn + 1, last);
+            sampler.assumed.truncate(assumed);
+        };
+        let (always, never) = match more.as_constant() {
+            Some(left) => (left >= 0, left < 0),
+            None => (turn == 0 && !last && self.runs(&range.lo, &range.hi), false),
+        };
+        if never {
+            return;
+        }
+        if always {
+            return one(self);
+        }
+        let mut join = Join::new(self);
+        join.arm(self, |_| {});
+        join.arm(self, one);
+        join.end(self);
+    }
+
+    fn turn(&mut self, range: &Range<'_>, value: Poly) {
+        self.turns.push((range.variable.clone(), value));
+        self.items(&range.each.body);
+        self.turns.pop();
+    }
+
+    /// Samples a loop whose last turn differs: no turn, one that is the last, or several.
+    fn first_and_last(&mut self, range: &Range<'_>) {
+        let (Some(before), Some(turns)) = (range.hi.minus(&Poly::constant(1)), range.hi.minus(&range.lo))
+        else {
+            return;
+        };
+        let beyond = |least: i128| turns.minus(&Poly::constant(least));
+        let mut join = Join::new(self);
+        if !self.runs(&range.lo, &range.hi) {
+            join.arm(self, |_| {});
+        }
+        let known = turns.as_constant();
+        if known.is_none_or(|turns| turns == 1) {
+            join.arm(self, |sampler| {
+                let assumed = sampler.assumed.len();
+                sampler.assumed.extend(beyond(1));
+                sampler.assumed.extend(beyond(1).and_then(|more| Poly::constant(0).minus(&more)));
+                // That its range is that of all turns is not among the facts about bounds.
+                sampler.before_last(range, &range.lo);
+                sampler.turn(range, range.lo.clone());
+                sampler.assumed.truncate(assumed);
+            });
+        }
+        if known.is_none_or(|turns| turns > 1) {
+            join.arm(self, |sampler| {
+                let assumed = sampler.assumed.len();
+                sampler.assumed.extend(beyond(2));
+                sampler.turn(range, range.lo.clone());
+                sampler.chain(range, 1, true);
+                sampler.before_last(range, &before);
+                sampler.turn(range, before.clone());
+                sampler.assumed.truncate(assumed);
+            });
+        }
+        join.end(self);
+    }
+
+    /// What the turns before the last write: where that is not proved to be all, it counts as written, since a turn between may
+    /// have written it.
+    fn before_last(&mut self, range: &Range<'_>, before: &Poly) {
+        let region = self.open();
+        let rows = self.rows_of(&range.each.body, &range.variable, (&range.lo, before));
+        self.write(region, rows);
+        let mut moving = BTreeSet::new();
+        self.written_in(&range.each.body, &mut |sampler, access| {
+            let ends = [&sampler.source.polys[access.lo], &sampler.source.polys[access.hi]];
+            if ends.iter().any(|end| mentions(end, &range.variable)) {
+                moving.insert(access.buffer);
+            }
+        });
+        for buffer in moving {
+            let buffer = self.buffers[buffer];
+            let len = self.out.program.buffers[buffer].len;
+            let zero = self.push(Poly::constant(0), len);
+            self.out.regions.list[region].written.push((buffer, zero, len));
+        }
+        self.close(region);
+    }
+
+    fn written_in(&self, items: &[Item], with: &mut dyn FnMut(&Self, &crate::ir::Access)) {
+        for item in items {
+            match item {
+                Item::Statement(statement) => {
+                    let accesses = self.source.program.statements[*statement].accesses.iter();
+                    accesses.filter(|access| access.mode.writes()).for_each(|access| with(self, access));
+                }
+                Item::Loop(each) => self.written_in(&each.body, with),
+                Item::Choice(choice) => choice.arms.iter().for_each(|arm| self.written_in(arm, with)),
+                Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {}
+            }
+        }
+    }
+
+    /// Returns true if a loop from `lo` to `hi` has a turn, because of literal bounds, of an arm around, of `#[at_least(n)]`, or because an
+    /// argument would have no elements otherwise: no length is 0.
+    fn runs(&self, lo: &Poly, hi: &Poly) -> bool {
+        let Some(turns) = hi.minus(lo) else { return false };
+        if let Some(count) = turns.as_constant() {
+            return count > 0;
+        }
+        if lo.plus(&Poly::constant(1)).is_some_and(|next| self.facts().at_most(&next, hi)) {
+            return true;
+        }
+        let mut terms = turns.terms();
+        let (Some((factors, 1)), None) = (terms.next(), terms.next()) else { return false };
+        let lengths =
+            self.source.program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_)));
+        lengths.map(|buffer| &self.source.polys[buffer.len]).any(|len| {
+            let mut terms = len.terms();
+            match (terms.next(), terms.next()) {
+                (Some((product, _)), None) => factors.iter().all(|factor| product.contains(factor)),
+                _ => false,
+            }
+        })
+    }
+
+    /// Returns true if a condition in a body compares the variable of its loop with the last value of it.
+    fn tells_last(&self, body: &[Item], variable: &Poly, lo: &Poly, hi: &Poly) -> bool {
+        if hi.minus(lo).is_none_or(|turns| turns.as_constant().is_some()) {
+            return false;
+        }
+        let at_end = |poly: &Poly| {
+            let mut turns = self.turns.clone();
+            turns.push((variable.clone(), hi.clone()));
+            in_turn(poly, &turns).unwrap_or_else(|| poly.clone())
+        };
+        body.iter().any(|item| match item {
+            Item::Loop(each) => self.tells_last(&each.body, variable, lo, hi),
+            Item::Choice(choice) => {
+                let mut found = false;
+                for test in &self.shape.conditions[size(choice.number)].arms {
+                    test.comparisons(&mut |left, right| {
+                        let sides = left.poly(&at_end).zip(right.poly(&at_end));
+                        let mentioned = [left, right].into_iter().any(|side| {
+                            side.poly(&Poly::clone).is_some_and(|poly| mentions(&poly, variable))
+                        });
+                        let difference = sides.and_then(|(left, right)| left.minus(&right));
+                        found |= mentioned && difference.is_some_and(|poly| poly.as_constant().is_some());
+                    });
+                }
+                found || choice.arms.iter().any(|arm| self.tells_last(arm, variable, lo, hi))
+            }
+            Item::Statement(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => false,
+        })
+    }
+
+    /// Returns the number of turns after which the names that a body gives other buffers have had all of them.
+    fn period(&self, body: &[Item]) -> usize {
+        let moves = |item: &&Item| matches!(item, Item::Rename { .. } | Item::Swap(..));
+        let moves: Vec<&Item> = body.iter().filter(moves).collect();
+        if moves.is_empty() {
+            return 2;
+        }
+        let mut names: Vec<BufferId> = moves
+            .iter()
+            .flat_map(|item| match item {
+                Item::Rename { to, from } => [*to, *from],
+                Item::Swap(a, b) => [*a, *b],
+                _ => [BufferId::new(0); 2],
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut now = names.clone();
+        let mut seen = BTreeSet::new();
+        while seen.len() < MOST_COPIES && seen.insert(now.clone()) {
+            for item in &moves {
+                let at = |name: &BufferId| names.binary_search(name).unwrap_or(0);
+                match item {
+                    Item::Rename { to, from } => now[at(to)] = now[at(from)],
+                    Item::Swap(a, b) => now.swap(at(a), at(b)),
+                    _ => {}
+                }
+            }
+        }
+        seen.len()
+    }
+
+    /// Writes ranges behind a region, whether its statements run or not.
+    fn write(&mut self, region: usize, rows: Vec<Row>) {
+        for Row { buffer, lo, hi, like } in rows {
+            let buffer = self.buffers[buffer];
+            let (lo, hi) = (self.push(lo, like), self.push(hi, like));
+            self.out.regions.list[region].written.push((buffer, lo, hi));
+        }
+    }
+
+    /// Returns the ranges that the turns of a loop from `lo` to `hi` write together: those where one turn ends at the begin of
+    /// the next, or begins at its end.
+    fn rows_of(&self, body: &[Item], variable: &Poly, (lo, hi): (&Poly, &Poly)) -> Vec<Row> {
+        let mut renamed = BTreeSet::new();
+        self.renamed_in(body, &mut renamed);
+        let mut rows = self.rows(body);
+        rows.retain(|row| !renamed.contains(&row.buffer));
+        let rows = rows.into_iter().filter_map(|row| over_turns(row, variable, lo, hi, self.runs(lo, hi)));
+        let value = |poly: &Poly| in_turn(poly, &self.turns).unwrap_or_else(|| poly.clone());
+        rows.map(|row| Row { lo: value(&row.lo), hi: value(&row.hi), ..row }).collect()
+    }
+
+    /// Adds the names that a body gives other buffers: those that it renames and those that it allocates.
+    fn renamed_in(&self, items: &[Item], found: &mut BTreeSet<BufferId>) {
+        for item in items {
+            match item {
+                Item::Statement(id) => {
+                    let statement = &self.source.program.statements[*id];
+                    if let Some(Lifetime::Begins(&buffer)) = statement.kind.lifetime() {
+                        found.insert(buffer);
+                    }
+                    let results =
+                        statement.accesses.iter().filter(|access| self.is_result(access.buffer, *id));
+                    found.extend(results.map(|access| access.buffer));
+                }
+                Item::Loop(each) => self.renamed_in(&each.body, found),
+                Item::Choice(choice) => choice.arms.iter().for_each(|arm| self.renamed_in(arm, found)),
+                Item::Rename { to, from } => found.extend([*to, *from]),
+                Item::Swap(a, b) => found.extend([*a, *b]),
+                Item::Needs(_) => {}
+            }
+        }
+    }
+
+    /// Returns the ranges that items write, over the variables of all loops around them, and those that adjacent ones make.
+    fn rows(&self, items: &[Item]) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::new();
+        for item in items {
+            match item {
+                Item::Statement(statement) => {
+                    let accesses = self.source.program.statements[*statement].accesses.iter();
+                    let written =
+                        accesses.filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite));
+                    rows.extend(written.map(|access| Row {
+                        buffer: access.buffer,
+                        lo: self.source.polys[access.lo].clone(),
+                        hi: self.source.polys[access.hi].clone(),
+                        like: access.lo,
+                    }));
+                }
+                Item::Loop(each) => {
+                    let Turns::Range(lo, hi) = each.turns else { continue };
+                    let (lo, hi) = (&self.source.polys[lo], &self.source.polys[hi]);
+                    let variable = &self.shape.variables[each.variable];
+                    let runs = self.runs(lo, hi);
+                    let inner = self.rows(&each.body).into_iter();
+                    rows.extend(inner.filter_map(|row| over_turns(row, variable, lo, hi, runs)));
+                }
+                Item::Choice(choice) if self.shape.conditions[size(choice.number)].total => {
+                    let mut arms = choice.arms.iter().map(|arm| self.rows(arm));
+                    let Some(first) = arms.next() else { continue };
+                    let others: Vec<Vec<Row>> = arms.collect();
+                    let alike = |one: &Row, other: &Row| {
+                        (one.buffer, &one.lo, &one.hi) == (other.buffer, &other.lo, &other.hi)
+                    };
+                    let common =
+                        |row: &Row| others.iter().all(|arm| arm.iter().any(|other| alike(row, other)));
+                    rows.extend(first.into_iter().filter(common));
+                }
+                Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {}
+            }
+        }
+        joined(rows)
+    }
+}
+
+/// The most ranges of a turn that are joined.
+const MOST_ROWS: usize = 64;
+
+/// Adds the ranges that adjacent ones make.
+fn joined(mut rows: Vec<Row>) -> Vec<Row> {
+    let mut at = 0;
+    while at < rows.len() && rows.len() < MOST_ROWS {
+        for other in 0..at {
+            for (first, second) in [(at, other), (other, at)] {
+                let (first, second) = (&rows[first], &rows[second]);
+                if first.buffer == second.buffer && first.hi == second.lo && first.lo != second.hi {
+                    let (lo, hi) = (first.lo.clone(), second.hi.clone());
+                    let row = Row { lo, hi, ..*first };
+                    let known = |one: &Row| (one.buffer, &one.lo, &one.hi) == (row.buffer, &row.lo, &row.hi);
+                    if !rows.iter().any(known) {
+                        rows.push(row);
+                    }
+                }
+            }
+        }
+        at += 1;
+    }
+    rows
+}
+
+/// Returns the range that the turns of a loop write together, if that is one.
+fn over_turns(row: Row, variable: &Poly, lo: &Poly, hi: &Poly, runs: bool) -> Option<Row> {
+    if !mentions(&row.lo, variable) && !mentions(&row.hi, variable) {
+        return runs.then_some(row);
+    }
+    let at = |poly: &Poly, value: &Poly| in_turn(poly, &[(variable.clone(), value.clone())]);
+    let one = Poly::constant(1);
+    let next = variable.plus(&one)?;
+    if at(&row.lo, &next)? == row.hi {
+        return Some(Row { lo: at(&row.lo, lo)?, hi: at(&row.lo, hi)?, ..row });
+    }
+    if at(&row.hi, &next)? == row.lo {
+        let last = hi.minus(&one)?;
+        return Some(Row { lo: at(&row.lo, &last)?, hi: at(&row.hi, lo)?, ..row });
+    }
+    None
+}

@@ -1,0 +1,100 @@
+//! Loops over arrays of buffers, whose lengths are literals: `for x in &w`, `for (i, x) in w.iter().enumerate()`.
+
+use proc_macro2::Ident;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprForLoop, Pat};
+
+use super::{Lower, Lowering};
+use crate::dims::Meaning;
+use crate::graph::scope::{Binding, Borrow, View};
+
+/// The elements that a loop runs over.
+pub(super) struct Elements {
+    views: Vec<View>,
+    /// True if the loop counts them.
+    enumerated: bool,
+}
+
+impl Lowering<'_> {
+    /// Returns the elements of an array of buffers that a loop runs over: `&w`, `&mut w`, `w`, `w.iter()`, `w.iter_mut()`, and these
+    /// with `.enumerate()`.
+    pub(super) fn elements_of(&self, expr: &Expr) -> Option<Elements> {
+        match expr {
+            Expr::Paren(inner) => self.elements_of(&inner.expr),
+            Expr::Group(inner) => self.elements_of(&inner.expr),
+            Expr::Reference(inner) => {
+                let elements = self.elements_of(&inner.expr)?;
+                Some(if inner.mutability.is_some() { elements } else { elements.shared() })
+            }
+            Expr::MethodCall(call) if call.args.is_empty() => {
+                let elements = self.elements_of(&call.receiver)?;
+                match call.method.to_string().as_str() {
+                    "iter" => Some(elements.shared()),
+                    "iter_mut" | "into_iter" => Some(elements),
+                    "enumerate" if !elements.enumerated && is_iterator(&call.receiver) => {
+                        Some(Elements { enumerated: true, ..elements })
+                    }
+                    _ => None,
+                }
+            }
+            Expr::Path(path) => match self.scopes.get(path.path.get_ident()?)? {
+                Binding::Array(views, _) => Some(Elements { views: views.clone(), enumerated: false }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Lowers a turn for each element.
+    pub(super) fn for_each(&mut self, each: &ExprForLoop, elements: Elements) -> Lower<()> {
+        let names = match (&*each.pat, elements.enumerated) {
+            (Pat::Tuple(tuple), true) if tuple.elems.len() == 2 => {
+                name(&tuple.elems[0]).zip(name(&tuple.elems[1]))
+            }
+            (pattern, false) => name(pattern).map(|name| (None, name)),
+            _ => None,
+        };
+        let Some((index, element)) = names else {
+            return Err(self.not_in_language(&each.pat, "this pattern is", &[]));
+        };
+        let count = elements.views.len() as i128;
+        self.unroll(each.span(), 0..count, |lowering, at| {
+            let view = usize::try_from(at).ok().and_then(|at| elements.views.get(at));
+            let Some(view) = view else { return };
+            lowering.scopes.enter();
+            if let Some(element) = element {
+                lowering.scopes.bind(element, Binding::View(view.clone()));
+            }
+            if let Some(index) = index {
+                lowering.variables.push((index.to_string(), Meaning::Number(at)));
+            }
+            lowering.block_with(index, &each.body.stmts);
+            if index.is_some() {
+                lowering.variables.pop();
+            }
+            let (resolved, _) = lowering.scopes.leave();
+            lowering.resolve(resolved);
+        });
+        Ok(())
+    }
+}
+
+impl Elements {
+    fn shared(self) -> Elements {
+        let shared = |view: View| View { borrow: view.borrow.map(|_| Borrow::Shared), ..view };
+        Elements { views: self.views.into_iter().map(shared).collect(), ..self }
+    }
+}
+
+fn is_iterator(expr: &Expr) -> bool {
+    matches!(expr, Expr::MethodCall(call) if call.method != "enumerate")
+}
+
+/// Returns the name of a pattern, `None` inside for `_`.
+fn name(pattern: &Pat) -> Option<Option<&Ident>> {
+    match pattern {
+        Pat::Wild(_) => Some(None),
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(Some(&name.ident)),
+        _ => None,
+    }
+}
