@@ -99,7 +99,10 @@ fn race<A: GraphFn>(
     by_hand: impl Fn() -> Result<hand::Graph>,
     mut ours: impl FnMut() -> Result<([Duration; 2], Size)>,
 ) -> Result<()> {
-    let program = &A::table(cuweave::__private::Token).get().ok_or("no table")?.program;
+    let program = &A::table(cuweave::__private::Token)
+        .and_then(cuweave::__private::Table::get)
+        .ok_or("no table")?
+        .program;
     let dims = dims(program, names)?;
     let (checked, _) = compile::front(Source::with_values(program.clone(), &dims));
     let checked = checked.ok_or("it was checked when it was compiled")?;

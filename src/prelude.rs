@@ -1,13 +1,14 @@
 //! The words of the language, so that editors know them.
 //!
-//! The attributes read the words of graph functions and of kernel declarations as tokens; nothing calls them.
+//! The attributes read the words of graph functions and of kernel declarations as tokens; only the
+//! launches of a builder call `atomic` and `per_item`.
 
 use std::marker::PhantomData;
 
 pub use cudarc::driver::LaunchConfig;
 #[doc(inline)]
 pub use cuweave_core::runtime::Pinned;
-use cuweave_core::runtime::private;
+use cuweave_core::runtime::builder::{Items, UpdatedByAtomics};
 #[doc(inline)]
 pub use cuweave_core::runtime::private::param::Atomic;
 pub use std::mem::MaybeUninit;
@@ -27,7 +28,7 @@ pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
 }
 
 /// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with
-/// feature `f16` also of `half::f16` and `half::bf16`.
+/// feature `half` also of `half::f16` and `half::bf16`.
 pub fn fill(only: InGraphFunctions) {
     match only {}
 }
@@ -47,8 +48,8 @@ pub fn free(only: InGraphFunctions) {
 /// Two such launches are not ordered if the PTX shows that they commute: both only apply one reduction (`add`, `min`,
 /// `max`, `and`, `or` or `xor`) of one type to the buffer, at the scope of the device or wider, and do not use its
 /// results. All others are ordered as they are written; in explicit order the build refuses them.
-pub fn atomic(only: InGraphFunctions) {
-    match only {}
+pub fn atomic<B: UpdatedByAtomics>(buffer: B) -> B::Argument {
+    buffer.by_atomics()
 }
 
 /// `record(layer.inner)` is the argument of a graph function for a record in a record, or for a list in one.
@@ -61,8 +62,8 @@ pub fn record(only: InGraphFunctions) {
 
 /// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
 /// `.maxntid` says so. `n = 0` is an error.
-pub fn per_item(n: impl private::ToDim) -> private::PerItem {
-    private::per_item(n)
+pub fn per_item<N: Items>(n: N) -> N::Config {
+    n.per_item()
 }
 
 /// An item that generated code uses, so that a glob import of the prelude never counts as unused.

@@ -62,6 +62,7 @@ const CRATES: [(&str, &[&str]); 7] = [
             "observe",
             "build",
             "exec",
+            "builder",
         ],
     ),
     (

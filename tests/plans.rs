@@ -169,7 +169,8 @@ fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
 
 /// Returns the stages as text, for these values of the expressions in lengths.
 fn stages<A: GraphFn>(leaves: &[u64]) -> String {
-    let table = A::table(cuweave::__private::Token).get().expect("a table");
+    let table =
+        A::table(cuweave::__private::Token).and_then(cuweave::__private::Table::get).expect("a table");
     let dims: Vector<DimId, u64> = table.dims.iter().map(|code| value(code, leaves)).collect();
     let checked = front(Source::with_values(table.program.clone(), &dims)).0;
     let checked = checked.expect("it was checked when it was compiled");

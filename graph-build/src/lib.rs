@@ -1,80 +1,93 @@
 //! CUDA C++ to PTX in a build script, so that `#[cuweave::kernels("kernels/nn.cu")]` can prove its declaration.
 //!
 //! ```no_run
-//! // build.rs; in Cargo.toml: [build-dependencies] cuweave-build = "0.1"
+//! // main of build.rs; in Cargo.toml: [build-dependencies] cuweave-build = "0.1"
 //! cuweave_build::ptx("kernels/*.cu");
 //! ```
 //!
-//! The compiler is NVRTC if it is found, else nvcc. NVRTC is looked for at `CUWEAVE_NVRTC` (a file), where the system
-//! looks for libraries, and below `CUDA_PATH`, `CUDA_HOME` and `/usr/local/cuda`; nvcc at `NVCC`, in `PATH` and in the
-//! same folders. The PTX of `kernels/nn.cu` is `cuweave/kernels/nn.ptx` in `OUT_DIR`, where the macro looks for it. A
-//! file is compiled again when it, a header that it includes by name (`#include "x.cuh"`), the options or the compiler
-//! have changed.
+//! The PTX of `kernels/nn.cu` is `cuweave/kernels/nn.ptx` in `OUT_DIR`, where the macro looks for it. A file is compiled
+//! again when it, a header that it includes by name (`#include "x.cuh"`, or `<x.cuh>` from a folder of
+//! [`Build::include`]), the options or the compiler have changed.
+//!
+//! # Compiler
+//!
+//! NVRTC, or nvcc where there is no NVRTC. `pip install "nvidia-cuda-nvrtc<13.1"` is enough: NVRTC needs neither a GPU, a
+//! driver, a toolkit nor a host compiler. Its version decides which drivers take the PTX, see [below](#defaults). These are
+//! searched in turn, and an error says what each of them lacks:
+//!
+//! 1. the file `CUWEAVE_NVRTC`; no other is taken if it is set;
+//! 2. the toolkits `CUDA_PATH` and `CUDA_HOME`;
+//! 3. Python's packages in `VIRTUAL_ENV`, and packages and libraries in `CONDA_PREFIX`;
+//! 4. the libraries that the system's loader knows;
+//! 5. the toolkits `/usr/local/cuda`, `/opt/cuda`, `/usr`, and that of nvcc in `PATH`;
+//! 6. the packages of `python3` in `PATH`;
+//! 7. the program `NVCC`, and nvcc in those toolkits and in `PATH`.
+//!
+//! # Headers
+//!
+//! nvcc knows CUDA's headers. For NVRTC they are taken from the same places, if they are of its major version:
+//! `cuda_fp16.h` and `cuda_bf16.h` are in `nvidia-cuda-runtime`, `<cub/..>`, `<cuda/std/..>` and what
+//! `cooperative_groups.h` includes in `nvidia-cuda-cccl`, what `mma.h` includes in `nvidia-cuda-crt`; for CUDA 12 in
+//! `nvidia-cuda-runtime-cu12`, `nvidia-cuda-cccl-cu12` and `nvidia-cuda-nvcc-cu12`.
+//!
+//! # Defaults
+//!
+//! | | default | otherwise |
+//! |---|---|---|
+//! | architecture | `compute_75`, which all devices since Turing run | [`Build::architecture`], `CUWEAVE_ARCHITECTURE` |
+//! | version of PTX | the compiler's; a warning where this machine's driver is older | [`Build::max_ptx_version`], `CUWEAVE_PTX_VERSION` |
+//! | line information | with cargo's debug information: on in `dev`, off in `release` | [`Build::line_info`] |
+//!
+//! Compilers emit the newest version of PTX that they know, whatever the architecture, and a driver takes those up to its
+//! own: the PTX of NVRTC 13.5 is of version 9.5 and needs a driver of CUDA 13.5. A limit on the version therefore chooses
+//! among the compilers.
+//!
+//! | CUDA | 12.4 | 12.5, 12.6 | 12.8 | 12.9 | 13.0 | 13.n |
+//! |---|---|---|---|---|---|---|
+//! | PTX | 8.4 | 8.5 | 8.7 | 8.8 | 9.0 | 9.n |
 
+mod compiler;
+mod environment;
+mod error;
+mod headers;
+mod job;
+mod log;
 mod nvrtc;
 mod sources;
+mod version;
 
-use std::fmt;
+pub use error::Error;
+
+use environment::Environment;
+use job::Job;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// The reason that there is no PTX. `Debug` prints its text, so that `main` can return it.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// A variable that cargo sets for build scripts is missing.
-    #[error("`{0}` is not set: this runs in a build script only")]
-    NoBuildScript(&'static str),
-    /// A pattern matches nothing.
-    #[error("no file matches `{0}` in the folder of `Cargo.toml`")]
-    NoSource(String),
-    /// A file cannot be read or written.
-    #[error("`{path}`: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
-    /// Neither NVRTC nor nvcc is there.
-    #[error(
-        "neither NVRTC nor nvcc is found: install the CUDA toolkit, or set `CUWEAVE_NVRTC` to the path of libnvrtc, \
-         or `NVCC` to the path of nvcc, or declare a file of PTX instead"
-    )]
-    NoCompiler,
-    /// The compiler refuses a file.
-    #[error("`{path}` does not compile:\n{log}")]
-    Compile {
-        /// The file.
-        path: PathBuf,
-        /// The output of the compiler.
-        log: String,
-    },
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+use version::Version;
 
 /// Compiles the files that match a pattern. On an error the build fails with its message.
 pub fn ptx(pattern: &str) {
-    if let Err(error) = Build::new().files(pattern).compile() {
-        for line in error.to_string().lines() {
-            println!("cargo::error={line}");
-        }
-        std::process::exit(1);
-    }
+    Build::new().files(pattern).run();
 }
 
 /// A compilation: the files, the architectures and the options.
+///
+/// ```no_run
+/// cuweave_build::Build::new()
+///     .files("kernels/*.cu")
+///     .include("kernels/include")
+///     .architecture("compute_80")     // for `__nv_bfloat16` arithmetic
+///     .max_ptx_version(9, 0)          // has to load on drivers of CUDA 13.0
+///     .line_info(true)                // in release builds too, for Nsight Compute
+///     .option("--use_fast_math")
+///     .run();
+/// ```
 #[derive(Clone, Debug)]
 pub struct Build {
     patterns: Vec<String>,
     architectures: Vec<String>,
     includes: Vec<PathBuf>,
     options: Vec<String>,
+    limit: Option<Version>,
+    line_info: Option<bool>,
 }
 
 impl Default for Build {
@@ -84,33 +97,58 @@ impl Default for Build {
 }
 
 impl Build {
-    /// Returns a build without files. The architecture is `CUWEAVE_ARCHITECTURE`, or `compute_75` if that is not set.
+    /// Returns a build without files, with the defaults of the crate's documentation.
+    #[must_use]
     pub fn new() -> Build {
-        let architecture = std::env::var("CUWEAVE_ARCHITECTURE").unwrap_or_else(|_| "compute_75".to_owned());
         Build {
             patterns: Vec::new(),
-            architectures: vec![architecture],
+            architectures: Vec::new(),
             includes: Vec::new(),
             options: Vec::new(),
+            limit: None,
+            line_info: None,
         }
     }
 
-    /// Adds files: a path below the folder of `Cargo.toml`, with `*` in its last part for any characters.
+    /// Adds files: a path relative to the folder of `Cargo.toml`, with `*` in its last part for any characters.
     #[must_use]
     pub fn files(mut self, pattern: &str) -> Build {
         self.patterns.push(pattern.to_owned());
         self
     }
 
-    /// Compiles for these virtual architectures, such as `compute_90`. The macro reads the PTX of the first; the PTX of
-    /// each other one is written beside it, as `nn.compute_90.ptx`.
+    /// Compiles for a virtual architecture, such as `compute_80`, instead of that of `CUWEAVE_ARCHITECTURE` or the default,
+    /// `compute_75`. Devices of this compute capability and newer ones run the PTX.
+    #[must_use]
+    pub fn architecture(self, name: &str) -> Build {
+        self.architectures([name])
+    }
+
+    /// Compiles for these virtual architectures. The macro reads the PTX of the first; the PTX of each other one is
+    /// written beside it, as `nn.compute_90.ptx`.
     #[must_use]
     pub fn architectures<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Build {
         self.architectures = names.into_iter().map(str::to_owned).collect();
         self
     }
 
-    /// Adds a folder of headers.
+    /// Passes by compilers whose PTX is of a newer version, instead of the limit in `CUWEAVE_PTX_VERSION` or none. If no
+    /// compiler remains, the error names those found and the package to install.
+    #[must_use]
+    pub fn max_ptx_version(mut self, major: u32, minor: u32) -> Build {
+        self.limit = Some(Version::new(major, minor));
+        self
+    }
+
+    /// Puts the lines of the source into the PTX (`-lineinfo`) or leaves them out. Profilers, compute-sanitizer and errors
+    /// about the PTX name them; the code is the same.
+    #[must_use]
+    pub fn line_info(mut self, on: bool) -> Build {
+        self.line_info = Some(on);
+        self
+    }
+
+    /// Adds a folder of headers, relative to the folder of `Cargo.toml`. It is searched before CUDA's.
     #[must_use]
     pub fn include(mut self, folder: impl Into<PathBuf>) -> Build {
         self.includes.push(folder.into());
@@ -124,151 +162,99 @@ impl Build {
         self
     }
 
-    /// Compiles the files that have changed. Returns the PTX files, in the order of the sources.
+    /// Compiles the files that have changed. On an error the build script ends, and the build fails with its message.
+    pub fn run(&self) {
+        if let Err(error) = self.compile() {
+            say("error", &error.to_string());
+            // Cargo fails the build for the lines; for another status it would print them twice.
+            std::process::exit(0);
+        }
+    }
+
+    /// Compiles the files that have changed. Returns the PTX files, in the order of the sources. Warnings are printed for
+    /// cargo.
     ///
     /// # Errors
-    /// The first [`Error`]; later files are not compiled.
+    /// An [`Error`]. Those that the compiler finds in the files come together.
     pub fn compile(&self) -> Result<Vec<PathBuf>, Error> {
-        let folder = |name| std::env::var_os(name).map(PathBuf::from).ok_or(Error::NoBuildScript(name));
+        let environment = Environment::of_process();
+        let folder = |name| environment.variable(name).map(PathBuf::from).ok_or(Error::NoBuildScript(name));
         let (manifest, out) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
-        for variable in ["CUWEAVE_ARCHITECTURE", "CUWEAVE_NVRTC", "NVCC", "CUDA_PATH", "CUDA_HOME"] {
+        for variable in environment::VARIABLES {
             println!("cargo::rerun-if-env-changed={variable}");
         }
-        let compiler = Compiler::find();
-        // NVRTC has no default include folder: CUDA's headers, such as `cuda_fp16.h`, are below the toolkit's root.
-        let mut build = self.clone();
-        build
-            .includes
-            .extend(roots().into_iter().map(|root| root.join("include")).filter(|folder| folder.is_dir()));
-        let (made, seen) = build.compile_in(&manifest, &out, compiler.as_ref())?;
-        for path in seen {
+        let outcome = self.compile_in(&manifest, &out, &environment)?;
+        for path in outcome.seen {
             println!("cargo::rerun-if-changed={}", path.display());
         }
-        Ok(made)
+        outcome.warnings.iter().for_each(|warning| say("warning", warning));
+        if let Some(warning) = self.older_driver(&outcome.made) {
+            say("warning", &warning);
+        }
+        Ok(outcome.made)
     }
 
-    /// Returns the PTX files, and the files and folders that they depend on.
-    fn compile_in(
-        &self,
-        manifest: &Path,
-        out: &Path,
-        compiler: Option<&Compiler>,
-    ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
-        let (mut made, mut seen) = (Vec::new(), Vec::new());
+    /// Returns a warning if the driver of this machine does not take the PTX.
+    fn older_driver(&self, made: &[PathBuf]) -> Option<String> {
+        let ptx =
+            made.iter().filter_map(|path| Version::of_ptx(&std::fs::read_to_string(path).ok()?)).max()?;
+        let driver = version::of_driver()?;
+        too_old(ptx, driver)
+    }
+
+    fn compile_in(&self, manifest: &Path, out: &Path, environment: &Environment) -> Result<Outcome, Error> {
+        let mut files = Vec::new();
+        let mut outcome = Outcome::default();
         for pattern in &self.patterns {
-            let files = sources::matching(manifest, pattern)?;
+            for file in sources::matching(manifest, pattern)? {
+                if !files.contains(&file) {
+                    files.push(file);
+                }
+            }
             // The folder itself: a file that is added later may match the pattern.
-            seen.extend(manifest.join(pattern).parent().map(Path::to_owned));
-            for file in files {
-                let inputs = sources::with_headers(manifest, &file, &self.includes)?;
-                for (at, architecture) in self.architectures.iter().enumerate() {
-                    let mut target = out.join("cuweave").join(&file).with_extension("ptx");
-                    if at > 0 {
-                        target.set_extension(format!("{architecture}.ptx"));
-                    }
-                    self.one(manifest, &file, architecture, &target, &inputs, compiler)?;
-                    made.push(target);
-                }
-                seen.extend(inputs.into_iter().map(|input| input.path));
-            }
+            outcome.seen.extend(manifest.join(pattern).parent().map(Path::to_owned));
         }
-        Ok((made, seen))
-    }
-
-    fn one(
-        &self,
-        manifest: &Path,
-        file: &Path,
-        architecture: &str,
-        target: &Path,
-        inputs: &[sources::Input],
-        compiler: Option<&Compiler>,
-    ) -> Result<(), Error> {
-        let compiler = compiler.ok_or(Error::NoCompiler)?;
-        let source = manifest.join(file);
-        let mut options = vec![format!("--gpu-architecture={architecture}")];
-        let folders = source.parent().into_iter().map(Path::to_owned).chain(self.includes.iter().cloned());
-        options.extend(folders.map(|folder| format!("--include-path={}", manifest.join(folder).display())));
-        options.extend(self.options.iter().cloned());
-        // The hash of the inputs and of the compiler is kept in a file beside the PTX.
-        let key = sources::key(&[compiler.name(), &options.join("\n")], inputs);
-        let key_file = target.with_extension("key");
-        if target.is_file() && std::fs::read_to_string(&key_file).is_ok_and(|old| old == key) {
-            return Ok(());
+        let mut job = Job::new(self, manifest, out, environment)?;
+        for file in &files {
+            let inputs = sources::with_headers(manifest, file, &self.includes)?;
+            job.file(file, &inputs, &mut outcome)?;
+            outcome.seen.extend(inputs.into_iter().map(|input| input.path));
         }
-        let ptx = compiler
-            .compile(&source, &options, target)
-            .map_err(|log| Error::Compile { path: file.to_owned(), log })?;
-        let write = |path: &Path, text: &str| {
-            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-            folder
-                .and_then(|()| std::fs::write(path, text))
-                .map_err(|source| Error::File { path: path.to_owned(), source })
-        };
-        write(target, &ptx)?;
-        write(&key_file, &key)
+        job.finish(outcome)
     }
 }
 
-/// Returns the folders in which a CUDA toolkit may be installed.
-fn roots() -> Vec<PathBuf> {
-    let named = ["CUDA_PATH", "CUDA_HOME"].iter().filter_map(std::env::var_os).map(PathBuf::from);
-    named.chain([PathBuf::from("/usr/local/cuda")]).collect()
+/// Returns the warning about PTX that a driver does not take.
+fn too_old(ptx: Version, driver: Version) -> Option<String> {
+    let needed = ptx.driver_of_ptx();
+    // CUDA 12.5 and 12.6 have one version of PTX.
+    (ptx > driver.ptx_of_cuda()).then(|| {
+        format!(
+            "the PTX is of version {ptx}, which needs a driver of CUDA {needed} or newer, and this machine's is of CUDA {driver}\n  = help: \
+             to run it here, `pip install \"{}\"`, or update the driver; `Build::max_ptx_version({}, {})` makes it an error",
+            driver.newest_package(),
+            driver.ptx_of_cuda().major,
+            driver.ptx_of_cuda().minor
+        )
+    })
 }
 
-/// The compiler in use.
-enum Compiler {
-    Nvrtc(nvrtc::Nvrtc),
-    /// The path of nvcc, and its output for `--version`.
-    Nvcc(PathBuf, String),
+/// Prints the lines of a message for cargo, without the word that cargo puts before each.
+fn say(kind: &str, message: &str) {
+    for line in message.lines() {
+        let line = line.strip_prefix(kind).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line);
+        println!("cargo::{kind}={line}");
+    }
 }
 
-impl Compiler {
-    fn find() -> Option<Compiler> {
-        let roots = roots();
-        if let Some(nvrtc) = nvrtc::Nvrtc::find(&roots) {
-            return Some(Compiler::Nvrtc(nvrtc));
-        }
-        let named = std::env::var_os("NVCC").map(PathBuf::from);
-        let below = roots.iter().map(|root| root.join("bin").join("nvcc"));
-        named.into_iter().chain([PathBuf::from("nvcc")]).chain(below).find_map(Compiler::nvcc)
-    }
-
-    fn nvcc(program: PathBuf) -> Option<Compiler> {
-        let output =
-            Command::new(&program).arg("--version").output().ok().filter(|output| output.status.success())?;
-        Some(Compiler::Nvcc(program, String::from_utf8_lossy(&output.stdout).into_owned()))
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Compiler::Nvrtc(nvrtc) => nvrtc.version(),
-            Compiler::Nvcc(_, version) => version,
-        }
-    }
-
-    /// Compiles a file. Returns the PTX, or the compiler's output as the error.
-    fn compile(&self, source: &Path, options: &[String], target: &Path) -> Result<String, String> {
-        match self {
-            Compiler::Nvrtc(nvrtc) => nvrtc.compile(source, options),
-            Compiler::Nvcc(program, _) => {
-                let folder = target.parent().unwrap_or(Path::new("."));
-                std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-                let output = Command::new(program)
-                    .arg("--ptx")
-                    .args(options)
-                    .arg("--output-file")
-                    .arg(target)
-                    .arg(source)
-                    .output()
-                    .map_err(|error| error.to_string())?;
-                if !output.status.success() {
-                    return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-                }
-                std::fs::read_to_string(target).map_err(|error| error.to_string())
-            }
-        }
-    }
+/// The results of a compilation.
+#[derive(Default)]
+struct Outcome {
+    made: Vec<PathBuf>,
+    /// The files and folders that the PTX depends on.
+    seen: Vec<PathBuf>,
+    /// The texts of warnings, each once.
+    warnings: Vec<String>,
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! NVRTC, loaded at run time: the one module here with `unsafe`.
+//! NVRTC, loaded at run time.
 #![allow(unsafe_code)]
 
+use crate::version::Version;
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -10,45 +11,79 @@ type Program = *mut c_void;
 /// The loaded library.
 pub struct Nvrtc {
     library: Library,
-    version: String,
+    /// The library of built-in functions, which NVRTC opens by its name alone.
+    _builtins: Option<Library>,
+    path: PathBuf,
+    version: Version,
 }
 
 impl Nvrtc {
-    /// Opens the first library found: `CUWEAVE_NVRTC`, then the system's folders, then those below `roots`; new
-    /// versions first.
-    pub fn find(roots: &[PathBuf]) -> Option<Nvrtc> {
-        let names = if cfg!(windows) {
-            ["nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"]
-        } else {
-            ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
-        };
-        let named = std::env::var_os("CUWEAVE_NVRTC").map(PathBuf::from);
-        let folders = ["lib64", "lib", "bin"];
-        let below = roots.iter().flat_map(|root| folders.map(|folder| root.join(folder)));
-        let below = below.flat_map(|folder| names.map(|name| folder.join(name)));
-        named.into_iter().chain(names.map(PathBuf::from)).chain(below).find_map(|path| Nvrtc::open(&path))
-    }
-
-    fn open(path: &Path) -> Option<Nvrtc> {
+    /// Opens a library, by its path or by a name that the system's loader knows.
+    ///
+    /// # Errors
+    /// The reason, with the path.
+    pub fn open(path: &Path) -> Result<Nvrtc, String> {
+        let shown = path.display();
         // SAFETY: loading NVRTC runs no code that depends on this process.
-        let library = unsafe { Library::new(path) }.ok()?;
+        let library = unsafe { Library::new(path) }.map_err(|error| {
+            let text = cause(&error);
+            let text = text.strip_prefix(&format!("{shown}: ")).unwrap_or(&text).to_owned();
+            format!("`{shown}` cannot be loaded: {text}")
+        })?;
         let (mut major, mut minor) = (0 as c_int, 0 as c_int);
         // SAFETY: the signature is that of nvrtc.h; both pointers are valid for the call.
         let status = unsafe {
             let version: libloading::Symbol<'_, unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int> =
-                library.get(b"nvrtcVersion\0").ok()?;
+                library
+                    .get(b"nvrtcVersion\0")
+                    .map_err(|_| format!("`{shown}` is not NVRTC: it has no `nvrtcVersion`"))?;
             version(&mut major, &mut minor)
         };
-        (status == 0).then(|| Nvrtc { library, version: format!("NVRTC {major}.{minor}") })
+        let version = match (status, u32::try_from(major), u32::try_from(minor)) {
+            (0, Ok(major), Ok(minor)) => Version::new(major, minor),
+            _ => return Err(format!("`{shown}` does not say its version: error {status}")),
+        };
+        // Some versions, such as the wheel of 13.0, look for it in the system's folders only, not beside themselves.
+        let builtins = path.parent().filter(|folder| !folder.as_os_str().is_empty()).and_then(|folder| {
+            let file = folder.join(format!("libnvrtc-builtins.so.{version}"));
+            // SAFETY: it holds data for NVRTC.
+            file.is_file().then(|| unsafe { Library::new(file) }.ok()).flatten()
+        });
+        Ok(Nvrtc { library, _builtins: builtins, path: path.to_owned(), version })
     }
 
-    /// Returns its name and version.
-    pub fn version(&self) -> &str {
-        &self.version
+    /// Returns the file, or the name that the system's loader knows.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
-    /// Compiles a file. Returns the PTX, or the log as the error.
-    pub fn compile(&self, source: &Path, options: &[String]) -> Result<String, String> {
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Returns the architectures that it compiles for, such as `compute_75`; none if it does not say them.
+    pub fn architectures(&self) -> Vec<String> {
+        let mut count = 0 as c_int;
+        let mut numbers;
+        // SAFETY: as in nvrtc.h; the array has as many elements as the library asked for.
+        let status = unsafe {
+            let counted =
+                self.library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"nvrtcGetNumSupportedArchs\0");
+            let listed =
+                self.library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"nvrtcGetSupportedArchs\0");
+            let (Ok(counted), Ok(listed)) = (counted, listed) else { return Vec::new() };
+            let status = counted(&mut count);
+            numbers = vec![0 as c_int; usize::try_from(count).unwrap_or(0).max(1)];
+            if status == 0 { listed(numbers.as_mut_ptr()) } else { status }
+        };
+        if status != 0 {
+            return Vec::new();
+        }
+        numbers.iter().map(|number| format!("compute_{number}")).collect()
+    }
+
+    /// Compiles a file. Returns the PTX and the log, or the log as the error.
+    pub fn compile(&self, source: &Path, options: &[String]) -> Result<(String, String), String> {
         let text = std::fs::read(source).map_err(|error| error.to_string())?;
         let text = CString::new(text).map_err(|_| "the file has a NUL byte".to_owned())?;
         let name = CString::new(source.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
@@ -89,7 +124,7 @@ impl Nvrtc {
         if status == 0 { Ok(program) } else { Err(format!("nvrtcCreateProgram: error {status}")) }
     }
 
-    fn run(&self, program: Program, options: &[CString]) -> Result<String, String> {
+    fn run(&self, program: Program, options: &[CString]) -> Result<(String, String), String> {
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         // SAFETY: as in nvrtc.h; the count is that of the pointers, each to a string that ends in NUL.
         let status = unsafe {
@@ -99,12 +134,16 @@ impl Nvrtc {
             > = self.library.get(b"nvrtcCompileProgram\0").map_err(|error| error.to_string())?;
             compile(program, pointers.len() as c_int, pointers.as_ptr())
         };
+        let log =
+            self.text(program, b"nvrtcGetProgramLogSize\0", b"nvrtcGetProgramLog\0").unwrap_or_default();
         if status != 0 {
-            let log =
-                self.text(program, b"nvrtcGetProgramLogSize\0", b"nvrtcGetProgramLog\0").unwrap_or_default();
-            return Err(format!("{log}\n{}: error {status}", self.version).trim_start().to_owned());
+            return Err(if log.trim().is_empty() {
+                format!("NVRTC {}: error {status}", self.version)
+            } else {
+                log
+            });
         }
-        self.text(program, b"nvrtcGetPTXSize\0", b"nvrtcGetPTX\0")
+        self.text(program, b"nvrtcGetPTXSize\0", b"nvrtcGetPTX\0").map(|ptx| (ptx, log))
     }
 
     /// Returns a text of the program; `size_of` and `get` name the functions that return its size and its bytes.
@@ -122,9 +161,14 @@ impl Nvrtc {
             if status == 0 { get(program, bytes.as_mut_ptr().cast()) } else { status }
         };
         if status != 0 {
-            return Err(format!("{}: error {status}", self.version));
+            return Err(format!("NVRTC {}: error {status}", self.version));
         }
         bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
         String::from_utf8(bytes).map_err(|error| error.to_string())
     }
+}
+
+/// Returns the system's text for a library that does not load.
+fn cause(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

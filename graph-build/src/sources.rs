@@ -1,7 +1,9 @@
 //! Source files: those that match a pattern, the headers that they include, and a hash of both.
 
-use super::Error;
-use std::path::{Path, PathBuf};
+use crate::Error;
+use crate::environment::entries;
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 
 /// A file with its contents.
 pub struct Input {
@@ -12,18 +14,47 @@ pub struct Input {
 /// Returns the files that match a pattern, relative to the manifest's folder, sorted.
 pub fn matching(manifest: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
+    let path = path.strip_prefix(manifest).unwrap_or(path);
+    if path.has_root() {
+        return Err(Error::Outside(pattern.to_owned()));
+    }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let full = manifest.join(folder);
-    let listing = std::fs::read_dir(&full).map_err(|source| Error::File { path: full.clone(), source })?;
-    let mut files: Vec<PathBuf> = listing
-        .filter_map(Result::ok)
-        .filter(|entry| entry.path().is_file())
-        .filter(|entry| entry.file_name().to_str().is_some_and(|file| fits(name, file)))
-        .map(|entry| folder.join(entry.file_name()))
-        .collect();
-    files.sort();
-    if files.is_empty() { Err(Error::NoSource(pattern.to_owned())) } else { Ok(files) }
+    let files = in_folder(manifest, folder, name);
+    if !files.is_empty() {
+        return Ok(files);
+    }
+    Err(Error::NoSource { pattern: pattern.to_owned(), nearby: nearby(manifest, folder) })
+}
+
+/// Returns the `.cu` files of a folder, or if it has none those of the manifest's folder and of the folders in it.
+fn nearby(manifest: &Path, folder: &Path) -> Vec<PathBuf> {
+    let files = in_folder(manifest, folder, "*.cu");
+    if !files.is_empty() {
+        return files;
+    }
+    let below = entries(manifest).into_iter().filter(|(name, path)| path.is_dir() && !name.starts_with('.'));
+    let folders = [PathBuf::new()].into_iter().chain(below.map(|(name, _)| PathBuf::from(name)));
+    folders.flat_map(|folder| in_folder(manifest, &folder, "*.cu")).take(8).collect()
+}
+
+/// Returns the files of a folder whose names match a pattern, sorted.
+fn in_folder(manifest: &Path, folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let all = entries(&manifest.join(folder)).into_iter();
+    all.filter(|(name, path)| path.is_file() && fits(pattern, name))
+        .map(|(name, _)| folder.join(name))
+        .collect()
+}
+
+/// Returns the path of a source below `OUT_DIR/cuweave`, where `#[cuweave::kernels]` looks for its PTX: `..` is `__`, so
+/// that nothing is written outside.
+pub fn below(file: &Path) -> PathBuf {
+    let parts = file.components().filter_map(|part| match part {
+        Component::ParentDir => Some(OsStr::new("__")),
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    parts.collect()
 }
 
 /// Returns true if a name matches a pattern in which `*` stands for any characters.
@@ -39,20 +70,23 @@ pub fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns a source and all headers that it includes by name, each once. Headers that are not found are left out: the
-/// compiler reports them.
+/// Returns a source and all headers that it includes by name, each once: `"x.cuh"` beside the file that includes it and in
+/// the folders, `<x.cuh>` in the folders. Headers that are not found are left out: they are CUDA's, or the compiler
+/// reports them.
 pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Result<Vec<Input>, Error> {
     let source = manifest.join(file);
     let text = std::fs::read(&source).map_err(|error| Error::File { path: source.clone(), source: error })?;
+    let own = source.parent().map(Path::to_owned);
+    let folders: Vec<PathBuf> =
+        own.into_iter().chain(includes.iter().map(|folder| manifest.join(folder))).collect();
     let mut inputs = vec![Input { path: source, text }];
     let mut at = 0;
     while at < inputs.len() {
         let text = String::from_utf8_lossy(&inputs[at].text).into_owned();
-        let beside = inputs[at].path.parent().unwrap_or(Path::new("")).to_owned();
-        for name in text.lines().filter_map(included) {
-            let folders =
-                [beside.clone()].into_iter().chain(includes.iter().map(|folder| manifest.join(folder)));
-            let found = folders.map(|folder| folder.join(name)).find(|path| path.is_file());
+        let beside = inputs[at].path.parent().map(Path::to_owned);
+        for (quoted, name) in text.lines().filter_map(included) {
+            let first = beside.iter().filter(|_| quoted);
+            let found = first.chain(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());
             if let Some(path) = found
                 && inputs.iter().all(|input| input.path != path)
                 && let Ok(text) = std::fs::read(&path)
@@ -65,10 +99,13 @@ pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Resul
     Ok(inputs)
 }
 
-/// Returns `x.cuh` for the line `#include "x.cuh"`.
-fn included(line: &str) -> Option<&str> {
+/// Returns `x.cuh` for the lines `#include "x.cuh"` and `#include <x.cuh>`, and true for the first.
+fn included(line: &str) -> Option<(bool, &str)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
-    rest.strip_prefix('"')?.split('"').next()
+    match rest.strip_prefix('"') {
+        Some(name) => Some((true, name.split_once('"')?.0)),
+        None => Some((false, rest.strip_prefix('<')?.split_once('>')?.0)),
+    }
 }
 
 /// Returns the FNV-1a hash of the settings and the contents of the inputs.

@@ -11,8 +11,11 @@
 mod back;
 
 use crate::check::{self, Checked};
-use crate::diagnostic::Diagnostic;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Site};
+use crate::ir::{Access, Mode, Program, StatementId};
 use crate::order::{self, Source};
+use crate::sample::{Sampled, Shape, sample};
 
 #[cfg(feature = "back")]
 pub use back::{BackError, Wishes, back, budget_curve, memory_svg};
@@ -24,4 +27,47 @@ pub fn front(source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     let cyclic = !found.is_empty();
     found.extend(faults);
     (checked.filter(|_| !cyclic), found)
+}
+
+/// The settled accesses of statements. A statement of a loop stands there once for each turn that was checked.
+pub type Settled = Vec<(StatementId, Vec<Access>)>;
+
+/// Orders and checks a function whose statements may be nested: a structured one by a sample of its turns. Returns the settled
+/// accesses, unless there are faults, and all that is wrong with it. A fault in a loop is one fault, whatever the number of turns.
+pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>, Vec<Diagnostic>) {
+    let (source, templates) = match shape.structure.is_flat() {
+        true => (source.clone(), source.program.statements.ids().collect()),
+        false => {
+            let Sampled { source, templates } = sample(source, shape);
+            (source, templates)
+        }
+    };
+    let (checked, found) = front(source);
+    let mut told: Vec<(Code, Site)> = Vec::new();
+    let mut once = Vec::new();
+    for mut diagnostic in found {
+        diagnostic.site = diagnostic.site.of_statements(|id| templates[id]);
+        if !told.contains(&(diagnostic.code, diagnostic.site)) {
+            told.push((diagnostic.code, diagnostic.site));
+            once.push(diagnostic);
+        }
+    }
+    let settled = checked.map(|checked| {
+        let statements = checked.program().statements.iter();
+        templates.into_iter().zip(statements.map(|statement| statement.accesses.to_vec())).collect()
+    });
+    (settled, once)
+}
+
+/// Takes over the modes that the check has settled. Elements that are fresh in one turn of a loop are fresh for declarations.
+pub fn settle(program: &mut Program, settled: &[(StatementId, Vec<Access>)]) {
+    for (template, accesses) in settled {
+        let own = program.statements[*template].accesses.to_mut();
+        for (own, settled) in own.iter_mut().zip(accesses) {
+            if settled.mode == Mode::Write {
+                own.mode = Mode::Write;
+            }
+            own.relied_on |= settled.relied_on;
+        }
+    }
 }

@@ -16,7 +16,7 @@ use std::any::TypeId;
 use crate::index::Vector;
 use crate::ir::{BufferId, DimId, Program, StatementId};
 use crate::order::{Function, FunctionId, Functions, Regions, Source};
-use crate::table::Decoded;
+use crate::table::TableHandle;
 use flat::{Flat, Scope};
 use scope::Expansion;
 
@@ -46,12 +46,12 @@ pub struct Expanded {
 ///
 /// Those of the answers.
 pub fn expand<A: Answers>(
-    table: &'static Decoded,
+    table: &TableHandle,
     arguments: &[Described],
     answers: &mut A,
 ) -> Result<Expanded, A::Error> {
     let mut frames = Vector::new();
-    let mut scope = Scope::new(table, frames.push(Frame::outermost(table)));
+    let mut scope = Scope::new(table, frames.push(Frame::outermost(table.clone())));
     let mut expansion = Expansion { answers, flat: Flat::default(), frames, turns: 0 };
     expansion.declare(&mut scope, arguments)?;
     expansion.body(&mut scope)?;

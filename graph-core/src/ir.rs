@@ -97,6 +97,8 @@ pub struct Buffer {
     pub name: Text,
     /// The line of its declaration.
     pub line: u32,
+    /// The column there; 0 if it is not known.
+    pub column: u32,
     /// Its file, if it is not the program's: that of a function that is called.
     pub file: Option<Text>,
     /// Its origin.
@@ -169,8 +171,12 @@ impl Origin {
 pub struct View {
     /// The buffer.
     pub buffer: BufferId,
-    /// The statement that takes the part.
+    /// The line of the statement that takes the part.
     pub line: u32,
+    /// The column there; 0 if it is not known.
+    pub column: u32,
+    /// The file, if it is not that of the buffer's declaration.
+    pub file: Option<&'static str>,
     /// Its first element, counted from the buffer's.
     pub lo: DimId,
     /// One past its last element.
@@ -186,6 +192,8 @@ pub struct Statement {
     pub name: Text,
     /// Its line.
     pub line: u32,
+    /// Its column; 0 if it is not known.
+    pub column: u32,
     /// Its file, if it is not the program's: that of a function that is called.
     pub file: Option<Text>,
     /// Its kind.

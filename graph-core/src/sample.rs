@@ -18,7 +18,7 @@ mod turns;
 use cuweave_ptx::poly::{Facts, Poly};
 
 use crate::ids::VariableId;
-use crate::index::{Index, Vector, size};
+use crate::index::{Index, Vector, narrow, size};
 use crate::ir::{Access, BufferId, CallId, DimId, Kind, Origin, Program, Statement, StatementId};
 use crate::kind::Lifetime;
 use crate::order::{Arm, Region, Regions, Source};
@@ -308,7 +308,7 @@ impl Join {
 
     fn arm<'s>(&mut self, sampler: &mut Sampler<'s>, items: impl FnOnce(&mut Sampler<'s>)) {
         let region = sampler.open();
-        let number = self.arms.len() as u32;
+        let number = narrow(self.arms.len());
         sampler.out.regions.list[region].arm = Some(Arm { choice: self.choice, number, completes: false });
         items(sampler);
         sampler.close(region);

@@ -8,7 +8,8 @@
 //! format, field by field in the same order. Both sides are of one version, since one crate exports both.
 
 use std::any::TypeId;
-use std::sync::OnceLock;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 mod bytes;
 mod nesting;
@@ -172,6 +173,31 @@ impl Table {
     pub fn get(&'static self) -> Option<&'static Decoded> {
         self.decoded.get_or_init(|| Decoded::read(self.bytes, self.layouts)).as_ref()
     }
+
+    /// As [`Table::get`].
+    pub fn handle(&'static self) -> Option<TableHandle> {
+        self.get().map(TableHandle::Static)
+    }
+}
+
+/// A function's table, held as long as something is made of it.
+#[derive(Clone, Debug)]
+pub enum TableHandle {
+    /// That of generated code.
+    Static(&'static Decoded),
+    /// That of a builder.
+    Built(Arc<Decoded>),
+}
+
+impl Deref for TableHandle {
+    type Target = Decoded;
+
+    fn deref(&self) -> &Decoded {
+        match self {
+            TableHandle::Static(table) => table,
+            TableHandle::Built(table) => table,
+        }
+    }
 }
 
 /// The bytes of a function.
@@ -197,7 +223,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
         writer.number(step);
     });
     writer.list(program.views.iter(), |writer, view| {
-        let View { buffer, line, lo, hi, of } = *view;
+        let View { buffer, line, lo, hi, of, .. } = *view;
         writer.id(buffer);
         writer.number(line);
         [lo, hi, of.0, of.1].into_iter().for_each(|bound| writer.id(bound));
@@ -340,7 +366,7 @@ impl Decoded {
         let views = reader.list(|reader| {
             let (buffer, line) = (reader.id()?, reader.number()?);
             let of = [reader.id()?, reader.id()?, reader.id()?, reader.id()?];
-            Some(View { buffer, line, lo: of[0], hi: of[1], of: (of[2], of[3]) })
+            Some(View { buffer, line, column: 0, file: None, lo: of[0], hi: of[1], of: (of[2], of[3]) })
         })?;
         let outputs: Vec<BufferId> = reader.ids()?;
         let scalars = reader.list(|reader| {
@@ -435,7 +461,7 @@ impl Reader {
         };
         let (len, layout) = (self.id()?, self.number()?);
         let Layout { size: element, align, id } = *layouts.get(size(layout))?;
-        Some((Buffer { name, line, file: None, origin, len, element, align }, id()))
+        Some((Buffer { name, line, column: 0, file: None, origin, len, element, align }, id()))
     }
 
     fn statement(&mut self) -> Option<Statement> {
@@ -444,7 +470,15 @@ impl Reader {
         let kind = Kind::read(tag, || self.number())?;
         let accesses = self.list(Reader::access)?;
         let after = self.ids()?;
-        Some(Statement { name, line, file: None, kind, accesses: accesses.into(), after: after.into() })
+        Some(Statement {
+            name,
+            line,
+            column: 0,
+            file: None,
+            kind,
+            accesses: accesses.into(),
+            after: after.into(),
+        })
     }
 
     fn access(&mut self) -> Option<Access> {

@@ -1,6 +1,7 @@
 //! The file behind `#[kernels("path")]`.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Span, TokenStream};
@@ -87,7 +88,7 @@ fn compiled(path: &str) -> Result<PathBuf, Missing> {
         return Err(Missing { message, help: "a path is relative to the crate's manifest" });
     }
     let made = std::env::var_os("OUT_DIR")
-        .map(|out| Path::new(&out).join("cuweave").join(path).with_extension("ptx"));
+        .map(|out| Path::new(&out).join("cuweave").join(below(path)).with_extension("ptx"));
     match made {
         Some(made) if made.is_file() => Ok(made),
         _ => Err(Missing {
@@ -95,6 +96,19 @@ fn compiled(path: &str) -> Result<PathBuf, Missing> {
             help,
         }),
     }
+}
+
+/// Returns the path of a source below `OUT_DIR/cuweave`, as `cuweave_build` has it: relative to the manifest's folder,
+/// with `__` for `..`.
+fn below(path: &str) -> PathBuf {
+    let path = Path::new(path);
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let parts = path.strip_prefix(&manifest).unwrap_or(path).components().filter_map(|part| match part {
+        Component::ParentDir => Some(OsStr::new("__")),
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    parts.collect()
 }
 
 /// Returns the value of a string literal, `concat!` or `env!`.

@@ -121,6 +121,8 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     let mut generics = Vec::new();
     let mut arguments = Vec::new();
     let mut steps = Vec::new();
+    // The same with arguments whose types are known when the program runs.
+    let (mut given_scalars, mut given_steps) = (Vec::new(), Vec::new());
     let mut table = Vec::new();
     let mut any_bits = TokenStream::new();
     let integers: BTreeSet<String> = parameters
@@ -130,6 +132,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         .collect();
     // Hygienic: no parameter's name can collide with it.
     let launch = Ident::new("launch", Span::mixed_site());
+    let given = Ident::new("given", Span::mixed_site());
     let buffers =
         parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. })).count();
     for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
@@ -141,6 +144,8 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
                 arguments.push(quote!(#parameter: #ty));
                 steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
+                given_scalars.push(quote!(let #parameter = #given.scalar::<#ty>(#i)?;));
+                given_steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
@@ -165,6 +170,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
                 steps.push(quote!(#launch.buffer(#argument, #len);));
+                given_steps.push(quote!(#launch.buffer(#given.buffer::<#element>(#i)?, #len);));
             }
         }
     }
@@ -187,6 +193,23 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 static KERNEL: #private::Kernel =
                     #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #outline;
                 &KERNEL
+            }
+        }
+
+        #[doc(hidden)]
+        #[allow(clippy::all, unused)]
+        impl #private::LaunchedItem for #name {
+            fn arguments(
+                #given: &mut #private::Given<'_>,
+                _: #private::Token,
+            ) -> ::core::option::Option<#private::Arguments> {
+                #(#given_scalars)*
+                let mut #launch = #private::Arguments::new(
+                    <Self as #private::KernelItem>::kernel(#private::Token).words,
+                    #buffers,
+                );
+                #(#given_steps)*
+                ::core::option::Option::Some(#launch)
             }
         }
 

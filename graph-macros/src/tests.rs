@@ -39,7 +39,7 @@ impl<'ast> Visit<'ast> for Listed {
             Item::Trait(item) => (item.ident.to_string(), &item.attrs),
             Item::Type(item) => (item.ident.to_string(), &item.attrs),
             Item::Use(item) => {
-                if !matches!(item.vis, syn::Visibility::Inherited) {
+                if !matches!(item.vis, syn::Visibility::Inherited) && !is_hidden(&item.attrs) {
                     self.names.push("an import that others see".to_owned());
                 }
                 return;

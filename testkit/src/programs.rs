@@ -49,6 +49,7 @@ impl Writer {
         self.buffers.push(Buffer {
             name: name.to_owned().into(),
             line: 1,
+            column: 0,
             file: None,
             origin,
             len,
@@ -81,6 +82,7 @@ impl Writer {
         self.statements.push(Statement {
             name: name.to_owned().into(),
             line: 1,
+            column: 0,
             file: None,
             kind,
             accesses,

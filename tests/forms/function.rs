@@ -6,7 +6,8 @@ use std::ops::Deref;
 use cudarc::driver::CudaSlice;
 use cuweave::__private::{
     Arguments, BindMut, BindShared, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn,
-    Layout, Lend, Lender, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
+    Layout, Lend, Lender, Loaded, Shared, Table, TableHandle, Token, Visitor, build, dim, load, mark,
+    operations,
 };
 use cuweave::bind::DeviceView;
 use cuweave::report::Report;
@@ -84,8 +85,8 @@ pub struct Methods<'a> {
 }
 
 impl GraphFn for Args<'_> {
-    fn table(_: Token) -> &'static Table {
-        BUILT.get().expect("a program is built")
+    fn table(_: Token) -> Option<&'static Table> {
+        BUILT.get()
     }
 
     type Values<'v>
@@ -99,8 +100,8 @@ impl GraphFn for Args<'_> {
 }
 
 impl Body for &Args<'_> {
-    fn table(&self, _: Token) -> &'static Table {
-        self.printable.table
+    fn table(&self, _: Token) -> Option<TableHandle> {
+        self.printable.table.handle()
     }
 
     fn leaf(&self, _: u32, _: &[i64], _: Token) -> Dim {

@@ -134,6 +134,7 @@ impl Writer {
         let id = self.buffers.push(Buffer {
             name: name.into(),
             line: 1,
+            column: 0,
             file: None,
             origin,
             len: len_id,
@@ -151,6 +152,7 @@ impl Writer {
         self.statements.push(Statement {
             name: name.into(),
             line,
+            column: 0,
             file: None,
             kind,
             accesses: accesses.into(),

@@ -3,7 +3,7 @@
 use crate::index::{Vector, indices};
 use crate::ir::{DimId, Origin, StatementId, Text};
 use crate::structure::Choice;
-use crate::table::{Decoded, Op};
+use crate::table::{Decoded, Op, TableHandle};
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Number {
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The function.
-    pub table: &'static Decoded,
+    pub table: TableHandle,
     /// The call: the caller's frame, its statement, and the values of the caller's loop variables. `None` for the outermost
     /// function.
     pub call: Option<(FrameId, StatementId, Arc<[i64]>)>,
@@ -51,7 +51,7 @@ pub struct Frame {
 
 impl Frame {
     /// Returns the frame of the outermost function.
-    pub fn outermost(table: &'static Decoded) -> Frame {
+    pub fn outermost(table: TableHandle) -> Frame {
         Frame { table, call: None, prefix: String::new() }
     }
 }
@@ -94,7 +94,7 @@ pub trait Answers {
     fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Self::Error>;
 
     /// Returns the function that a call enters.
-    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<&'static Decoded, Self::Error>;
+    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<TableHandle, Self::Error>;
 
     /// Returns the error for a program that cannot be expanded.
     fn refused(&mut self, at: At<'_>, statement: Option<StatementId>, refusal: Refusal) -> Self::Error;
@@ -113,8 +113,8 @@ pub struct At<'e> {
 
 impl<'e> At<'e> {
     /// The function of the current frame.
-    pub fn table(&self) -> &'static Decoded {
-        self.frames[self.frame].table
+    pub fn table(&self) -> &'e Decoded {
+        &self.frames[self.frame].table
     }
 }
 

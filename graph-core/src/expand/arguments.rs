@@ -64,7 +64,7 @@ impl<A: Answers> Expansion<'_, A> {
     fn declare_named(&mut self, scope: &mut Scope, buffer: BufferId, name: Text) -> Result<Window, A::Error> {
         let declared = &scope.table.program.buffers[buffer];
         let len = self.dim(scope, declared.len)?;
-        let file = self.file(scope);
+        let file = declared.file.clone().or_else(|| self.file(scope));
         let element = scope.table.elements[buffer];
         let id = self.flat.buffer(Buffer { name, len, file, ..declared.clone() }, element);
         Ok(Window { buffer: id, lo: self.zero(scope)?, hi: len })
@@ -85,6 +85,7 @@ impl<A: Answers> Expansion<'_, A> {
                 let declared = Buffer {
                     name: name.clone().into(),
                     line: *line,
+                    column: 0,
                     file: (file != own).then(|| file.clone()),
                     origin: *origin,
                     len: hi,

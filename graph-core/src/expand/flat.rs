@@ -68,8 +68,8 @@ pub(super) enum Value {
 }
 
 /// A function while its body is expanded.
-pub(super) struct Scope {
-    pub table: &'static Decoded,
+pub(super) struct Scope<'t> {
+    pub table: &'t Decoded,
     pub frame: FrameId,
     pub arguments: Vector<ArgumentId, Value>,
     /// The buffers that the function's names stand for now.
@@ -84,8 +84,8 @@ pub(super) struct Scope {
     pub forward: Vec<(StatementId, StatementId)>,
 }
 
-impl Scope {
-    pub fn new(table: &'static Decoded, frame: FrameId) -> Scope {
+impl<'t> Scope<'t> {
+    pub fn new(table: &'t Decoded, frame: FrameId) -> Scope<'t> {
         let (program, none) = (&table.program, StatementId::from_u32(0));
         Scope {
             table,

@@ -75,11 +75,11 @@ impl<A: Answers> Expansion<'_, A> {
     fn lies_within(&mut self, scope: &mut Scope, window: Window, view: &View) -> Result<(), A::Error> {
         let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
         let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
-        self.flat.views.push(View { buffer: window.buffer, line: view.line, lo, hi, of: (from, to) });
+        self.flat.views.push(View { buffer: window.buffer, lo, hi, of: (from, to), ..*view });
         Ok(())
     }
 
-    pub(super) fn items(&mut self, scope: &mut Scope, items: &'static [Item]) -> Result<(), A::Error> {
+    pub(super) fn items<'t>(&mut self, scope: &mut Scope<'t>, items: &'t [Item]) -> Result<(), A::Error> {
         for (at, item) in items.iter().enumerate() {
             match item {
                 Item::Needs(part) => {
@@ -123,7 +123,7 @@ impl<A: Answers> Expansion<'_, A> {
         Err(self.refuse(scope, None, Refusal::Unlike { one: name(one), other: name(other) }))
     }
 
-    pub(super) fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {
+    pub(super) fn turns<'t>(&mut self, scope: &mut Scope<'t>, each: &'t Loop) -> Result<(), A::Error> {
         let (lo, hi) = match each.turns {
             Turns::Range(lo, hi) => (self.end(scope, lo)?, self.end(scope, hi)?),
             Turns::Elements(part) => match self.part(scope, part, None)? {
@@ -172,7 +172,8 @@ impl<A: Answers> Expansion<'_, A> {
         let statement = Statement {
             name: self.name(scope, &template.name),
             line: template.line,
-            file: self.file(scope),
+            column: template.column,
+            file: template.file.clone().or_else(|| self.file(scope)),
             kind,
             accesses: accesses.into(),
             after: after.into(),
@@ -202,12 +203,7 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Expands the callee of a call.
-    pub(super) fn call(
-        &mut self,
-        scope: &mut Scope,
-        id: StatementId,
-        call: &'static Call,
-    ) -> Result<(), A::Error> {
+    pub(super) fn call(&mut self, scope: &mut Scope, id: StatementId, call: &Call) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
         // The elements that generated code names must exist.
         for argument in &call.arguments {
@@ -217,12 +213,16 @@ impl<A: Answers> Expansion<'_, A> {
         }
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let callee = self.answers.callee(at, id)?;
-        self.not_again(scope, id, callee)?;
+        self.not_again(scope, id, &callee)?;
         let first = self.flat.next();
-        let mut inner = Scope::new(callee, FrameId::new(self.frames.len()));
+        let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
         let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
         let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
-        self.frames.push(Frame { table: callee, call: Some((scope.frame, id, scope.turns.clone())), prefix });
+        self.frames.push(Frame {
+            table: callee.clone(),
+            call: Some((scope.frame, id, scope.turns.clone())),
+            prefix,
+        });
         for argument in &call.arguments {
             let value = match argument {
                 Argument::Scalar(_) => Value::Scalar,
@@ -308,14 +308,14 @@ impl<A: Answers> Expansion<'_, A> {
         &mut self,
         scope: &Scope,
         id: StatementId,
-        callee: &'static Decoded,
+        callee: &Decoded,
     ) -> Result<(), A::Error> {
         let mut cycle = vec![callee.program.name.to_string()];
         let mut frame = Some(scope.frame);
         while let Some(at) = frame {
             let Frame { table, call, .. } = &self.frames[at];
             cycle.push(table.program.name.to_string());
-            if std::ptr::eq(*table, callee) {
+            if std::ptr::eq(&raw const **table, callee) {
                 cycle.reverse();
                 return Err(self.refuse(scope, Some(id), Refusal::Recursion { cycle }));
             }

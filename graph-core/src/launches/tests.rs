@@ -58,6 +58,7 @@ impl Case {
         let statement = Statement {
             name: "k".into(),
             line: 1,
+            column: 0,
             file: None,
             kind: Kind::Launch(()),
             accesses: Vec::new().into(),

@@ -534,7 +534,8 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
             Error::Size { what: "the size", at, text, fault: Fault::Overflow }
         }
         BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            let at = At { name: program.name.to_string(), file: program.file.to_string(), line: 0 };
+            let at =
+                At { name: program.name.to_string(), file: program.file.to_string(), line: 0, column: 0 };
             Error::Budget { at: Box::new(at), reason: error.to_string() }
         }
         other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
@@ -545,13 +546,21 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
 pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
     let declared = &program.buffers[buffer];
     let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: declared.name.to_string(), file, line: declared.line })
+    Box::new(At { name: declared.name.to_string(), file, line: declared.line, column: declared.column })
 }
 
 /// Returns the error for the faults that were found in a program when its graph was built. Warnings are left out: they depend
 /// on sizes alone, which may be others the next time.
 pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
     let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
+    Error::Refused(refusals(program, faults))
+}
+
+/// Returns diagnostics with the places of their statements.
+pub(crate) fn refusals<'d>(
+    program: &Program,
+    found: impl IntoIterator<Item = &'d Diagnostic>,
+) -> Vec<Refusal> {
     let refusal = |diagnostic: &Diagnostic| {
         let at = match diagnostic.site {
             Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
@@ -562,7 +571,7 @@ pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error 
         };
         Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
     };
-    Error::Refused(faults.map(refusal).collect())
+    found.into_iter().map(refusal).collect()
 }
 
 fn lines(refusals: &[Refusal]) -> String {
@@ -573,7 +582,7 @@ fn lines(refusals: &[Refusal]) -> String {
 pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
     let statement = &program.statements[statement];
     let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: statement.name.to_string(), file, line: statement.line })
+    Box::new(At { name: statement.name.to_string(), file, line: statement.line, column: statement.column })
 }
 
 #[cfg(test)]
@@ -584,7 +593,7 @@ mod tests {
     fn a_driver_failure_names_call_node_place_and_error() {
         let failure = DriverFailure {
             call: FailedCall::Named("cuGraphAddMemAllocNode".into()),
-            at: Some(Box::new(At { name: "h".into(), file: "src/main.rs".into(), line: 12 })),
+            at: Some(Box::new(At { name: "h".into(), file: "src/main.rs".into(), line: 12, column: 0 })),
             code: 2,
             name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
             text: "out of memory".into(),

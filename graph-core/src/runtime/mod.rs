@@ -14,13 +14,15 @@
 //! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
 //! - `observe`: reports, pictures, and the names that the simulated driver is told;
 //! - `build`: checks, the plan, and the nodes;
-//! - `exec`: graphs and execs.
+//! - `exec`: graphs and execs;
+//! - `builder`: graphs that are known only when the program runs.
 //!
 //! No memory is used after it is freed, whatever safe code drops, forgets or moves: `bind/operand.rs` and `bind/output.rs`
 //! say why.
 
 mod bind;
 mod build;
+pub mod builder;
 mod context;
 mod cuda;
 mod error;
@@ -57,12 +59,14 @@ pub mod private {
         ExclusivePinned, Handed, HandedOver, Lend, Lender, List, Output, OutputDescription, Record, Shared,
         SharedPinned, Taken, Visitor, count as __count, describe_records,
     };
-    pub use crate::runtime::build::{Body, Rules, change_next_plan, change_next_rules, change_next_tables};
+    pub use crate::runtime::build::{
+        Body, CalledItem, Given, LaunchedItem, Rules, change_next_plan, change_next_rules, change_next_tables,
+    };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
         Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
-        Place, Settable, build, operations,
+        Place, Settable, build, dump, operations,
     };
     pub use crate::runtime::kernels::mark::{Fits, Returns, TakenOver, nothing, param, returns};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
@@ -78,6 +82,6 @@ pub mod private {
             lent_mut, same,
         };
     }
-    pub use crate::table::{Layout, Table};
+    pub use crate::table::{Layout, Table, TableHandle};
     pub use cuweave_ptx::declare::Open;
 }

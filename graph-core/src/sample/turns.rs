@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use cuweave_ptx::poly::Poly;
 
 use super::{Join, Sampler, in_turn, mentions};
-use crate::index::Index;
-use crate::index::size;
+use crate::index::{Index, size, wide};
 use crate::ir::{BufferId, DimId, Lifetime, Mode, Origin};
 use crate::structure::{Item, Loop, Turns};
 
@@ -69,7 +68,7 @@ impl Sampler<'_> {
 
     /// Samples the turns from one on, each of which may be none. `last` says that the last turn is not among them.
     fn chain(&mut self, range: &Range<'_>, turn: usize, last: bool) {
-        let begun = range.lo.plus(&Poly::constant(turn as i128));
+        let begun = range.lo.plus(&Poly::constant(i128::from(wide(turn))));
         let Some(value) = begun.filter(|_| turn < range.turns) else { return };
         let more = range.hi.minus(&value).and_then(|left| left.minus(&Poly::constant(1 + i128::from(last))));
         let Some(more) = more else { return };

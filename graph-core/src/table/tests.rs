@@ -14,6 +14,7 @@ fn statement(kind: Kind, accesses: &[Access], after: &[usize]) -> Statement {
     Statement {
         name: format!("{kind:?}").into(),
         line: 300 + narrow(after.len()),
+        column: 0,
         file: None,
         kind,
         accesses: accesses.to_vec().into(),
@@ -26,6 +27,7 @@ fn program() -> Program {
     let buffer = |name: &str, origin| Buffer {
         name: name.to_owned().into(),
         line: 7,
+        column: 0,
         file: None,
         origin,
         len: id(1),
@@ -73,7 +75,16 @@ fn program() -> Program {
             statement(Kind::Call(id(7)), &[access(0, Mode::Read, false)], &[]),
         ]
         .into(),
-        views: vec![View { buffer: id(1), line: 9, lo: id(0), hi: id(1), of: (id(2), id(3)) }].into(),
+        views: vec![View {
+            buffer: id(1),
+            line: 9,
+            column: 0,
+            file: None,
+            lo: id(0),
+            hi: id(1),
+            of: (id(2), id(3)),
+        }]
+        .into(),
         outputs: list(&[5, 4]).into(),
     }
 }

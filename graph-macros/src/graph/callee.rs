@@ -12,11 +12,17 @@ impl Expansion<'_> {
     pub(super) fn callee(&self) -> TokenStream {
         let name = self.name();
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+        let (mut generics, mut parameters, mut given) = (Vec::new(), Vec::new(), Vec::new());
+        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
+        // A builder's call has no records and lists.
+        let mut of_builders = true;
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
             match &argument.kind {
-                ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
+                ArgumentKind::Scalar(ty) => {
+                    parameters.push(quote!(#value: #ty));
+                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
+                }
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
                     parameters.push(quote!(_: #generic));
@@ -34,13 +40,37 @@ impl Expansion<'_> {
                     generics.push(
                         quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
                     );
+                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
                 }
                 ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
                     let ty = argument.value_type();
                     parameters.push(quote!(#value: #ty));
+                    of_builders = false;
                 }
             }
         }
+        let called_item = of_builders.then(|| {
+            quote! {
+                #[doc(hidden)]
+                impl ::cuweave::__private::CalledItem for #name::#name {
+                    fn table(
+                        _: ::cuweave::__private::Token,
+                    ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                        __table().handle()
+                    }
+
+                    fn enter(
+                        #arguments: &mut ::cuweave::__private::Given<'_>,
+                        #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+                        _: ::cuweave::__private::Token,
+                    ) -> ::core::option::Option<()> {
+                        #(#given)*
+                        #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
+                        ::core::option::Option::Some(())
+                    }
+                }
+            }
+        });
         let count = self.signature.returned.len();
         quote! {
             #[doc(hidden)]
@@ -51,6 +81,7 @@ impl Expansion<'_> {
                     #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
+            #called_item
         }
     }
 

@@ -325,8 +325,10 @@ impl Expansion<'_> {
             impl<'a> ::cuweave::__private::GraphFn for #name::Args<'a> {
                 type Values<'v> = #name::Values<'v> where Self: 'v;
 
-                fn table(_: ::cuweave::__private::Token) -> &'static ::cuweave::__private::Table {
-                    __table()
+                fn table(
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<&'static ::cuweave::__private::Table> {
+                    ::core::option::Option::Some(__table())
                 }
 
                 fn values(&self, _: ::cuweave::__private::Token) -> #name::Values<'_> {
@@ -337,8 +339,11 @@ impl Expansion<'_> {
             }
             #[doc(hidden)]
             impl ::cuweave::__private::Body for #name::Values<'_> {
-                fn table(&self, _: ::cuweave::__private::Token) -> &'static ::cuweave::__private::Table {
-                    __table()
+                fn table(
+                    &self,
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                    __table().handle()
                 }
 
                 fn leaf(

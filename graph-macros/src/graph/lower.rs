@@ -414,6 +414,7 @@ impl Lowering<'_> {
         let buffer = self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
+            column: 0,
             file: None,
             origin,
             len: dim,
@@ -505,6 +506,7 @@ impl Lowering<'_> {
         let id = self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
+            column: 0,
             file: None,
             kind,
             accesses: accesses.into_iter().map(|access| access.0).collect(),

@@ -21,11 +21,9 @@ mod steps;
 mod table;
 mod types;
 
-use cuweave_core::codes::Code;
-use cuweave_core::compile;
-use cuweave_core::diagnostic::Site;
-use cuweave_core::ir::{Access, Mode, Program, StatementId};
-use cuweave_core::sample::{Sampled, Shape, sample};
+use cuweave_core::compile::{self, Settled};
+use cuweave_core::ir::Program;
+use cuweave_core::sample::Shape;
 use cuweave_core::structure::Structure;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -60,7 +58,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     );
     let checked = check(&lowered, &mut report);
     match checked {
-        Some(settled) if !report.failed() => lowered.settle(&settled),
+        Some(settled) if !report.failed() => compile::settle(&mut lowered.source.program, &settled),
         _ => lowered.silence(),
     }
     let words = words(&item);
@@ -71,51 +69,20 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Checks a lowered function, a structured one by a sample of its turns, and reports what is wrong with it. Returns the settled
 /// accesses of statements, unless there are faults.
-fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Vec<(StatementId, Vec<Access>)>> {
-    let (source, templates) = match lowered.structure.is_flat() {
-        true => (lowered.source.clone(), lowered.source.program.statements.ids().collect()),
-        false => {
-            let shape = Shape {
-                structure: &lowered.structure,
-                variables: &lowered.variables,
-                conditions: &lowered.conditions,
-            };
-            let Sampled { source, templates } = sample(&lowered.source, &shape);
-            (source, templates)
-        }
+fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Settled> {
+    let shape = Shape {
+        structure: &lowered.structure,
+        variables: &lowered.variables,
+        conditions: &lowered.conditions,
     };
-    let (checked, mut found) = compile::front(source);
-    for diagnostic in &mut found {
-        diagnostic.site = diagnostic.site.of_statements(|id| templates[id]);
-    }
-    // A fault in a loop is one fault, whatever the number of its turns.
-    let mut told: Vec<(Code, Site)> = Vec::new();
+    let (settled, found) = compile::front_of_function(&lowered.source, &shape);
     for diagnostic in &found {
-        if !told.contains(&(diagnostic.code, diagnostic.site)) {
-            told.push((diagnostic.code, diagnostic.site));
-            report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
-        }
+        report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
     }
-    let checked = checked?;
-    let statements = checked.program().statements.iter();
-    Some(templates.into_iter().zip(statements.map(|statement| statement.accesses.to_vec())).collect())
+    settled
 }
 
 impl lower::Lowered {
-    /// Takes over the modes that the check has settled. Elements that are fresh in one turn of a loop are fresh for rustc.
-    fn settle(&mut self, settled: &[(StatementId, Vec<Access>)]) {
-        let statements = &mut self.source.program.statements;
-        for (template, accesses) in settled {
-            let own = statements[*template].accesses.to_mut();
-            for (own, settled) in own.iter_mut().zip(accesses) {
-                if settled.mode == Mode::Write {
-                    own.mode = Mode::Write;
-                }
-                own.relied_on |= settled.relied_on;
-            }
-        }
-    }
-
     /// Removes everything but the arguments: the fallback for a faulty function.
     fn silence(&mut self) {
         let program = &self.source.program;

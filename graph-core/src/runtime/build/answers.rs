@@ -7,7 +7,7 @@ use crate::ids::LeafId;
 use crate::index::Index;
 use crate::ir::{DimId, StatementId};
 use crate::structure::Choice;
-use crate::table::{Decoded, Op};
+use crate::table::{Decoded, Op, TableHandle};
 
 use crate::runtime::error::{At, Error, Fault, Result};
 use crate::runtime::statements::{Dim, compute, dim};
@@ -67,7 +67,8 @@ impl<'b> Asked<'b> {
                 let step = at.table().steps[call];
                 let mut table = None;
                 self.entered(at, &mut |body| {
-                    body.enter(step, at.turns, &mut |callee| table = callee.table(Token).get(), Token);
+                    let mut known = |callee: &dyn Body| table = callee.table(Token).and_then(of_code);
+                    body.enter(step, at.turns, &mut known, Token);
                 })?;
                 table.map(Answer::Callee).ok_or_else(|| Error::Config {
                     at: statement(at, Some(call)),
@@ -120,6 +121,14 @@ impl<'b> Asked<'b> {
     }
 }
 
+/// Returns the table of generated code: no other function is called.
+fn of_code(table: TableHandle) -> Option<&'static Decoded> {
+    match table {
+        TableHandle::Static(table) => Some(table),
+        TableHandle::Built(_) => None,
+    }
+}
+
 /// Returns the error for an answer to another question, which there is not: questions are compared before answers are given.
 #[cold]
 fn unlike(at: Place<'_>) -> Error {
@@ -130,7 +139,7 @@ fn unlike(at: Place<'_>) -> Error {
 fn function(at: Place<'_>) -> Box<At> {
     let program = &at.table().program;
     let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line })
+    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
 }
 
 fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
@@ -138,8 +147,9 @@ fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
     match statement {
         Some(statement) => {
             let statement = &program.statements[statement];
-            let (name, file) = (statement.name.to_string(), program.file.to_string());
-            Box::new(At { name, file, line: statement.line })
+            let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
+            let name = statement.name.to_string();
+            Box::new(At { name, file, line: statement.line, column: statement.column })
         }
         None => function(at),
     }
@@ -171,9 +181,9 @@ impl Answers for Asked<'_> {
         Ok(arm)
     }
 
-    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<&'static Decoded> {
+    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<TableHandle> {
         let Answer::Callee(table) = self.ask(at, Question::Callee(call))? else { return Err(unlike(at)) };
-        Ok(table)
+        Ok(TableHandle::Static(table))
     }
 
     fn refused(&mut self, at: Place<'_>, blamed: Option<StatementId>, refusal: Refusal) -> Error {

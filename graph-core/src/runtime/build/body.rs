@@ -2,7 +2,7 @@
 
 use crate::expand::{Frame, FrameId};
 use crate::index::Vector;
-use crate::table::Table;
+use crate::table::TableHandle;
 
 use crate::runtime::error::Result;
 use crate::runtime::statements::{Dim, Evaluation};
@@ -10,8 +10,8 @@ use crate::runtime::token::Token;
 
 /// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
 pub trait Body {
-    /// Returns its table.
-    fn table(&self, token: Token) -> &'static Table;
+    /// Returns its table; `None` if it is not of this version of cuweave.
+    fn table(&self, token: Token) -> Option<TableHandle>;
 
     /// Returns the value of an expression that bounds are computed of.
     fn leaf(&self, number: u32, turns: &[i64], token: Token) -> Dim;

@@ -25,7 +25,12 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
         Some(statement) => ("a bound", at_statement(program, statement)),
         None => (
             if program.options.budget == Some(dim) { "the budget" } else { "a bound of a loop or a part" },
-            Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
+            Box::new(At {
+                name: program.name.to_string(),
+                file: program.file.to_string(),
+                line: 0,
+                column: 0,
+            }),
         ),
     }
 }
@@ -71,8 +76,9 @@ fn views(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
         let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
         if lo < from || lo > hi || hi > to {
             let declared = at_buffer(program, view.buffer);
+            let file = view.file.map_or_else(|| declared.file.clone(), str::to_owned);
             return Err(Error::ViewRange {
-                at: Box::new(At { line: view.line, ..(*declared).clone() }),
+                at: Box::new(At { file, line: view.line, column: view.column, ..(*declared).clone() }),
                 range: text(view.lo, view.hi),
                 lo,
                 hi,

@@ -34,14 +34,14 @@ impl Flattened {
     /// that has a setter.
     pub fn new(checked: Arc<Checked>, expanded: Parts, arguments: &[Described]) -> Flattened {
         let Parts { values, elements, instances, frames } = expanded;
-        let table = frames[FrameId::OUTERMOST].table;
+        let table = frames[FrameId::OUTERMOST].table.clone();
         let scalars = if table.structure.is_flat() && arguments.is_empty() {
             table.scalars.clone()
         } else {
             let own = table.scalars.iter().filter(|scalar| scalar.path.is_empty());
             let own = own.map(|scalar| (scalar.name.clone(), scalar.line, scalar.argument, Vec::new()));
             let reached = own
-                .chain(fields(table, arguments))
+                .chain(fields(&table, arguments))
                 .map(|scalar| Reach { instances: &instances, frames: &frames }.scalar(scalar));
             reached.collect::<Vec<_>>().into()
         };
@@ -163,18 +163,21 @@ impl Reach<'_> {
                 None => vec![(argument, path.clone())],
                 Some((caller, call, _)) => {
                     let by = (targets[*caller].as_slice(), scalars[*caller].as_slice());
-                    passed(frames[*caller].table, *call, by, frame.table)
+                    passed(&frames[*caller].table, *call, by, &frame.table)
                 }
             };
-            scalars.push(mentioned(frame.table, &of_frame));
+            scalars.push(mentioned(&frame.table, &of_frame));
             targets.push(of_frame);
         }
         let dims = frames
             .iter()
             .zip(&scalars)
             .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims));
-        let templates: Vector<FrameId, Templates> =
-            frames.iter().zip(&scalars).map(|(frame, scalars)| Templates::of(frame.table, scalars)).collect();
+        let templates: Vector<FrameId, Templates> = frames
+            .iter()
+            .zip(&scalars)
+            .map(|(frame, scalars)| Templates::of(&frame.table, scalars))
+            .collect();
         let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
             let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
             instances

@@ -1,6 +1,7 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
 //! - `checks`: whether the operands hold what the program says of them;
+//! - `given`: arguments whose types are known when the program runs;
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
 //!   the flat program that it gives; `recursion`: calls that have no end;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
@@ -14,6 +15,7 @@ mod body;
 mod checks;
 mod definition;
 mod flattened;
+mod given;
 mod hidden;
 mod hook;
 mod instances;
@@ -31,6 +33,8 @@ pub use body::Body;
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub(crate) use definition::Definition;
 pub(crate) use flattened::Flattened;
+pub use given::{CalledItem, Given, LaunchedItem};
+pub(crate) use given::{GivenArgument, Misfit, Value};
 pub(crate) use hook::apply as apply_hook;
 pub use hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use nodes::Nodes;

@@ -333,6 +333,9 @@ impl Nodes {
 
 /// Returns the place of a name of the runtime's own: the line of the function's first statement.
 fn at_function(program: &Program, name: &str) -> Box<At> {
-    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-    Box::new(At { name: name.to_owned(), file: program.file.to_string(), line })
+    let name = name.to_owned();
+    match program.statements.ids().next() {
+        Some(first) => Box::new(At { name, ..*at_statement(program, first) }),
+        None => Box::new(At { name, file: program.file.to_string(), line: 0, column: 0 }),
+    }
 }

@@ -11,7 +11,7 @@ use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
 use crate::order::Functions;
 use crate::structure::Choice;
-use crate::table::{Decoded, Op};
+use crate::table::{Decoded, Op, TableHandle};
 
 use crate::runtime::error::{Error, refused_program};
 
@@ -98,15 +98,18 @@ impl Key {
 ///
 /// Bounds without a value, a length or a range that cannot be, faults that only the values show.
 pub(crate) fn flattened(
-    table: &'static Decoded,
+    table: &TableHandle,
     arguments: &[Described],
     asked: &mut Asked<'_>,
 ) -> Result<Arc<Flattened>, Error> {
-    if let Some(flat) = recalled(table, arguments, asked) {
+    let TableHandle::Static(of_code) = *table else {
+        return Ok(Arc::new(checked(expand(table, arguments, asked)?, arguments)?));
+    };
+    if let Some(flat) = recalled(of_code, arguments, asked) {
         return Ok(flat);
     }
-    let flat = anew(table, arguments, asked)?;
-    keep(table, arguments, asked, &flat);
+    let flat = anew(of_code, arguments, asked)?;
+    keep(of_code, arguments, asked, &flat);
     Ok(flat)
 }
 
@@ -116,16 +119,17 @@ fn anew(
     arguments: &[Described],
     asked: &mut Asked<'_>,
 ) -> Result<Arc<Flattened>, Error> {
+    let handle = TableHandle::Static(table);
     if !table.structure.is_flat() {
-        return Ok(Arc::new(checked(expand(table, arguments, asked)?, arguments)?));
+        return Ok(Arc::new(checked(expand(&handle, arguments, asked)?, arguments)?));
     }
-    let root = Vector::from(vec![Frame::outermost(table)]);
+    let root = Vector::from(vec![Frame::outermost(handle.clone())]);
     let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
     let values: Result<Vector<DimId, u64>, Error> =
         table.program.dims.ids().map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
     let values = values?;
     let key = (std::ptr::from_ref(table).addr(), values.clone());
-    FLAT.get_or_make(key, |_| checked(expand(table, &[], &mut Known { values: &values, asked })?, &[]))
+    FLAT.get_or_make(key, |_| checked(expand(&handle, &[], &mut Known { values: &values, asked })?, &[]))
 }
 
 /// Orders and checks a flat program.
@@ -162,7 +166,7 @@ impl Answers for Known<'_, '_> {
         self.asked.arm(at, choice)
     }
 
-    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<&'static Decoded, Error> {
+    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<TableHandle, Error> {
         self.asked.callee(at, call)
     }
 

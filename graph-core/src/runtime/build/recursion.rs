@@ -46,7 +46,7 @@ fn call(caller: &'static Table, at: usize) -> Box<At> {
         let statement =
             program.statements.iter().find(|statement| statement.kind == Kind::Call(CallId::new(at)))?;
         let (name, file) = (statement.name.to_string(), program.file.to_string());
-        Some(At { name, file, line: statement.line })
+        Some(At { name, file, line: statement.line, column: statement.column })
     });
-    Box::new(place.unwrap_or_else(|| At { name: String::new(), file: String::new(), line: 0 }))
+    Box::new(place.unwrap_or_else(|| At { name: String::new(), file: String::new(), line: 0, column: 0 }))
 }

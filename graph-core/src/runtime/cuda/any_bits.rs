@@ -46,7 +46,7 @@ macro_rules! any_bits {
 
 any_bits! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
 
-#[cfg(feature = "f16")]
+#[cfg(feature = "half")]
 any_bits! { half::f16 half::bf16 }
 
 // SAFETY: it may hold anything, even what is not initialised.

@@ -15,11 +15,15 @@ pub struct At {
     pub file: String,
     /// The line.
     pub line: u32,
+    /// The column; 0 where it is not known, as in graph functions.
+    pub column: u32,
 }
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` ({}:{})", self.name, self.file, self.line)
+        let At { name, file, line, column } = self;
+        write!(f, "`{name}` ({file}:{line}")?;
+        if *column == 0 { f.write_str(")") } else { write!(f, ":{column})") }
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
+use crate::dump;
 use crate::expand::Described;
 use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
@@ -57,9 +58,9 @@ pub trait Generated: Sized {
 
 /// A graph function, by the type of its bound arguments. `#[cuweave::graph]` implements it, and nothing else can.
 pub trait GraphFn: Generated {
-    /// Returns the checked program, the scalar arguments and what computes lengths and bounds.
+    /// Returns the table of the function; `None` for the graph of a builder, whose table is that of its values.
     #[doc(hidden)]
-    fn table(token: Token) -> &'static Table;
+    fn table(token: Token) -> Option<&'static Table>;
     /// Returns its records and lists, in the order of its parameters.
     ///
     /// # Errors
@@ -190,6 +191,12 @@ impl<A: GraphFn> fmt::Debug for Graph<A> {
 /// Returns the operations of a graph as they were added.
 pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
     &graph.core.nodes.operations
+}
+
+/// Returns the checked program of a graph and its operations, as text.
+pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
+    let checked = &graph.core.definition.flat.checked;
+    [dump::checked(checked), dump::operations(checked.program(), &graph.core.nodes.operations)]
 }
 
 /// The contents of every exec: its generated methods call those here.

@@ -19,6 +19,6 @@ mod set;
 mod state;
 
 pub use arena::ArenaPool;
-pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, operations};
+pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::build;

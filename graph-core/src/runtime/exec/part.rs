@@ -258,7 +258,7 @@ impl<P: Place> PartMut<P> {
     fn at(&mut self) -> Box<At> {
         let program = self.place.core(Token).definition.program();
         let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-        Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line })
+        Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, check_recursion,
+    Asked, Body, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, check_recursion,
     flattened, plan,
 };
 use crate::runtime::context;
@@ -36,14 +36,17 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     ranges::collect();
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
-    check_recursion(A::table(Token))?;
-    let table = A::table(Token)
-        .get()
+    if let Some(table) = A::table(Token) {
+        check_recursion(table)?;
+    }
+    let table = args
+        .values(Token)
+        .table(Token)
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
     let flat = {
         let body = args.values(Token);
         let described = args.described(Token);
-        let flat = described.and_then(|described| flattened(table, &described, &mut Asked::new(&body)));
+        let flat = described.and_then(|described| flattened(&table, &described, &mut Asked::new(&body)));
         // The user's expressions may have changed the current context.
         driver.enter(Context::of(ctx))?;
         flat?

@@ -56,7 +56,7 @@ impl<A: GraphFn> ExecCore<A> {
         if scalar.dims {
             let file = self.core.definition.program().file.to_string();
             return Err(Error::BuildAgain {
-                at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
+                at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 }),
                 reason: "reaches a length, a bound or a choice, and cannot be set".to_owned(),
             });
         }

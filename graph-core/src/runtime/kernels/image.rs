@@ -80,7 +80,9 @@ pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
                 Some((major, minor)) => format!("it needs a driver of CUDA {major}.{minor} or newer"),
                 None => "it needs a newer driver".to_owned(),
             };
-            format!("{note}\nhelp: {help}, or compile it for an older one")
+            format!(
+                "{note}\nhelp: {help}, or a compiler (NVRTC, nvcc) of CUDA {has_major}.{has_minor} or older"
+            )
         }
         Image::Text { target: Some(target), .. } if !target.runs_on(number) => {
             let help = if target.number <= number && !target.suffix.is_empty() {
@@ -249,7 +251,7 @@ mod tests {
         let new = explain(&text("9.4", "sm_90"), UNSUPPORTED_PTX_VERSION, HOPPER);
         assert_eq!(
             new,
-            "\nnote: it is PTX of `.version 9.4`, and the driver has CUDA 13.0\nhelp: it needs a driver of CUDA 13.4 or newer, or compile it for an older one"
+            "\nnote: it is PTX of `.version 9.4`, and the driver has CUDA 13.0\nhelp: it needs a driver of CUDA 13.4 or newer, or a compiler (NVRTC, nvcc) of CUDA 13.0 or older"
         );
         assert!(
             explain(&text("8.7", "sm_90"), UNSUPPORTED_PTX_VERSION, HOPPER).contains("CUDA 12.8 or newer")

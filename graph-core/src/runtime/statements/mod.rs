@@ -13,6 +13,7 @@ mod kinds;
 mod members;
 
 pub use arguments::Arguments;
+pub(crate) use config::BlockLimits;
 pub use config::{Config, PerItem, per_item};
 pub(crate) use dims::compute;
 pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};

@@ -121,6 +121,6 @@ impl Lowering<'_> {
         let mut dim = |bound: &Bound| self.dim(bound.clone());
         let (lo, hi, of) = (dim(lo), dim(hi), (dim(&view.lo), dim(&view.hi)));
         let line = at.start().line as u32;
-        self.parts.insert(ir::View { buffer: view.buffer, line, lo, hi, of });
+        self.parts.insert(ir::View { buffer: view.buffer, line, column: 0, file: None, lo, hi, of });
     }
 }

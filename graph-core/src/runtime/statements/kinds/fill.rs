@@ -96,7 +96,7 @@ impl Parameters for Filling {
 #[diagnostic::on_unimplemented(
     message = "`fill` does not take elements of type `{Self}`",
     label = "the elements of this buffer are of type `{Self}`",
-    note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `f16` also `half::f16` and `half::bf16`"
+    note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`"
 )]
 pub trait Fillable: sealed::Sealed + Copy {
     /// Returns the value's bits, in the low bytes.
@@ -121,7 +121,7 @@ macro_rules! fillable {
         }
     )*};
 }
-#[cfg(feature = "f16")]
+#[cfg(feature = "half")]
 fillable! {
     half::f16: |value| value.to_bits().into();
     half::bf16: |value| value.to_bits().into();

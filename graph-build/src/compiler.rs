@@ -1,0 +1,286 @@
+//! The search for a compiler, and its two kinds.
+
+use crate::Error;
+use crate::environment::{Environment, Layout, Place, entries};
+use crate::nvrtc::Nvrtc;
+use crate::version::{self, Version};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The compiler in use.
+pub enum Compiler {
+    Nvrtc(Nvrtc),
+    Nvcc(Nvcc),
+}
+
+/// The program nvcc.
+pub struct Nvcc {
+    program: PathBuf,
+    /// Its output for `--version`.
+    text: String,
+    version: Option<Version>,
+}
+
+/// The newest drivers that the advice is for if this machine has none: the simulated one is of CUDA 13.0 too.
+const USUAL_DRIVER: Version = Version { major: 13, minor: 0 };
+
+/// Returns the advice to install NVRTC, in a version whose PTX this machine's driver takes.
+fn enough(environment: &Environment) -> String {
+    let driver = environment.loader.then(version::of_driver).flatten().unwrap_or(USUAL_DRIVER);
+    format!(
+        "`pip install \"{}\"` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no GPU is needed",
+        driver.newest_package()
+    )
+}
+
+impl Compiler {
+    /// Returns the first compiler that can be used, whose PTX is not newer than `limit`.
+    pub fn find(environment: &Environment, limit: Option<Version>) -> Result<Compiler, Error> {
+        let mut search = Search { limit, tried: Vec::new(), too_new: false };
+        if let Some(found) = search.nvrtc(environment)? {
+            return Ok(Compiler::Nvrtc(found));
+        }
+        if let Some(found) = search.nvcc(environment) {
+            return Ok(Compiler::Nvcc(found));
+        }
+        Err(search.failure(environment))
+    }
+
+    /// Returns its name and version.
+    pub fn name(&self) -> String {
+        match self {
+            Compiler::Nvrtc(nvrtc) => format!("NVRTC {}", nvrtc.version()),
+            Compiler::Nvcc(nvcc) => nvcc.text.clone(),
+        }
+    }
+
+    /// Returns its CUDA version, if it is known.
+    pub fn version(&self) -> Option<Version> {
+        match self {
+            Compiler::Nvrtc(nvrtc) => Some(nvrtc.version()),
+            Compiler::Nvcc(nvcc) => nvcc.version,
+        }
+    }
+
+    /// Compiles a file. Returns the PTX and the log, or the log as the error.
+    pub fn compile(
+        &self,
+        source: &Path,
+        options: &[String],
+        target: &Path,
+    ) -> Result<(String, String), String> {
+        match self {
+            Compiler::Nvrtc(nvrtc) => nvrtc.compile(source, options),
+            Compiler::Nvcc(nvcc) => nvcc.compile(source, options, target),
+        }
+    }
+}
+
+/// A search, with the reasons against what it passed by.
+struct Search {
+    limit: Option<Version>,
+    tried: Vec<String>,
+    too_new: bool,
+}
+
+impl Search {
+    fn nvrtc(&mut self, environment: &Environment) -> Result<Option<Nvrtc>, Error> {
+        if let Some(named) = environment.variable("CUWEAVE_NVRTC") {
+            let path = PathBuf::from(named);
+            return match Nvrtc::open(&path) {
+                Ok(found) => Ok(self.fits(found)),
+                Err(reason) => Err(Error::NoCompiler {
+                    message: format!(
+                        "`CUWEAVE_NVRTC` names no NVRTC that can be loaded: `{}`",
+                        path.display()
+                    ),
+                    tried: vec![reason],
+                    help: format!(
+                        "\n  = help: it is the path of a file such as `libnvrtc.so.13`\n  = help: {}",
+                        enough(environment)
+                    ),
+                }),
+            };
+        }
+        let unset: Vec<String> =
+            ["CUWEAVE_NVRTC", "CUDA_PATH", "CUDA_HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "NVCC"]
+                .into_iter()
+                .filter(|name| environment.variable(name).is_none())
+                .map(|name| format!("`{name}`"))
+                .collect();
+        if !unset.is_empty() {
+            self.tried.push(format!("not set: {}", unset.join(", ")));
+        }
+        let (named, others): (Vec<&Place>, Vec<&Place>) =
+            environment.places().iter().partition(|place| place.named);
+        if let Some(found) = named.into_iter().find_map(|place| self.in_place(place)) {
+            return Ok(Some(found));
+        }
+        if environment.loader {
+            let names = system_names();
+            for name in names {
+                if let Ok(found) = Nvrtc::open(Path::new(name))
+                    && let Some(found) = self.fits(found)
+                {
+                    return Ok(Some(found));
+                }
+            }
+            self.tried.push(format!(
+                "the system's loader was asked for {}",
+                names.map(|name| format!("`{name}`")).join(", ")
+            ));
+        }
+        Ok(others.into_iter().find_map(|place| self.in_place(place)))
+    }
+
+    fn in_place(&mut self, place: &Place) -> Option<Nvrtc> {
+        let folder = place.folder.display();
+        if !place.folder.is_dir() {
+            self.tried.push(format!("`{folder}` ({}) does not exist", place.why));
+            return None;
+        }
+        let files: Vec<PathBuf> = place.libraries().iter().flat_map(|folder| libraries(folder)).collect();
+        if files.is_empty() {
+            let wanted = match place.layout {
+                Layout::Toolkit => "libnvrtc in its `lib64` or `lib`",
+                Layout::Packages => "`nvidia/cu13/lib` or `nvidia/cuda_nvrtc/lib` with libnvrtc",
+            };
+            self.tried.push(format!("`{folder}` ({}) has no {wanted}", place.why));
+        }
+        files.iter().find_map(|file| match Nvrtc::open(file) {
+            Ok(found) => self.fits(found),
+            Err(reason) => {
+                self.tried.push(reason);
+                None
+            }
+        })
+    }
+
+    fn fits(&mut self, found: Nvrtc) -> Option<Nvrtc> {
+        let text = format!("`{}` is NVRTC {}", found.path().display(), found.version());
+        self.allowed(text, found.version()).then_some(found)
+    }
+
+    fn allowed(&mut self, text: String, version: Version) -> bool {
+        let ptx = version.ptx_of_cuda();
+        let allowed = self.limit.is_none_or(|limit| ptx <= limit);
+        if !allowed {
+            self.too_new = true;
+            self.tried.push(format!("{text}, which emits PTX {ptx}"));
+        }
+        allowed
+    }
+
+    fn nvcc(&mut self, environment: &Environment) -> Option<Nvcc> {
+        let named = environment.variable("NVCC").map(PathBuf::from);
+        let toolkits = environment.places().iter().filter(|place| place.layout == Layout::Toolkit);
+        let below = toolkits
+            .map(|place| place.folder.join("bin").join(format!("nvcc{}", std::env::consts::EXE_SUFFIX)));
+        let in_path = environment.in_path("nvcc");
+        if in_path.is_none() {
+            self.tried.push("no nvcc in `PATH`, nor in `bin` of these folders".to_owned());
+        }
+        for program in named.iter().cloned().chain(below.filter(|file| file.is_file())).chain(in_path) {
+            match Nvcc::of(program) {
+                Ok(found) => {
+                    let text = format!(
+                        "`{}` is nvcc {}",
+                        found.program.display(),
+                        found.version.map_or_else(String::new, |version| version.to_string())
+                    );
+                    if found.version.is_none_or(|version| self.allowed(text, version)) {
+                        return Some(found);
+                    }
+                }
+                Err(reason) => self.tried.push(reason),
+            }
+        }
+        None
+    }
+
+    fn failure(self, environment: &Environment) -> Error {
+        let (message, help) = match self.limit {
+            Some(limit) if self.too_new => (
+                format!(
+                    "no compiler found emits PTX {limit} or older, which a driver of CUDA {} needs",
+                    limit.driver_of_ptx()
+                ),
+                format!(
+                    "a compiler emits the newest PTX that it knows, and no option changes that: `pip install \"{}\"`",
+                    limit.driver_of_ptx().newest_package()
+                ),
+            ),
+            _ => (
+                "neither NVRTC nor nvcc is found, one of which compiles CUDA C++".to_owned(),
+                format!(
+                    "{}\n  = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, \
+                     `#[cuweave::kernels(\"kernels/file.ptx\")]`",
+                    enough(environment)
+                ),
+            ),
+        };
+        Error::NoCompiler { message, tried: self.tried, help: format!("\n  = help: {help}") }
+    }
+}
+
+/// Returns the names by which the system's loader may know NVRTC, the newest first.
+fn system_names() -> [&'static str; 3] {
+    if cfg!(windows) {
+        ["nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"]
+    } else {
+        ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
+    }
+}
+
+/// Returns the files of NVRTC in a folder, the newest first: `libnvrtc.so.13`, not `libnvrtc-builtins.so.13.0`.
+fn libraries(folder: &Path) -> Vec<PathBuf> {
+    let of = |name: &str| {
+        let dotted = name.strip_prefix("libnvrtc.so").map(|rest| rest.trim_start_matches('.').to_owned());
+        let windows =
+            name.strip_prefix("nvrtc64_").and_then(|rest| rest.strip_suffix("_0.dll")).map(str::to_owned);
+        // `libnvrtc.so` is a link to a version.
+        dotted
+            .or(windows)
+            .map(|version| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>())
+    };
+    let mut files: Vec<_> =
+        entries(folder).into_iter().filter_map(|(name, path)| Some((of(&name)?, path))).collect();
+    files.sort_by(|a, b| b.cmp(a));
+    files.into_iter().map(|(_, path)| path).collect()
+}
+
+impl Nvcc {
+    /// Returns the program if it runs and says its version, or the reason against it.
+    pub fn of(program: PathBuf) -> Result<Nvcc, String> {
+        let shown = program.display();
+        let output = Command::new(&program)
+            .arg("--version")
+            .output()
+            .map_err(|error| format!("`{shown}`: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("`{shown} --version` fails: {}", output.status));
+        }
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version = text.split("release ").nth(1).and_then(|rest| Version::parse(rest.split(',').next()?));
+        Ok(Nvcc { program, text, version })
+    }
+
+    fn compile(&self, source: &Path, options: &[String], target: &Path) -> Result<(String, String), String> {
+        let folder = target.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        let output = Command::new(&self.program)
+            .arg("--ptx")
+            .args(options)
+            .arg("--output-file")
+            .arg(target)
+            .arg(source)
+            .output()
+            .map_err(|error| format!("{}: {error}", self.program.display()))?;
+        let log =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() {
+            return Err(if log.trim().is_empty() { format!("nvcc fails: {}", output.status) } else { log });
+        }
+        std::fs::read_to_string(target).map(|ptx| (ptx, log)).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,153 @@
+//! CUDA's headers: NVRTC has no folder of its own for them.
+
+use crate::environment::{Environment, Place};
+use crate::version::Version;
+use std::path::{Path, PathBuf};
+
+/// The header folders for a compiler.
+#[derive(Default)]
+pub struct Headers {
+    pub folders: Vec<PathBuf>,
+    /// The folders searched that have none.
+    pub without: Vec<PathBuf>,
+    /// Sentences about headers of another version.
+    pub others: Vec<String>,
+}
+
+/// A file of each part of CUDA's headers.
+const SIGNS: [&str; 5] =
+    ["cuda_runtime_api.h", "cuda_fp16.h", "nv/target", "crt/host_defines.h", "curand_kernel.h"];
+
+impl Headers {
+    /// Returns the folders with headers of the compiler's major version: those of exactly its version first, then in the
+    /// order of the places, the place of the compiler itself before the others.
+    pub fn find(environment: &Environment, library: &Path, version: Version) -> Headers {
+        let mut headers = Headers::default();
+        let mut groups = Vec::new();
+        let own = Place::around(library);
+        for place in own.iter().chain(environment.places()) {
+            let found: Vec<_> =
+                place.headers().into_iter().filter_map(|(major, folders)| group(major, folders)).collect();
+            if found.is_empty() && !own.iter().any(|own| std::ptr::eq(own, place)) {
+                headers.without.push(place.folder.clone());
+            }
+            let beside = library.is_absolute() && library.starts_with(&place.folder);
+            groups.extend(found.into_iter().map(|(found, folders)| (found, beside, folders)));
+        }
+        groups.sort_by_key(|(found, beside, _)| (*found != Ok(version), !beside));
+        for (found, _, folders) in groups {
+            let major = found.map_or_else(|major| major, |found| Some(found.major));
+            if major.is_none_or(|major| major == version.major) {
+                headers.folders.extend(
+                    folders
+                        .into_iter()
+                        .filter(|folder| !headers.folders.contains(folder))
+                        .collect::<Vec<_>>(),
+                );
+            } else if let (Some(major), Some(folder)) = (major, folders.first()) {
+                headers.others.push(format!(
+                    "`{}` has headers of CUDA {major}, and NVRTC is of CUDA {version}",
+                    folder.display()
+                ));
+            }
+        }
+        headers
+    }
+}
+
+/// A version, or the major version if only the layout says it, and folders.
+type Group = (Result<Version, Option<u32>>, Vec<PathBuf>);
+
+/// Returns those folders of a group that hold headers of CUDA, with their version, or with the major version that their
+/// layout says.
+fn group(major: Option<u32>, folders: Vec<PathBuf>) -> Option<Group> {
+    let folders: Vec<PathBuf> =
+        folders.into_iter().filter(|folder| SIGNS.iter().any(|sign| folder.join(sign).is_file())).collect();
+    let version = folders.iter().find_map(|folder| version_of(folder));
+    (!folders.is_empty()).then_some((version.ok_or(major), folders))
+}
+
+fn version_of(folder: &Path) -> Option<Version> {
+    let text = std::fs::read(folder.join("cuda_runtime_api.h")).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let rest = text.split("#define CUDART_VERSION").nth(1)?;
+    Some(Version::of_number(rest.split_whitespace().next()?.parse().ok()?))
+}
+
+/// Returns the part of CUDA whose package has a header.
+fn part_of(header: &str, version: Version) -> Option<&'static str> {
+    const RUNTIME: [&str; 7] = [
+        "mma.h",
+        "cooperative_groups",
+        "cooperative_groups.h",
+        "vector_types.h",
+        "vector_functions.h",
+        "math_constants.h",
+        "device_launch_parameters.h",
+    ];
+    match header.split('/').next().unwrap_or(header) {
+        "cub" | "thrust" | "cuda" | "nv" => Some("cccl"),
+        "crt" if version.major < 13 => Some("nvcc"),
+        "crt" => Some("crt"),
+        name if RUNTIME.contains(&name) || name.starts_with("cuda") || name.starts_with("cuComplex") => {
+            Some("runtime")
+        }
+        _ => None,
+    }
+}
+
+/// Returns the lines of help for a header that NVRTC does not find.
+pub fn help(header: &str, version: Version, headers: &Headers) -> Vec<String> {
+    if header.starts_with("curand") {
+        return vec![format!("help: `{header}` is a header of cuRAND: `pip install nvidia-curand`")];
+    }
+    let Some(part) = part_of(header, version) else { return help_for_others(header, headers) };
+    let mut lines = Vec::new();
+    let list = |folders: &[PathBuf]| {
+        folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
+    };
+    if !headers.folders.is_empty() {
+        lines.push(format!("note: CUDA's headers are taken from {}", list(&headers.folders)));
+    } else if !headers.without.is_empty() {
+        lines.push(format!("note: none of CUDA's headers are in {}", list(&headers.without)));
+    }
+    lines.extend(headers.others.iter().map(|line| format!("note: {line}")));
+    lines.push(format!(
+        "help: `{header}` is one of CUDA's headers: `pip install \"{}\"`, or set `CUDA_HOME` to a toolkit of CUDA {version}",
+        version.package(part)
+    ));
+    lines
+}
+
+/// Returns the help for a header that is not one of CUDA's: one of the host's libraries, or the user's.
+fn help_for_others(header: &str, headers: &Headers) -> Vec<String> {
+    const OF_C: [&str; 10] = [
+        "assert.h",
+        "float.h",
+        "limits.h",
+        "math.h",
+        "stdbool.h",
+        "stddef.h",
+        "stdint.h",
+        "stdio.h",
+        "stdlib.h",
+        "string.h",
+    ];
+    if header.contains('.') && !OF_C.contains(&header) {
+        return vec!["help: a folder of headers is added by `Build::include`".to_owned()];
+    }
+    let name = header.strip_suffix(".h").map_or_else(|| header.to_owned(), |name| format!("c{name}"));
+    let mut lines = vec![
+        "note: NVRTC has no headers of the host, and needs none for mathematics and `printf`".to_owned(),
+    ];
+    let there =
+        |name: &str| headers.folders.iter().any(|folder| folder.join("cuda/std").join(name).is_file());
+    if there(&name) {
+        lines.push(format!("help: write `#include <cuda/std/{name}>`, whose names are in `cuda::std`"));
+    } else if !there("version") {
+        lines.push(format!(
+            "help: `<cuda/std/{name}>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
+        ));
+    }
+    lines
+}

@@ -1,0 +1,151 @@
+//! Calls of graph functions.
+
+use std::collections::BTreeSet;
+
+use crate::codes::Code;
+use crate::ids::CallId;
+use crate::index::{Index, narrow};
+use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
+use crate::kind::Kind;
+use crate::runtime::error::{Error, Result};
+use crate::structure::{Argument as CallArgument, Call as Bindings};
+use crate::table::{Parameter, TableHandle};
+
+use super::bound::Element;
+use super::code::{Call, EnterFunction, Source, Sources};
+use super::handle::{Argument, Handle, Passed, Place};
+use super::program::{Program, Site, Written};
+use super::size::Size;
+
+impl Program {
+    pub(super) fn call(
+        &mut self,
+        place: Place,
+        (callee, enter): (TableHandle, EnterFunction),
+        given: &[Argument],
+    ) -> Result<Vec<Handle>> {
+        let function = callee.program.name.clone();
+        let asked = self.pending.name.take();
+        let after = self.take_after(&Site { place, name: &function })?;
+        let site = Site { place, name: &function };
+        let declared: Vec<&str> = callee.arguments.iter().map(|name| &**name).collect();
+        self.count(&site, &function, &declared, given.len())?;
+        let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
+        let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
+        for ((argument, parameter), name) in given.iter().zip(&callee.parameters).zip(&callee.arguments) {
+            let text = self.argument_text_of(&site, argument)?;
+            let source = match (self.borrowed(&site, argument)?, *parameter) {
+                (None, Parameter::Scalar(_)) => {
+                    let source = self.scalar_source(&site, argument)?;
+                    let one = Sources { list: vec![source.clone()], texts: Vec::new() };
+                    arguments.push(CallArgument::Scalar(self.mentioned(&one).into_iter().collect()));
+                    source
+                }
+                (Some((view, mode)), Parameter::Buffer(parameter)) => {
+                    let origin = callee.program.buffers[parameter].origin;
+                    let moved = mode.is_none() && origin == Origin::Taken;
+                    let lent = matches!(
+                        (mode, origin),
+                        (Some(Mode::Read), Origin::Device { mutable: false })
+                            | (Some(Mode::ReadWrite), Origin::Device { mutable: true })
+                    );
+                    if !(moved || lent) {
+                        self.unfit(&site, argument, &function, (name, declared_as(origin)))?;
+                    }
+                    let part = self.part(&site, &view)?;
+                    self.device_only(&site, part.buffer, &function)?;
+                    if moved && !part.whole {
+                        let message = format!("`{text}`, a part of a buffer, cannot be handed over");
+                        let help = "lend it: write `&b` or `&mut b`";
+                        return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
+                    }
+                    arguments.push(match moved {
+                        true => CallArgument::Moved(part.buffer),
+                        false => CallArgument::Access(narrow(accesses.len())),
+                    });
+                    let mode = mode.unwrap_or(Mode::ReadWrite);
+                    accesses.push(Access {
+                        buffer: part.buffer,
+                        mode,
+                        lo: part.lo,
+                        hi: part.hi,
+                        relied_on: false,
+                    });
+                    let (element, name) = self.element(part.buffer);
+                    Source::Buffer(element, name)
+                }
+                (_, Parameter::Scalar(_)) => return Err(self.unfit_scalar(&site, argument, &function, name)),
+                (
+                    _,
+                    Parameter::Buffer(_) | Parameter::Array(..) | Parameter::Part | Parameter::Buffers(_),
+                ) => {
+                    return Err(self.unfit_scalar(&site, argument, &function, name));
+                }
+            };
+            sources.list.push(source);
+            sources.texts.push(text);
+        }
+        let at = self.at(place, &function);
+        let call = Call { id: CallId::new(self.calls.len()), callee: callee.clone(), enter, sources };
+        call.check(&at, &self.values)?;
+        let statement = StatementId::new(self.statements.len());
+        let results: Vec<BufferId> = callee
+            .program
+            .outputs
+            .iter()
+            .map(|&output| {
+                let declared = &callee.program.buffers[output];
+                let name = asked.clone().unwrap_or_else(|| declared.name.to_string());
+                let element = Element::known(callee.elements[output], declared.element, declared.align);
+                let len = Size::extent(self.builder, self.buffers.len());
+                let site = Site { place, name: &name };
+                let buffer = self.declare(&site, Origin::Alloc(statement), len, element);
+                let hi = self.buffers[buffer].dim;
+                accesses.push(Access {
+                    buffer,
+                    mode: Mode::Write,
+                    lo: DimId::from_u32(0),
+                    hi,
+                    relied_on: false,
+                });
+                buffer
+            })
+            .collect();
+        let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
+        let handles: Vec<Handle> = handles.collect();
+        let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
+        self.calls.push(Bindings { arguments, results });
+        let (name, kind) = (function.to_string(), Kind::Call(call));
+        self.push(Written { name, place, kind, accesses, after, scalars });
+        Ok(handles)
+    }
+
+    fn unfit_scalar(&self, site: &Site<'_>, argument: &Argument, callee: &str, parameter: &str) -> Error {
+        let message = format!(
+            "`{}` does not fit the parameter `{parameter}` of `{callee}`",
+            self.argument_text(argument)
+        );
+        self.refuse(site, Code::CW401, &message, None)
+    }
+
+    /// Returns the text of an argument whose handles are of this builder.
+    fn argument_text_of(&self, site: &Site<'_>, argument: &Argument) -> Result<String> {
+        match &argument.0 {
+            Passed::Lent(view, _) | Passed::Bare(view) => drop(self.own(site, view.of)?),
+            Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => {
+                drop(self.scalar_source(site, argument)?)
+            }
+        }
+        Ok(self.argument_text(argument))
+    }
+}
+
+fn declared_as(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Device { mutable: false } => "`&[T; _]`",
+        Origin::Device { mutable: true } => "`&mut [T; _]` or `&mut [MaybeUninit<T>; _]`",
+        Origin::Taken => "`[T; _]`, which takes the bare handle of an allocation",
+        Origin::Pinned { .. } => "pinned memory",
+        Origin::Alloc(_) | Origin::Part(_) => "a part of a record",
+    }
+}

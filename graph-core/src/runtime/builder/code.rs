@@ -1,0 +1,262 @@
+//! The statements of a builder's graph as they are evaluated: what generated code is for a graph function.
+
+use std::any::TypeId;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::ids::{BufferId, CallId, ScalarId};
+use crate::index::{Index, Vector, size};
+use crate::ir::StatementId;
+use crate::kind::{Kind, Stage};
+use crate::runtime::build::{Body, Given, GivenArgument, Misfit, Value};
+use crate::runtime::error::{At, Error, Result};
+use crate::runtime::exec::GraphFn;
+use crate::runtime::kernels::Kernel;
+use crate::runtime::statements::{Arguments, Dim, Evaluation, dim};
+use crate::runtime::token::Token;
+use crate::table::{Decoded, Table, TableHandle};
+
+use super::bound::{Binding, Element};
+use super::config::Configuration;
+use super::size::Size;
+use super::words;
+
+/// An argument as a statement keeps it.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Buffer(TypeId, &'static str),
+    Value(Value),
+    Scalar(ScalarId),
+    Size(Size),
+}
+
+impl Source {
+    pub fn given(&self, scalars: &[Value]) -> GivenArgument {
+        match self {
+            Source::Buffer(element, name) => GivenArgument::Buffer(*element, name),
+            Source::Value(value) => GivenArgument::Value(value.clone()),
+            Source::Scalar(id) => GivenArgument::Value(match scalars.get(id.index()) {
+                Some(value) => value.clone(),
+                None => Value::computed(dim(1u8) / 0u8),
+            }),
+            Source::Size(size) => GivenArgument::Value(Value::computed(size.value(scalars))),
+        }
+    }
+}
+
+/// The arguments of a statement, with the texts that messages name them by.
+#[derive(Clone, Debug)]
+pub(super) struct Sources {
+    pub list: Vec<Source>,
+    pub texts: Vec<String>,
+}
+
+impl Sources {
+    pub fn given(&self, scalars: &[Value]) -> Vec<GivenArgument> {
+        self.list.iter().map(|source| source.given(scalars)).collect()
+    }
+
+    /// Takes the arguments by `take`, which returns `None` if one does not fit.
+    pub fn take<T>(
+        &self,
+        scalars: &[Value],
+        take: impl FnOnce(&mut Given<'_>) -> Option<T>,
+    ) -> std::result::Result<T, (usize, Misfit)> {
+        let arguments = self.given(scalars);
+        let mut given = Given::new(&arguments);
+        match take(&mut given) {
+            Some(taken) => Ok(taken),
+            None => Err(given.misfit().unwrap_or((self.list.len(), Misfit::Missing))),
+        }
+    }
+}
+
+/// Returns the arguments of a launch as the kernel's declaration lists them.
+pub(super) type ArgumentsFunction = fn(&mut Given<'_>, Token) -> Option<Arguments>;
+
+/// Enters a graph function.
+pub(super) type EnterFunction = fn(&mut Given<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
+
+/// A launch.
+pub(super) struct Launch {
+    pub kernel: &'static Kernel,
+    pub arguments: ArgumentsFunction,
+    pub config: Configuration,
+    pub sources: Sources,
+}
+
+/// A call of a graph function.
+pub(super) struct Call {
+    pub id: CallId,
+    pub callee: TableHandle,
+    pub enter: EnterFunction,
+    pub sources: Sources,
+}
+
+/// A fill: the type of the elements, and the value.
+pub(super) struct Fill {
+    pub element: Element,
+    pub sources: Sources,
+}
+
+/// The stage of a builder: the values of statements, which are evaluated when the graph is built and when a scalar is set.
+pub(super) struct Called;
+
+impl Stage for Called {
+    type Launch = Launch;
+    type Fill = Fill;
+    type Copy = ();
+    type Call = Call;
+    type Memory = BufferId;
+}
+
+impl Launch {
+    /// Returns the arguments with these values of the scalars.
+    pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, (usize, Misfit)> {
+        self.sources.take(scalars, |given| (self.arguments)(given, Token))
+    }
+
+    /// Returns the error of an argument that does not fit.
+    pub fn refused(&self, at: &At, (index, misfit): (usize, Misfit)) -> Error {
+        let parameter = self.kernel.params.get(index).map_or("?", |param| param.name);
+        words::misfit(at, self.kernel.name, parameter, self.sources.texts.get(index), &misfit)
+    }
+}
+
+impl Call {
+    /// Checks the arguments with these values of the scalars.
+    pub fn check(&self, at: &At, scalars: &[Value]) -> Result<()> {
+        let entered = self.sources.take(scalars, |given| (self.enter)(given, &mut |_| {}, Token));
+        entered.map_err(|(index, misfit)| {
+            let parameter = self.callee.arguments.as_slice().get(index).map_or("?", |name| name);
+            words::misfit(at, &self.callee.program.name, parameter, self.sources.texts.get(index), &misfit)
+        })
+    }
+}
+
+/// Evaluates a fill of elements of a type that can be filled; `None` for other types.
+pub(super) fn fill(
+    element: TypeId,
+    sources: &Sources,
+    scalars: &[Value],
+    evaluation: Option<&mut Evaluation<'_>>,
+) -> Option<std::result::Result<Result<()>, Misfit>> {
+    macro_rules! filled {
+        ($($(#[$attribute:meta])* $ty:ty)*) => {$(
+            $(#[$attribute])*
+            if element == TypeId::of::<$ty>() {
+                let value = sources.take(scalars, |given| given.scalar::<$ty>(0));
+                return Some(value.map_err(|misfit| misfit.1).map(|value| {
+                    evaluation.map_or(Ok(()), |evaluation| evaluation.fill(value))
+                }));
+            }
+        )*};
+    }
+    filled! {
+        u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 bool
+        #[cfg(feature = "half")] half::f16
+        #[cfg(feature = "half")] half::bf16
+    }
+    None
+}
+
+/// The table of a builder's graph, and its statements.
+pub(super) struct Code {
+    pub table: Arc<Decoded>,
+    pub steps: Vector<StatementId, Kind<Called>>,
+    /// The place of each statement.
+    pub places: Vector<StatementId, At>,
+    /// The place of each scalar.
+    pub symbols: Vector<ScalarId, At>,
+}
+
+/// The arguments that a builder's graph is bound to.
+pub struct Args<'a> {
+    pub(super) code: Arc<Code>,
+    pub(super) scalars: Vec<Value>,
+    pub(super) buffers: Vec<Binding<'a>>,
+    /// The index of each handle's buffer among those of the program.
+    pub(super) ids: Vec<u32>,
+    pub(super) builder: u64,
+}
+
+impl fmt::Debug for Args<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Args")
+            .field("scalars", &self.scalars)
+            .field("buffers", &self.buffers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The values of a builder's scalars.
+#[derive(Clone, Copy)]
+pub struct Values<'v> {
+    code: &'v Code,
+    scalars: &'v [Value],
+}
+
+impl fmt::Debug for Values<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Values").field("scalars", &self.scalars).finish_non_exhaustive()
+    }
+}
+
+impl Body for Values<'_> {
+    fn table(&self, _: Token) -> Option<TableHandle> {
+        Some(TableHandle::Built(self.code.table.clone()))
+    }
+
+    fn leaf(&self, number: u32, _: &[i64], _: Token) -> Dim {
+        let scalar = self.scalars.get(size(number)).and_then(Value::dim);
+        scalar.unwrap_or_else(|| dim(1u8) / 0u8)
+    }
+
+    fn arm(&self, _: u32, _: &[i64], _: Token) -> u32 {
+        0
+    }
+
+    fn evaluate(&self, step: u32, _: &[i64], evaluation: &mut Evaluation<'_>, _: Token) -> Result<()> {
+        let id = StatementId::from_u32(step);
+        let at = &self.code.places[id];
+        match &self.code.steps[id] {
+            Kind::Launch(launch) => {
+                let arguments =
+                    launch.arguments(self.scalars).map_err(|misfit| launch.refused(at, misfit))?;
+                evaluation.run(launch.kernel, launch.config.with(self.scalars), arguments)
+            }
+            Kind::Fill(Fill { element, sources }) => {
+                match fill(element.id, sources, self.scalars, Some(evaluation)) {
+                    Some(Ok(done)) => done,
+                    Some(Err(misfit)) => {
+                        Err(words::misfit(at, "fill", "value", sources.texts.first(), &misfit))
+                    }
+                    None => Err(words::not_fillable(at, element.name)),
+                }
+            }
+            Kind::Copy(()) => evaluation.copy(),
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
+        }
+    }
+
+    fn enter(&self, step: u32, _: &[i64], enter: &mut dyn FnMut(&dyn Body), _: Token) {
+        if let Kind::Call(call) = &self.code.steps[StatementId::from_u32(step)] {
+            let _ = call.sources.take(self.scalars, |given| (call.enter)(given, enter, Token));
+        }
+    }
+}
+
+impl GraphFn for Args<'_> {
+    fn table(_: Token) -> Option<&'static Table> {
+        None
+    }
+
+    type Values<'v>
+        = Values<'v>
+    where
+        Self: 'v;
+
+    fn values(&self, _: Token) -> Values<'_> {
+        Values { code: &self.code, scalars: &self.scalars }
+    }
+}

@@ -1,0 +1,33 @@
+//! Graphs that are known only when the program runs: the statements of graph functions as calls.
+//!
+//! - `size`: scalars, and expressions over them; `handle`: names of buffers and statements, and arguments; `config`: launch
+//!   configurations; `bound`: what arguments are bound to;
+//! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `program`: what they have said so far; `words`: messages;
+//! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
+//!   statements as the build evaluates them. From there on the path is that of graph functions;
+//! - `exec`: launches and setters by handles.
+
+mod bound;
+mod calls;
+
+mod code;
+mod config;
+mod declarations;
+mod exec;
+mod handle;
+mod launches;
+mod lower;
+mod program;
+mod size;
+mod statements;
+mod words;
+
+pub use bound::{Bindable, Storable};
+pub use code::Args;
+pub use config::{Configuration, Items, ToConfiguration, ToExtents};
+pub use declarations::Builder;
+pub use exec::{Exec, Launched};
+pub use handle::{
+    Argument, Handle, Ordered, Statement, ToArgument, ToArguments, ToBuffer, UpdatedByAtomics, View,
+};
+pub use size::{Integer, Scalar, Size, ToSize};
