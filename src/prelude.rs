@@ -23,24 +23,24 @@ use language::InGraphFunctions;
 /// In a loop each turn allocates a buffer of its own. `swap(&mut a, &mut b);` exchanges the buffers that two names stand
 /// for, and `a = b;` makes `a` stand for the buffer of `b`: whole allocations of one length and element type. Neither
 /// makes a node; the buffer that no name stands for any more is freed after its last use.
-pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
-    match only {}
+pub fn alloc<T>(len: impl InGraphFunctions) -> PhantomData<T> {
+    len.never()
 }
 
 /// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with
 /// feature `half` also of `half::f16` and `half::bf16`.
-pub fn fill(only: InGraphFunctions) {
-    match only {}
+pub fn fill<V>(buffer: impl InGraphFunctions, _value: V) {
+    buffer.never()
 }
 
 /// `copy(&a, &mut b);` copies a buffer of the device, or of pinned host memory, to another of the same length.
-pub fn copy(only: InGraphFunctions) {
-    match only {}
+pub fn copy<B>(from: impl InGraphFunctions, _to: B) {
+    from.never()
 }
 
 /// `free(b);` frees an allocation here, and not only after its last use.
-pub fn free(only: InGraphFunctions) {
-    match only {}
+pub fn free(buffer: impl InGraphFunctions) {
+    buffer.never()
 }
 
 /// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`, which a kernel updates by atomics.
@@ -56,8 +56,8 @@ pub fn atomic<B: UpdatedByAtomics>(buffer: B) -> B::Argument {
 ///
 /// A graph function does not see the fields of a record: `layer.inner` alone is a scalar, and `&layer.inner` whatever the
 /// record says that it is.
-pub fn record(only: InGraphFunctions) {
-    match only {}
+pub fn record(only: impl InGraphFunctions) {
+    only.never()
 }
 
 /// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
@@ -74,9 +74,16 @@ pub enum __Prelude {}
 
 /// Items about the words that no prelude brings into scope.
 pub(crate) mod language {
-    /// The parameter of the words that are allowed in graph functions only. It has no value, so nothing can call them.
-    #[derive(Debug)]
-    pub enum InGraphFunctions {}
+    /// An argument of the words that are allowed in graph functions only: no type is one, so nothing can call them.
+    #[diagnostic::on_unimplemented(
+        message = "`alloc`, `fill`, `copy`, `free`, `record` and `atomic` are words of graph functions",
+        label = "not in a graph function",
+        note = "write `#[cuweave::graph]` before the function"
+    )]
+    pub trait InGraphFunctions {
+        /// Returns no value.
+        fn never<T>(&self) -> T;
+    }
 
     /// The words as macros, for programs that do not import them: generated code refers to each word of a function. Macros
     /// have a namespace of their own, so they collide with no module, type or function of the program.

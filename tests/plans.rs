@@ -1,6 +1,9 @@
 //! Every stage of some graph functions as text: the checked program and its order, and what is emitted for it in each
 //! lowering. A change of the plan shows as a change of a snapshot (`tests/snapshots`).
 
+// The functions are planned by their types alone; nothing calls them.
+#![allow(dead_code)]
+
 use cuweave::GraphFn;
 use cuweave::prelude::*;
 use cuweave_core::compile::{Wishes, back, front};

@@ -246,23 +246,32 @@ fn uses_after_free(
         let Some((free, id, index)) = first else { continue };
         used_after[buffer] = true;
         let name = &declared.name;
-        let mut diagnostic = Diagnostic::new(
-            Code::CW102,
-            Site::Access(id, index),
-            format!("`{name}` is used by `{}` after it is freed", ordered.source.program.statements[id].name),
-        )
-        .note(match ordered.taken_over_by(free) {
-            Some(call) => format!("{} takes it over before", ordered.at(call)),
-            None => format!("`free({name})` on line {} comes before", ordered.line(free)),
-        });
+        let user = &ordered.source.program.statements[id].name;
+        let (done, note, help) = match ordered.taken_over_by(free) {
+            Some(call) => {
+                let callee = &ordered.source.program.statements[call].name;
+                let line = ordered.line(call);
+                (
+                    "handed over",
+                    format!("`{callee}` on line {line} takes `{name}` over, and frees it"),
+                    format!(
+                        "move the call of `{callee}` behind the last use of `{name}`, or hand it a copy over"
+                    ),
+                )
+            }
+            None => (
+                "freed",
+                format!("`free({name})` on line {} comes before", ordered.line(free)),
+                "move the `free` after the last use, or delete it: the free is placed by itself".to_owned(),
+            ),
+        };
+        let message = format!("`{name}` is used by `{user}` after it is {done}");
+        let mut diagnostic = Diagnostic::new(Code::CW102, Site::Access(id, index), message).note(note);
         let path = ordered.is_explicit(free, id).then(|| ordered.graph.path(free, id));
         if let Some(path) = path.filter(|path| path.len() > 2) {
             diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
         }
-        found.push(diagnostic.help(match ordered.taken_over_by(free) {
-            Some(_) => "use it before the call, or hand over a copy",
-            None => "move the `free` after the last use, or delete it: the free is placed by itself",
-        }));
+        found.push(diagnostic.help(help));
     }
     used_after
 }

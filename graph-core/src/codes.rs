@@ -83,6 +83,16 @@ macro_rules! registry {
                 }
             }
 
+            /// Returns the address of the page.
+            #[must_use]
+            pub const fn url(self) -> &'static str {
+                match self {
+                    $(Code::$code => {
+                        concat!("https://docs.rs/cuweave/latest/cuweave/codes/", stringify!($module), "/")
+                    })*
+                }
+            }
+
             /// Returns the path of the page from the root of the repository.
             #[must_use]
             pub const fn page(self) -> &'static str {

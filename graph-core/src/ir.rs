@@ -56,6 +56,8 @@ pub struct Options {
     pub launches: Option<Launches>,
     /// The dimension (in bytes) of `budget = expr`.
     pub budget: Option<DimId>,
+    /// The line of the attribute; 0 where it is not known.
+    pub line: u32,
 }
 
 /// The source of the order.

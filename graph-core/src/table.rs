@@ -249,7 +249,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        let Options { order, memory, launches, budget } = options;
+        let Options { order, memory, launches, budget, line } = options;
         self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
@@ -267,6 +267,7 @@ impl<'p> Writer<'p> {
             Some(Launches::Overlapped) => 3,
         });
         self.ids(budget.as_slice());
+        self.number(*line);
     }
 
     fn op(&mut self, op: Op) {
@@ -430,7 +431,7 @@ impl Reader {
             _ => return None,
         };
         let budget: Vec<DimId> = self.ids()?;
-        Some(Options { order, memory, launches, budget: budget.first().copied() })
+        Some(Options { order, memory, launches, budget: budget.first().copied(), line: self.number()? })
     }
 
     fn op(&mut self) -> Option<Op> {

@@ -2,7 +2,7 @@
 //!
 //! The item is a struct with braces: it is in the namespace of types alone, so an argument or a local may have the
 //! kernel's name. `load` is for users. Launches in graph functions call `__launch`, and rustc checks the arguments
-//! there against the declaration. Nothing else of the block has a name in the user's module.
+//! there against the declaration; they find the item by `__ITEM` (`graph/paths.rs`). Nothing else of the block has a name in the user's module.
 
 use std::collections::BTreeSet;
 
@@ -16,6 +16,7 @@ use syn::{ForeignItem, ForeignItemFn, ItemForeignMod, Type};
 
 use crate::dims::dim_tokens;
 use crate::image::Image;
+use crate::known::{self, Known};
 use crate::parameters::{Access, Parameter, ParameterKind, parameters};
 use crate::proof;
 use crate::report::Report;
@@ -60,6 +61,7 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
         .zip(&checked)
         .map(|((function, parameters), checked)| expand(function, parameters, checked.as_ref()))
         .collect();
+    functions.iter().for_each(|(function, _)| known::add(&function.sig.ident.to_string(), Known::Kernel));
     let module = module(&image, &items);
     let errors = report.into_tokens();
     quote!(#errors #module #words)
@@ -165,7 +167,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 let entry = param(&label, &kind, *access, element, &open);
                 table.push(quote!(#entry #updates));
                 generics.push(
-                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
+                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>>),
                 );
                 arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
@@ -229,11 +231,14 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 #private::load(&MODULE, ctx)
             }
 
+            #[doc(hidden)]
+            pub const __ITEM: #private::KernelPath<#name> = #private::KernelPath(#name {});
+
             #limits
 
             // Takes exactly the user's arguments, so that rustc reports their number as the user counts them.
             #[doc(hidden)]
-            pub fn __launch<#(#generics),*>(#(#arguments),*) -> #private::Arguments {
+            pub fn __launch<#(#generics),*>(self, #(#arguments),*) -> #private::Arguments {
                 let mut #launch = #private::Arguments::new(
                     <Self as #private::KernelItem>::kernel(#private::Token).words,
                     #buffers,

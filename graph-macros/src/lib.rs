@@ -7,6 +7,7 @@ mod dims;
 mod graph;
 mod image;
 mod kernels;
+mod known;
 mod parameters;
 mod proof;
 mod record;

@@ -275,7 +275,7 @@ impl Record {
         let name = &self.name;
         quote! {
             #[doc(hidden)]
-            impl<'v, B> ::cuweave::__private::mark::Lent<'v, B> for #name<'v> {
+            impl<'v> ::cuweave::__private::mark::Lent<'v> for #name<'v> {
                 type Argument = &'v Self;
 
                 fn lent(&'v self) -> &'v Self {
@@ -284,7 +284,7 @@ impl Record {
             }
 
             #[doc(hidden)]
-            impl<'v, B> ::cuweave::__private::mark::LentMut<'v, B> for #name<'v> {
+            impl<'v> ::cuweave::__private::mark::LentMut<'v> for #name<'v> {
                 type Argument = &'v Self;
 
                 fn lent_mut(&'v self) -> &'v Self {

@@ -40,16 +40,13 @@ impl Report {
         self.push(span, diagnostic::render(code, message, notes, help.as_deref()), None, code);
     }
 
-    /// Adds a fault of the item's syntax.
-    pub fn syntax(&mut self, error: &syn::Error) {
-        for error in error.clone() {
-            self.push(error.span(), error.to_string(), None, "");
-        }
-    }
-
     /// Adds a fault, unless there is one of this code at this place: the iterations of an unrolled loop share their
     /// spans.
-    fn push(&mut self, span: Span, text: String, warning: Option<Code>, code: &str) {
+    fn push(&mut self, span: Span, mut text: String, warning: Option<Code>, code: &str) {
+        if let Some(code) = Code::ALL.iter().find(|known| known.name() == code) {
+            text.push_str("\n= help: see ");
+            text.push_str(code.url());
+        }
         let start = span.start();
         if self.seen.insert((start.line, start.column, code.to_owned())) {
             self.found.push(Found { span, text, warning });

@@ -123,3 +123,21 @@ fn a_graph_function_brings_itself_and_the_module_of_its_types() {
     assert_eq!(&seen[..expected.len()], expected, "{names:?}");
     assert_eq!(&seen[expected.len()..], ["report", "dot", "memory_svg", "budget_curve"], "{names:?}");
 }
+
+#[test]
+fn a_body_that_cannot_be_read_is_an_error_and_leaves_the_signature() {
+    let function =
+        TokenStream::from_str("pub fn f(n: u32, x: &[f32; n]) -> [f32; n] { let h = }").expect("tokens");
+    let expanded = crate::graph::graph(TokenStream::new(), function).to_string();
+    assert!(expanded.contains("pub fn f <"), "{expanded}");
+    assert!(expanded.contains("deny (unused_must_use)") && expanded.contains("cannot be read"), "{expanded}");
+    assert!(!expanded.contains("compile_error"), "rustc has told it: {expanded}");
+}
+
+#[test]
+fn a_configuration_as_cuda_writes_it_is_told_of() {
+    let function = TokenStream::from_str("fn f(n: u32, x: &mut [f32; n]) { scale<<<1, 256>>>(&mut x, n); }")
+        .expect("tokens");
+    let expanded = crate::graph::graph(TokenStream::new(), function).to_string();
+    assert!(expanded.contains("a launch configuration stands in brackets"), "{expanded}");
+}

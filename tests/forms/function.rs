@@ -187,7 +187,7 @@ impl Args<'_> {
             match *takes {
                 Takes::Buffer(_) => {
                     let extent = dim(len_of(accesses, buffer as usize));
-                    arguments.buffer(mark::Unique::<(), u32>::at(buffer), extent);
+                    arguments.buffer(mark::Unique::<u32>::at(buffer), extent);
                     buffer += 1;
                 }
                 Takes::Len(buffer) => arguments.scalar(len_of(accesses, buffer)),

@@ -534,8 +534,8 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
             Error::Size { what: "the size", at, text, fault: Fault::Overflow }
         }
         BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            let at =
-                At { name: program.name.to_string(), file: program.file.to_string(), line: 0, column: 0 };
+            let (name, file) = (program.name.to_string(), program.file.to_string());
+            let at = At { name, file, line: program.options.line, column: 0 };
             Error::Budget { at: Box::new(at), reason: error.to_string() }
         }
         other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),

@@ -68,7 +68,10 @@ pub mod private {
         Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
         Place, Settable, build, dump, operations,
     };
-    pub use crate::runtime::kernels::mark::{Fits, Returns, TakenOver, nothing, param, returns};
+    pub use crate::runtime::kernels::item::{
+        Called, GraphPath, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
+    };
+    pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,
@@ -78,8 +81,8 @@ pub mod private {
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::runtime::kernels::mark::{
-            Atomic, Fresh, Lent, LentMut, Moved, MovedFresh, Shared, Unique, element, element_mut, lent,
-            lent_mut, same,
+            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, copies, element, element_mut,
+            leaves, lent, lent_mut, same,
         };
     }
     pub use crate::table::{Layout, Table, TableHandle};

@@ -46,6 +46,7 @@ fn program() -> Program {
             memory: Some(Memory::Owned),
             launches: Some(Launches::Batched),
             budget: Some(id(2)),
+            line: 9,
         },
         dims: vec!["0".into(), "n * k".into(), "x".into()].into(),
         buffers: vec![

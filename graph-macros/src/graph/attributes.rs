@@ -1,6 +1,7 @@
 //! Attributes within a graph function: `#[after(..)]`, lint levels, doc comments. Others are errors.
 
 use cuweave_core::codes::Code;
+use cuweave_ptx::nearest::nearest;
 use syn::Attribute;
 use syn::spanned::Spanned;
 
@@ -26,18 +27,21 @@ pub struct Attributes {
     pub levels: Vec<Attribute>,
     /// The `#[after(..)]` attributes.
     pub after: Vec<Attribute>,
+    /// True if an attribute was refused that may have been meant as `#[after]`.
+    pub misspelt: bool,
 }
 
 impl Attributes {
     /// Reads the attributes of a statement.
     pub fn of(attributes: &[Attribute], takes_after: bool, report: &mut Report) -> Attributes {
-        let mut sorted = Attributes { levels: Vec::new(), after: Vec::new() };
+        let mut sorted = Attributes { levels: Vec::new(), after: Vec::new(), misspelt: false };
         for attribute in attributes {
             if is_level(attribute) {
                 sorted.levels.push(attribute.clone());
             } else if takes_after && attribute.path().is_ident("after") {
                 sorted.after.push(attribute.clone());
             } else if !is_silent(attribute) {
+                sorted.misspelt |= takes_after;
                 refuse(attribute, report);
             }
         }
@@ -77,11 +81,14 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
             Some("put `#[cfg(..)]` on whole functions, one for each configuration"),
         );
     }
+    let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
+    let near = nearest(&name, ["after"].into_iter().chain(LEVELS))
+        .map(|near| format!("did you mean `#[{near}(..)]`?"));
     report.error(
         attribute.span(),
         Code::CW001,
         "an attribute is not part of the language here",
         &[],
-        Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[allow(..)]` and its like on any statement"),
+        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[allow(..)]` and its like on any statement")),
     );
 }

@@ -8,10 +8,50 @@ use super::parts::{BufferMemory, BufferType};
 use super::signature::ArgumentKind;
 
 impl Expansion<'_> {
-    /// The function by which other graph functions call this one, with the bounds that hold arguments against parameters.
+    /// Returns the methods of the item that calls in other graph functions name.
     pub(super) fn callee(&self) -> TokenStream {
+        let (name, count) = (self.name(), self.signature.returned.len());
+        let called = self.called();
+        quote! {
+            #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
+            const _: () = {
+                #called
+                #[doc(hidden)]
+                impl ::cuweave::__private::Returns<#count> for #name::#name {}
+                impl #name::#name {
+                    /// Returns the table of the function.
+                    #[doc(hidden)]
+                    pub fn __table(self) -> &'static ::cuweave::__private::Table {
+                        __table()
+                    }
+                    /// Holds the number of names that are given to the allocations of a call against the function.
+                    #[doc(hidden)]
+                    pub fn __returning<const COUNT: usize>(self) -> Self
+                    where
+                        Self: ::cuweave::__private::Returns<COUNT>,
+                    {
+                        self
+                    }
+                }
+            };
+        }
+    }
+
+    /// Returns the method by which other graph functions call this one, with the bounds that hold arguments against
+    /// parameters.
+    fn called(&self) -> TokenStream {
         let name = self.name();
-        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        // A refused argument is of any type.
+        let known: Vec<TokenStream> = self
+            .known()
+            .map(|argument| {
+                let name = &argument.name;
+                match self.signature.is_refused(argument) {
+                    true => quote!(#name: ::cuweave::__private::Refused),
+                    false => quote!(#name),
+                }
+            })
+            .collect();
         let (mut generics, mut parameters, mut given) = (Vec::new(), Vec::new(), Vec::new());
         let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
         // A builder's call has no records and lists.
@@ -19,6 +59,9 @@ impl Expansion<'_> {
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
             match &argument.kind {
+                ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
+                    parameters.push(quote!(_: impl ::core::marker::Sized));
+                }
                 ArgumentKind::Scalar(ty) => {
                     parameters.push(quote!(#value: #ty));
                     given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
@@ -30,16 +73,11 @@ impl Expansion<'_> {
                         (BufferMemory::Device, true, true) => quote!(Write),
                         (BufferMemory::Device, true, false) => quote!(ReadWrite),
                         (BufferMemory::Device, false, _) => quote!(Read),
-                        (BufferMemory::Taken, ..) => {
-                            generics.push(quote!(#generic: #private::TakenOver<#element, #name::#name>));
-                            continue;
-                        }
+                        (BufferMemory::Taken, ..) => quote!(Taken),
                         // Only the outermost function copies from and to the host.
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
-                    generics.push(
-                        quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
-                    );
+                    generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
                     given.push(quote!(#arguments.buffer::<#element>(#at)?;));
                 }
                 ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
@@ -71,36 +109,25 @@ impl Expansion<'_> {
                 }
             }
         });
-        let count = self.signature.returned.len();
+        let names = self.signature.arguments.iter().map(|argument| &argument.name);
+        let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
+        // Nothing here may be allowed to be unused: rustc takes what such an item names as used. It says nothing of names that
+        // begin with `_`, so that the graph function counts as used where it is called, here or in another one.
         quote! {
-            #[doc(hidden)]
-            impl ::cuweave::__private::Returns<#count> for #name::#name {}
-            #[doc(hidden)]
+            fn __built(
+                #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+                #args: #name::Args<'_>,
+            ) {
+                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
+            }
             impl #name::#name {
-                pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
+                #[doc(hidden)]
+                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
+                    let _ = __built;
                     #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
             #called_item
-        }
-    }
-
-    /// A function that names the graph function: one that only other graph functions call is used.
-    pub(super) fn named(&self) -> TokenStream {
-        let name = self.name();
-        let names = self.signature.arguments.iter().map(|argument| &argument.name);
-        let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
-        quote! {
-            #[doc(hidden)]
-            impl #name::#name {
-                /// Returns its table.
-                pub fn __table() -> &'static ::cuweave::__private::Table {
-                    __table()
-                }
-            }
-            fn __named(#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: #name::Args<'_>) {
-                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
-            }
         }
     }
 }

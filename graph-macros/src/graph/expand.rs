@@ -12,9 +12,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ItemFn, Lifetime};
 
-use super::idents::ident;
+use super::idents::{ident, type_at};
 use super::lower::Lowered;
 use super::parts::{BufferMemory, BufferType, PartType};
+use super::paths;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 use super::table;
@@ -26,10 +27,10 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let module = expansion.module();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
-    let (callee, named) = (expansion.callee(), expansion.named());
-    let returned = [expansion.returned_elements(), expansion.steps.returned()];
+    let callee = expansion.callee();
+    let returned = expansion.returned_elements();
     let unknown = &lowered.unknown;
-    let (buffers, assertions) = (expansion.steps.buffer_names(), expansion.steps.assertions());
+    let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
     quote! {
         #build
         #module
@@ -41,14 +42,13 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             non_camel_case_types
         )]
         const _: () = {
-            #buffers
+            #callees
             #implementation
             #methods
-            #callee
-            #named
             #assertions
-            #(#returned)*
+            #returned
         };
+        #callee
         #(const _: () = {
             // In the place of a buffer: rustc reports the kind of the name, or that there is none.
             let _: ::core::convert::Infallible = #unknown;
@@ -206,10 +206,21 @@ impl Expansion<'_> {
         let name = self.name();
         let (attributes, visibility) = (&self.function.attrs, &self.function.vis);
         let parameters = self.signature.arguments.iter().map(|argument| {
-            let (name, ty) = (&argument.name, argument.parameter_type());
+            let name = &argument.name;
+            let ty = match self.signature.is_refused(argument) {
+                true => quote!(impl ::core::marker::Sized),
+                false => argument.parameter_type(),
+            };
             quote!(#name: #ty)
         });
-        let values = self.signature.arguments.iter().map(Argument::bound_value);
+        let values =
+            self.signature.arguments.iter().map(|argument| match self.signature.is_refused(argument) {
+                true => {
+                    let name = &argument.name;
+                    quote!({ let _ = #name; ::cuweave::__private::Refused })
+                }
+                false => argument.bound_value(),
+            });
         let unused = self.unused();
         let ctx = Ident::new("ctx", Span::mixed_site());
         let errors = self.errors_section();
@@ -419,10 +430,10 @@ impl Expansion<'_> {
             lowered.source.program.outputs.iter().zip(&self.signature.returned).zip(&lowered.spans.outputs);
         pairs
             .map(|((&buffer, returned), &span)| {
-                let (declared, actual) = (&returned.element, &lowered.elements[buffer.index()]);
+                let types = (&returned.element, &lowered.elements[buffer.index()]);
+                let (declared, actual) = (type_at(types.0, span), type_at(types.1, span));
                 quote_spanned! {span=>
-                    const _: fn(::core::marker::PhantomData<#actual>) -> ::core::marker::PhantomData<#declared> =
-                        |element| element;
+                    const _: () = ::cuweave::__private::mark::leaves::<#actual, #declared>();
                 }
             })
             .collect()

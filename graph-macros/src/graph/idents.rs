@@ -1,16 +1,30 @@
 //! Identifiers of generated code.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::Type;
 
 /// Returns an identifier that resolves where the macro is called.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
-/// Returns the identifier of a user's name, which may be raw.
-pub(super) fn named(name: &str) -> Ident {
-    match name.strip_prefix("r#") {
-        Some(raw) => Ident::new_raw(raw, Span::call_site()),
-        None => ident(name),
-    }
+/// Returns a type of which rustc reports errors at a place; its names resolve as they did. The type of what a call returns keeps
+/// its place: rustc tells an error of a callee there once.
+pub(super) fn type_at(ty: &Type, at: Span) -> TokenStream {
+    let of_a_call = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| {
+        last.ident.to_string().starts_with("__Output")
+    }));
+    if of_a_call { ty.to_token_stream() } else { located(&ty.to_token_stream(), at) }
+}
+
+fn located(tokens: &TokenStream, at: Span) -> TokenStream {
+    let one = |mut token: TokenTree| {
+        if let TokenTree::Group(group) = &token {
+            token = Group::new(group.delimiter(), located(&group.stream(), at)).into();
+        }
+        token.set_span(token.span().located_at(at));
+        token
+    };
+    tokens.clone().into_iter().map(one).collect()
 }

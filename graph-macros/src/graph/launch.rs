@@ -8,6 +8,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Member};
 
+use super::paths;
 use crate::dims::{constant, dim_tokens};
 use crate::report::Report;
 
@@ -49,9 +50,10 @@ impl Literal {
     pub fn assertion(&self, kernel: &syn::Path) -> TokenStream {
         let Literal { rule: (admits, takes), values, span } = self;
         let [admits, takes] = [admits, takes].map(|name| Ident::new(name, Span::mixed_site()));
-        quote_spanned! {*span=>
-            const _: () = ::core::assert!(<#kernel>::#admits(#(#values),*), "{}", <#kernel>::#takes);
-        }
+        let (imports, found) = (paths::imports(kernel), paths::found(kernel));
+        let holds =
+            quote_spanned!(*span=> ::core::assert!(#found::#admits(#(#values),*), "{}", #found::#takes));
+        quote!(const _: () = { #imports #holds };)
     }
 }
 

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
-use cuweave_core::diagnostic::Site;
 use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
@@ -24,6 +23,7 @@ use syn::{Attribute, Block, Expr, Path, Type};
 use super::attributes::Attributes;
 
 use super::launch::Literal;
+use super::paths::Callee;
 use super::place::Parts;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, Signature};
@@ -40,6 +40,8 @@ pub mod kinds;
 mod names;
 mod numbers;
 mod places;
+mod refused;
+mod spans;
 mod statements;
 mod structure;
 mod tail;
@@ -48,6 +50,7 @@ mod views;
 pub use names::{chains, collect, indexed};
 pub use numbers::{Turn, turns_in};
 use numbers::{codes, readable, scalars, variables};
+pub use spans::Spans;
 
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
@@ -82,6 +85,10 @@ pub struct Lowered {
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
+    /// The names that `let` gives to statements.
+    pub named: Vec<String>,
+    /// The graph functions that it calls, each once.
+    pub callees: Vec<Callee>,
     /// The expressions by which generated code names the buffers that are parts of arguments.
     pub part_exprs: BTreeMap<BufferId, Expr>,
     /// The names of the arguments.
@@ -130,41 +137,12 @@ pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
-    /// The access of an allocation that is handed over.
+    /// A whole allocation that is handed over: the access of this index.
     Moved(u32),
     /// A record or a list, for a graph function.
     Part(Box<Expr>),
     /// A field of a record, for a graph function: a buffer, by the statement's access of this index, a record or a list.
     Field(u32, Borrow),
-}
-
-/// The spans behind the sites.
-#[derive(Default)]
-pub struct Spans {
-    pub statements: Vec<Span>,
-    /// Line and column of each statement.
-    pub places: Vec<(usize, usize)>,
-    pub accesses: Vec<Vec<Span>>,
-    pub after: Vec<Vec<Span>>,
-    pub outputs: Vec<Span>,
-    /// The names of the buffers.
-    pub buffers: Vec<Span>,
-}
-
-impl Spans {
-    pub fn of(&self, site: Site) -> Span {
-        let pick = |list: &Vec<Vec<Span>>, at: StatementId, index: u32| {
-            list.get(at.index()).and_then(|inner| inner.get(index as usize)).copied()
-        };
-        let found = match site {
-            Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
-            Site::Access(at, index) => pick(&self.accesses, at, index),
-            Site::After(at, index) => pick(&self.after, at, index),
-            Site::Output(index) => self.outputs.get(index as usize).copied(),
-            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
-        };
-        found.unwrap_or_else(Span::call_site)
-    }
 }
 
 /// A function being lowered.
@@ -174,6 +152,8 @@ struct Lowering<'r> {
     scopes: Scopes,
     /// Loop variables, innermost last.
     variables: Vec<(String, Meaning)>,
+    /// The graph functions that calls name, each once.
+    callees: Vec<Callee>,
     /// The calls of graph functions.
     calls: Vector<CallId, Call>,
     /// The numbers of the scalar arguments.
@@ -252,14 +232,14 @@ struct Unrolling {
 struct Reported;
 type Lower<T> = Result<T, Reported>;
 
-/// Lowers a function of this head and body.
+/// Lowers a function of this head and body; `None` is a body that cannot be read.
 pub fn lower(
     name: &Ident,
     file: String,
     options: Options,
     budget: Option<&Expr>,
     signature: &Signature,
-    body: &Block,
+    body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
     let names: Vec<String> = signature.arguments.iter().map(|argument| argument.name.to_string()).collect();
@@ -268,6 +248,7 @@ pub fn lower(
         symbols: Symbols::default(),
         scopes: Scopes::new(),
         variables: Vec::new(),
+        callees: Vec::new(),
         calls: Vector::new(),
         scalar_numbers: BTreeMap::new(),
         field_scalars: Vec::new(),
@@ -319,14 +300,18 @@ pub fn lower(
     lowering.scalar_numbers =
         scalars.map(|argument| argument.name.to_string()).zip((0..).map(ScalarId::from_u32)).collect();
     let argument_buffers = lowering.arguments(signature);
+    signature.unknown.iter().for_each(|name| lowering.scopes.bind(name, Binding::Unknown));
     let options = Options {
+        line: Span::call_site().start().line as u32,
         budget: budget.map(|expr| {
             let bound = lowering.bound(expr);
             lowering.dim(bound)
         }),
         ..options
     };
-    lowering.body(body, signature);
+    if let Some(body) = body {
+        lowering.body(body, signature);
+    }
     let (resolved, unknown) = lowering.scopes.leave();
     lowering.resolve(resolved);
     lowering.order_unknown |= !unknown.is_empty();
@@ -392,6 +377,8 @@ impl Lowering<'_> {
             typed: self.typed,
             conditions: self.conditions,
             variables: symbols,
+            named: self.scopes.known,
+            callees: self.callees,
             part_exprs: self.parts_of_arguments.exprs,
             argument_names: self.argument_names,
             roots: self.roots,
@@ -466,17 +453,40 @@ impl Lowering<'_> {
 
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
-        let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(..) | Binding::Moved(..)) => "a buffer",
+        let (what, help) = match self.scopes.get(name) {
+            Some(Binding::View(view)) => self.of_buffer(view),
             Some(Binding::Part(_)) => return,
-            Some(Binding::Statement) => "a statement",
+            Some(Binding::Array(views, _)) => (
+                "an array of buffers",
+                format!("it has {} elements; write a number or a scalar", views.len()),
+            ),
+            Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
+            Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
             Some(Binding::Unknown | Binding::Number) | None => return,
         };
         self.refuse(
             name,
             &format!("`{name}` is {what} here, and an expression is computed of scalars"),
-            "give one of the two another name",
+            &help,
         );
+    }
+
+    /// Returns what a buffer is called where a scalar is meant, and what to write.
+    fn of_buffer(&self, view: &View) -> (&'static str, String) {
+        let Buffer { origin, len, .. } = &self.buffers[view.buffer];
+        if let Origin::Alloc(at) = origin
+            && let Some(Statement { kind: Kind::Call(_), name, .. }) = self.statements.get(*at)
+        {
+            let help = format!(
+                "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
+            );
+            return ("an allocation that a call returns", help);
+        }
+        let len = &self.dims[*len].text;
+        (
+            "a buffer",
+            format!("its length is `{len}`; its elements are in the device's memory, which kernels read"),
+        )
     }
 
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
@@ -524,7 +534,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
-        let Attributes { levels, after } = Attributes::of(attributes, true, self.report);
+        let Attributes { levels, after, misspelt } = Attributes::of(attributes, true, self.report);
+        self.order_unknown |= misspelt;
         let levels = [self.levels.as_slice(), &levels].concat();
         if !levels.is_empty() {
             self.lints.insert(statement, levels);
@@ -540,13 +551,16 @@ impl Lowering<'_> {
                         }
                     }
                 }
-                Err(_) => self.report.error(
-                    attribute.span(),
-                    Code::CW001,
-                    "`#[after(..)]` takes names of statements",
-                    &[],
-                    Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
-                ),
+                Err(_) => {
+                    self.order_unknown = true;
+                    self.report.error(
+                        attribute.span(),
+                        Code::CW001,
+                        "`#[after(..)]` takes names of statements",
+                        &[],
+                        Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
+                    );
+                }
             }
         }
     }

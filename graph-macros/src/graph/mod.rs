@@ -6,15 +6,19 @@
 //!   everything before it changes anything, the build checks that each step has recorded its statement, and a batch is
 //!   checked against the configuration that it was built with.
 
+mod advice;
 mod attributes;
 mod callee;
 mod expand;
 mod idents;
+mod item;
 mod launch;
 pub mod lower;
 pub mod methods;
 pub mod parts;
+mod paths;
 mod place;
+mod refused_types;
 mod scope;
 pub mod signature;
 mod steps;
@@ -27,8 +31,8 @@ use cuweave_core::sample::Shape;
 use cuweave_core::structure::Structure;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ItemFn;
 
+use crate::known::{self, Known};
 use crate::report::Report;
 use crate::words::words;
 
@@ -36,12 +40,11 @@ use crate::words::words;
 /// errors follow at its uses.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let function = match syn::parse2::<ItemFn>(item.clone()) {
+    let item::Function { item: function, unread } = match item::function(&item, &mut report) {
         Ok(function) => function,
         Err(error) => {
-            // rustc parses the item too and reports syntax errors better; this covers those that only syn finds.
-            report.syntax(&error);
-            return report.into_tokens();
+            let diagnostics = report.into_tokens();
+            return quote!(#error #diagnostics);
         }
     };
     let (options, budget) = signature::options(attribute, &mut report);
@@ -53,18 +56,20 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         options,
         budget.as_ref(),
         &signature,
-        &function.block,
+        unread.is_none().then_some(&*function.block),
         &mut report,
     );
-    let checked = check(&lowered, &mut report);
+    let checked = check(&lowered, &mut report).filter(|_| unread.is_none());
     match checked {
         Some(settled) if !report.failed() => compile::settle(&mut lowered.source.program, &settled),
         _ => lowered.silence(),
     }
     let words = words(&item);
     let expansion = expand::expand(&function, &signature, &lowered);
+    known::add(&function.sig.ident.to_string(), Known::Graph);
     let diagnostics = report.into_tokens();
-    quote!(#expansion #words #diagnostics)
+    let unread = unread.as_ref().map(item::unread);
+    quote!(#expansion #words #unread #diagnostics)
 }
 
 /// Checks a lowered function, a structured one by a sample of its turns, and reports what is wrong with it. Returns the settled
@@ -75,8 +80,9 @@ fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Settled> {
         variables: &lowered.variables,
         conditions: &lowered.conditions,
     };
-    let (settled, found) = compile::front_of_function(&lowered.source, &shape);
-    for diagnostic in &found {
+    let (settled, mut found) = compile::front_of_function(&lowered.source, &shape);
+    for diagnostic in &mut found {
+        advice::named(diagnostic, &lowered.named);
         report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
     }
     settled

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, GenericArgument, Lifetime, PathArguments, Type};
 
+use super::refused_types::ungrouped;
 use crate::report::Report;
 
 /// How a buffer is declared.
@@ -246,16 +247,5 @@ fn maybe_uninit(ty: &Type) -> Option<&Type> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// Returns the type inside parentheses and the groups that `macro_rules!` puts around its arguments.
-pub fn ungrouped(mut ty: &Type) -> &Type {
-    loop {
-        match ty {
-            Type::Group(group) => ty = &group.elem,
-            Type::Paren(paren) => ty = &paren.elem,
-            _ => return ty,
-        }
     }
 }

@@ -4,13 +4,15 @@ use cuweave_core::codes::Code;
 use cuweave_core::ir::{Launches, Memory, Options, Order};
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Expr, FnArg, ItemFn, Pat, ReturnType, Safety, Type};
+use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
-use super::attributes;
-use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type, ungrouped};
+use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
+pub use super::refused_types::ungrouped;
+use super::{attributes, refused_types};
 use crate::report::Report;
 
 /// An argument.
@@ -52,52 +54,132 @@ pub struct Returned {
 pub struct Signature {
     pub arguments: Vec<Argument>,
     pub returned: Vec<Returned>,
-    /// The names of faulty arguments: nothing is said of their uses.
-    pub faulty: Vec<Ident>,
+    /// True if the return type was refused.
+    pub misreturned: bool,
+    /// Names that a fault has left without a meaning: nothing is said of their uses. The arguments among them are of any type.
+    pub unknown: Vec<Ident>,
+}
+
+impl Signature {
+    /// Returns true for an argument whose type was refused.
+    pub fn is_refused(&self, argument: &Argument) -> bool {
+        self.unknown.contains(&argument.name)
+    }
 }
 
 /// Reads the head, and reports what is not part of the language.
 pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     let head = &function.sig;
-    let mut refuse = |span: Span, what: &str| {
-        report.error(span, Code::CW001, &format!("{what} in a graph function"), &[], None);
+    let mut refuse = |span: Span, what: &str, help: &str| {
+        report.error(span, Code::CW001, &format!("{what} in a graph function"), &[], Some(help));
     };
     if let Some(token) = &head.asyncness {
-        refuse(token.span(), "`async` is not part of the language");
+        refuse(
+            token.span(),
+            "`async` is not part of the language",
+            "delete it: a launch does not wait for the device",
+        );
     }
     if let Safety::Unsafe(token) = &head.safety {
-        refuse(token.span(), "`unsafe` is not part of the language");
+        refuse(
+            token.span(),
+            "`unsafe` is not part of the language",
+            "delete it: the blocks that declare kernels are `unsafe`",
+        );
     }
     if let Some(token) = &head.constness {
-        refuse(token.span(), "`const` is not part of the language");
+        refuse(
+            token.span(),
+            "`const` is not part of the language",
+            "delete it: a graph is built at run time",
+        );
     }
     if let Some(abi) = &head.abi {
-        refuse(abi.span(), "an ABI is not part of the language");
+        refuse(
+            abi.span(),
+            "an ABI is not part of the language",
+            "delete it, or declare kernels with `#[cuweave::kernels(\"file.ptx\")]`",
+        );
     }
     if !head.generics.params.is_empty() {
-        refuse(head.generics.span(), "generic parameters are not part of the language");
+        let help = match head.generics.params.first() {
+            Some(GenericParam::Lifetime(_)) => "delete the lifetimes: the attribute adds them",
+            Some(GenericParam::Const(_)) => "take the number as a scalar argument, as in `n: u32`",
+            _ => "write the type, as in `&[f32; n]`; `macro_rules!` writes the function for several types",
+        };
+        refuse(head.generics.span(), "generic parameters are not part of the language", help);
     }
     if let Some(clause) = &head.generics.where_clause {
-        refuse(clause.span(), "a `where` clause is not part of the language");
+        refuse(
+            clause.span(),
+            "a `where` clause is not part of the language",
+            "delete it, and write types in place of parameters",
+        );
     }
     if let Some(variadic) = &head.variadic {
-        refuse(variadic.span(), "`...` is not part of the language");
+        refuse(variadic.span(), "`...` is not part of the language", "name each argument");
     }
     // No code is generated for a generic function, so any type can stand for a parameter.
     let mut head = head.clone();
     let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
-    Concrete { types }.visit_signature_mut(&mut head);
-    let mut faulty = Vec::new();
-    let arguments = head.inputs.iter().filter_map(|input| argument(input, &mut faulty, report)).collect();
-    Signature { arguments, returned: returned(&head.output, report), faulty }
+    let constants = head.generics.const_params().map(|parameter| parameter.ident.clone()).collect();
+    Concrete { types, constants }.visit_signature_mut(&mut head);
+    let parameters = head.generics.params.iter().filter_map(|parameter| match parameter {
+        GenericParam::Lifetime(_) => None,
+        GenericParam::Type(parameter) => Some(parameter.ident.clone()),
+        GenericParam::Const(parameter) => Some(parameter.ident.clone()),
+    });
+    let mut unknown: Vec<Ident> = parameters.collect();
+    let mut arguments: Vec<Argument> =
+        head.inputs.iter().filter_map(|input| argument(input, &mut unknown, report)).collect();
+    twice(&mut arguments, &mut unknown, report);
+    let returned = returned(&head.output, report);
+    let misreturned = returned.is_none();
+    Signature { arguments, returned: returned.unwrap_or_default(), misreturned, unknown }
 }
 
-/// Puts a type in place of generic ones.
+/// Returns the kind of an argument that was refused.
+fn refused() -> ArgumentKind {
+    ArgumentKind::Scalar(Box::new(syn::parse_quote!(::cuweave::__private::Refused)))
+}
+
+/// Reports names that stand twice. The second gets another name.
+fn twice(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Report) {
+    let mut known: Vec<Ident> = Vec::new();
+    for argument in arguments {
+        if known.contains(&argument.name) {
+            let message = format!("two arguments have the name `{}`", argument.name);
+            report.error(
+                argument.name.span(),
+                Code::CW001,
+                &message,
+                &[],
+                Some("give one of the two another name"),
+            );
+            argument.name = quote::format_ident!("__{}_{}", argument.name, known.len());
+            argument.kind = refused();
+            unknown.push(argument.name.clone());
+        }
+        known.push(argument.name.clone());
+    }
+}
+
+/// Puts a type in place of generic ones, and a literal in place of constants.
 struct Concrete {
     types: Vec<Ident>,
+    constants: Vec<Ident>,
 }
 
 impl VisitMut for Concrete {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Path(path) if self.constants.iter().any(|name| path.path.is_ident(name)) => {
+                *expr = syn::parse_quote!(1);
+            }
+            _ => syn::visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+
     fn visit_type_mut(&mut self, ty: &mut Type) {
         match ty {
             Type::Path(path) if self.types.iter().any(|name| path.path.is_ident(name)) => {
@@ -108,7 +190,7 @@ impl VisitMut for Concrete {
     }
 }
 
-fn argument(input: &FnArg, faulty: &mut Vec<Ident>, report: &mut Report) -> Option<Argument> {
+fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Option<Argument> {
     let typed = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => {
@@ -129,14 +211,21 @@ fn argument(input: &FnArg, faulty: &mut Vec<Ident>, report: &mut Report) -> Opti
             Code::CW001,
             "a pattern is not part of the language in the arguments of a graph function",
             &[],
-            Some("give the argument a name"),
+            Some("give the argument a name, as in `_n: u32`"),
         );
         return None;
     };
-    let Some(kind) = argument_kind(&typed.ty, report) else {
-        faulty.push(name.ident.clone());
-        return None;
+    let kind = match refused_types::of(&typed.ty) {
+        Some((message, help)) => {
+            report.error(typed.ty.span(), Code::CW001, message, &[], Some(help));
+            None
+        }
+        None => argument_kind(&typed.ty, report),
     };
+    let kind = kind.unwrap_or_else(|| {
+        unknown.push(name.ident.clone());
+        refused()
+    });
     Some(Argument { name: name.ident.clone(), levels, kind, at_least })
 }
 
@@ -193,8 +282,9 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     Some(ArgumentKind::Scalar(Box::new(ty.clone())))
 }
 
-fn returned(output: &ReturnType, report: &mut Report) -> Vec<Returned> {
-    let ReturnType::Type(_, ty) = output else { return Vec::new() };
+/// Returns the allocations of the return type; `None` if it was refused.
+fn returned(output: &ReturnType, report: &mut Report) -> Option<Vec<Returned>> {
+    let ReturnType::Type(_, ty) = output else { return Some(Vec::new()) };
     let types: Vec<&Type> = match ungrouped(ty) {
         Type::Tuple(tuple) => tuple.elems.iter().collect(),
         ty => vec![ty],
@@ -209,11 +299,12 @@ fn returned(output: &ReturnType, report: &mut Report) -> Vec<Returned> {
                 Code::CW001,
                 "a graph function returns allocations only",
                 &[],
-                Some("the return type is `[T; len]` or a tuple of them"),
+                Some(refused_types::of_returned(output)),
             );
+            return None;
         }
     }
-    list
+    Some(list)
 }
 
 /// The options, and the expression of the budget.
@@ -221,21 +312,28 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
     let mut options = Options::default();
     let mut budget = None;
     let parser = syn::punctuated::Punctuated::<syn::MetaNameValue, syn::Token![,]>::parse_terminated;
+    let tokens = attribute.clone();
     let list = match parser.parse2(attribute) {
         Ok(list) => list,
         Err(error) => {
-            report.error(
-                error.span(),
-                Code::CW001,
-                "this is not an option of a graph",
-                &[error.to_string()],
-                Some("options are `order`, `memory`, `budget` and `launches`, each with `= value`"),
-            );
+            valueless(&error, &tokens, report);
             return (options, None);
         }
     };
+    let mut told: Vec<String> = Vec::new();
     for option in &list {
         let name = option.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        if told.contains(&name) {
+            report.error(
+                option.path.span(),
+                Code::CW001,
+                &format!("the option `{name}` stands twice"),
+                &[],
+                Some("delete one of the two"),
+            );
+            continue;
+        }
+        told.push(name.clone());
         match name.as_str() {
             "order" => {
                 let known = [("inferred", Order::Inferred), ("explicit", Order::Explicit)];
@@ -253,6 +351,13 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
                 ];
                 options.launches = value(&option.value, &known, report);
             }
+            "budget" if is_text(&option.value) => report.error(
+                option.value.span(),
+                Code::CW001,
+                "a budget is a number of bytes",
+                &[],
+                Some("write an expression of integers: `budget = 1 << 20`, `budget = 64 * n as u64`"),
+            ),
             "budget" => budget = Some(option.value.clone()),
             _ => {
                 let known = ["order", "memory", "budget", "launches"];
@@ -273,6 +378,39 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
     (options, budget)
 }
 
+/// Reports options that are not of the form `name = value`.
+fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
+    const VALUES: [(&str, &str); 8] = [
+        ("order", "order = \"explicit\""),
+        ("explicit", "order = \"explicit\""),
+        ("memory", "memory = \"nodes\""),
+        ("nodes", "memory = \"nodes\""),
+        ("owned", "memory = \"owned\""),
+        ("launches", "launches = \"as-written\""),
+        ("batched", "launches = \"batched\""),
+        ("budget", "budget = 1 << 20"),
+    ];
+    let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
+    let metas = parser.parse2(options.clone()).unwrap_or_default();
+    let found = metas.iter().find(|meta| !matches!(meta, syn::Meta::NameValue(_)));
+    let name = found.and_then(|meta| meta.path().get_ident()).map(ToString::to_string).unwrap_or_default();
+    let help = match VALUES.iter().find(|(word, _)| *word == name) {
+        Some((_, written)) => format!("write `{written}`"),
+        None => "options are `order`, `memory`, `budget` and `launches`, each with `= value`".to_owned(),
+    };
+    let span = found.map_or_else(|| error.span(), Spanned::span);
+    report.error(span, Code::CW001, "this is not an option of a graph", &[error.to_string()], Some(&help));
+}
+
+/// Returns true for a literal that is no integer.
+fn is_text(expr: &Expr) -> bool {
+    match expr {
+        Expr::Group(inner) => is_text(&inner.expr),
+        Expr::Lit(literal) => !matches!(literal.lit, syn::Lit::Int(_)),
+        _ => false,
+    }
+}
+
 /// The one of the known values that a string literal names.
 fn value<T: Copy>(expr: &Expr, known: &[(&str, T)], report: &mut Report) -> Option<T> {
     // A literal that a macro of the user's has handed on comes in a group.
@@ -285,12 +423,11 @@ fn value<T: Copy>(expr: &Expr, known: &[(&str, T)], report: &mut Report) -> Opti
         return Some(*value);
     }
     let list: Vec<String> = known.iter().map(|(name, _)| format!("`\"{name}\"`")).collect();
-    report.error(
-        expr.span(),
-        Code::CW001,
-        "this option has no such value",
-        &[],
-        Some(&format!("its values are {}", list.join(", "))),
-    );
+    let written = expr.to_token_stream().to_string().replace(['"', ' '], "").to_lowercase();
+    let help = match nearest(&written, known.iter().map(|(name, _)| *name)) {
+        Some(near) => format!("did you mean `\"{near}\"`?"),
+        None => format!("its values are {}", list.join(", ")),
+    };
+    report.error(expr.span(), Code::CW001, "this option has no such value", &[], Some(&help));
     None
 }

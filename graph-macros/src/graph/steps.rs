@@ -10,15 +10,15 @@ use std::mem::{Discriminant, discriminant};
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::{Index, ids};
 use cuweave_core::ir::{Kind, StatementId};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
-use super::idents::named;
 use super::launch;
 use super::lower::kinds::{self, Evaluated};
 use super::lower::{LaunchArgument, Lowered, Syntax, chains, collect, indexed, turns_in};
+use super::paths;
 use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
@@ -43,6 +43,8 @@ struct Alike<'l> {
     path: Option<&'l Path>,
     config: Option<&'l Expr>,
     arguments: Vec<Given<'l>>,
+    /// The number of allocations that a call is to return.
+    returns: Option<usize>,
     levels: Option<&'l [Attribute]>,
     /// In a small function: line and column.
     place: Option<(usize, usize)>,
@@ -117,6 +119,7 @@ impl<'l> Steps<'l> {
             path: of.syntax.path.as_ref(),
             config: of.syntax.config.as_ref(),
             arguments: of.syntax.arguments.iter().map(given).collect(),
+            returns: of.syntax.returns,
             levels: self.lowered.lints.get(&StatementId::new(at)).map(Vec::as_slice),
             place: (!large).then(|| self.lowered.spans.places[at]),
         })
@@ -153,21 +156,6 @@ impl<'l> Steps<'l> {
         }
         names.extend(fields.into_iter().map(|field| format!("{FIELD}{field}")));
         names
-    }
-
-    /// Returns a type for each name of a buffer in a step, for rustc's messages about arguments.
-    pub fn buffer_names(&self) -> TokenStream {
-        let mut names = BTreeSet::new();
-        for &at in &self.first {
-            let of = self.statement(at);
-            names.extend((0..of.statement.accesses.len()).map(|access| of.buffer_name(access)));
-        }
-        let names = names.into_iter().map(named);
-        quote! {
-            mod __buffers {
-                #(pub struct #names {})*
-            }
-        }
     }
 
     /// Returns functions that evaluate some steps each, and the body that calls the right one.
@@ -292,9 +280,16 @@ impl<'l> Steps<'l> {
         for (step, &at) in (0u32..).zip(&self.first) {
             let of = self.statement(at);
             let (Kind::Call(_), Some(callee)) = (of.statement.kind, &of.syntax.path) else { continue };
-            let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
-            let arguments = of.arguments();
-            let call = quote_spanned!(callee.span()=> #callee::#last::__call(#(#arguments),*));
+            let Some(number) = self.lowered.callees.iter().position(|known| known.path == *callee) else {
+                continue;
+            };
+            let (found, arguments) = (paths::called(callee, number), of.arguments());
+            let returning = of.syntax.returns.map(|count| {
+                let mut count = Literal::usize_unsuffixed(count);
+                count.set_span(callee.span());
+                quote_spanned!(callee.span()=> .__returning::<#count>())
+            });
+            let call = quote_spanned!(callee.span()=> #found #returning.__call(#(#arguments),*));
             let entered = self.in_turn(quote!(#enter(&#call)), &turns);
             arms.extend(quote!(#step => { #entered }));
         }
@@ -341,21 +336,6 @@ impl<'l> Steps<'l> {
             quote!(let #name = ::cuweave::__private::turn(|| #range, #turns[#at]);)
         });
         quote!({ #(#bindings)* #expression })
-    }
-
-    /// Returns the assertions that callees return as many allocations as calls of them name.
-    pub fn returned(&self) -> TokenStream {
-        let one = |syntax: &Syntax| {
-            let (Syntax { path: Some(callee), faulty: false, .. }, Some(count)) = (syntax, syntax.returns)
-            else {
-                return None;
-            };
-            let last = callee.segments.last().map(|last| &last.ident)?;
-            Some(quote_spanned! {callee.span()=>
-                const _: () = ::cuweave::__private::returns::<#callee::#last, #count>();
-            })
-        };
-        self.lowered.syntax.iter().filter_map(one).collect()
     }
 
     /// Returns the assertions that kernels take the literals of their configurations, each once.

@@ -1,17 +1,18 @@
 //! The checked program, printed as the `static` that the runtime reads.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use cuweave_core::ids::{ArgumentId, ScalarId};
 use cuweave_core::index::Index;
-use cuweave_core::ir::{BufferId, Kind, StatementId};
+use cuweave_core::ir::{BufferId, Kind, Statement, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
 use super::lower::{Lowered, Syntax};
+use super::paths;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::{FIELD, Steps};
 
@@ -29,17 +30,25 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
         structure: &lowered.structure,
     });
     let bytes = Literal::byte_string(&bytes);
-    let statements = lowered.source.program.statements.iter().zip(&lowered.syntax);
-    let callees = statements.filter_map(|(statement, syntax)| match (statement.kind, syntax) {
-        (Kind::Call(_), Syntax { path: Some(callee), faulty: false, .. }) => {
-            let last = callee.segments.last().map(|last| &last.ident)?;
-            Some(quote_spanned!(callee.span()=> #callee::#last::__table))
+    let calls = calls(lowered);
+    let called: BTreeSet<usize> = calls.iter().copied().collect();
+    let named = |number: usize| {
+        let path = &lowered.callees[number].path;
+        (path, format_ident!("__table_{number}", span = path.span()))
+    };
+    let functions = called.into_iter().map(|number| {
+        let (path, name) = named(number);
+        let found = paths::called(path, number);
+        quote_spanned! {path.span()=>
+            fn #name() -> &'static ::cuweave::__private::Table {
+                #found.__table()
+            }
         }
-        _ => None,
     });
-    let callees: Vec<TokenStream> = callees.collect();
-    let calling = if callees.is_empty() { quote!() } else { quote!(.calling(&[#(#callees),*])) };
+    let names = calls.iter().map(|&number| named(number).1);
+    let calling = if names.len() == 0 { quote!() } else { quote!(.calling(&[#(#names),*])) };
     quote! {
+        #(#functions)*
         static TABLE: ::cuweave::__private::Table = ::cuweave::__private::Table::new(
             #bytes,
             &[#(::cuweave::__private::Layout::of::<#types>()),*],
@@ -47,6 +56,18 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
         #calling;
         &TABLE
     }
+}
+
+/// Returns the number of the graph function of each call.
+fn calls(lowered: &Lowered) -> Vec<usize> {
+    let statements = lowered.source.program.statements.iter().zip(&lowered.syntax);
+    let callee = |(statement, syntax): (&Statement, &Syntax)| match (statement.kind, syntax) {
+        (Kind::Call(_), Syntax { path: Some(callee), faulty: false, .. }) => {
+            lowered.callees.iter().position(|known| known.path == *callee)
+        }
+        _ => None,
+    };
+    statements.filter_map(callee).collect()
 }
 
 /// Returns the names and the kinds of the parameters.

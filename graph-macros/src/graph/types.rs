@@ -126,7 +126,6 @@ impl Expansion<'_> {
 
     /// `Args`, and what makes it.
     fn args(&self) -> TokenStream {
-        let callee = self.name();
         let outputs = self.signature.returned.iter().enumerate().map(|(at, returned)| {
             let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
             quote!(#[doc(hidden)] pub type #alias = #element;)
@@ -143,6 +142,7 @@ impl Expansion<'_> {
             let (name, text) = (&argument.name, argument.name.to_string());
             quote!(.field(#text, &self.#name))
         });
+        let item = self.name();
         quote! {
             /// The arguments that a graph is bound to: a field an argument.
             pub struct Args<'a> {
@@ -162,7 +162,14 @@ impl Expansion<'_> {
             #[doc(hidden)]
             #[allow(non_camel_case_types)]
             #[derive(Debug)]
-            pub struct #callee {}
+            pub struct #item {}
+
+            #[doc(hidden)]
+            pub const __ITEM: ::cuweave::__private::GraphPath<#item> =
+                ::cuweave::__private::GraphPath(#item {});
+
+            #[doc(hidden)]
+            pub use ::cuweave::__private::limits::*;
 
             #[doc(hidden)]
             pub use ::cuweave::__private::nothing::*;

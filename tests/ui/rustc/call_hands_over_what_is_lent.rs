@@ -17,7 +17,7 @@ fn halved(n: u32, y: &mut [f32; n]) {
 #[cuweave::graph]
 fn f(n: u32, x: &[f32; n]) {
     let given = copied(n, &x);
-    halved(n, given); //~ handed
+    halved(n, given); //~ hands
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n]) {
-    scale(&mut x, 2.0, n); //~ E0223
+    scale(&mut x, 2.0, n); //~ CW001
 }
 
 fn main() {}

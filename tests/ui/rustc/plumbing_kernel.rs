@@ -20,9 +20,11 @@ impl<K: 'static> fake<K> {
     }
 }
 
+type Fake = fake<u32>;
+
 #[cuweave::graph]
 fn launched(n: u32, x: &mut [f32; n]) {
-    fake::<_>[per_item(n)](&mut x); //~ E0277
+    Fake[per_item(n)](&mut x); //~ E0277
 }
 
 fn main() {}

@@ -28,7 +28,7 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
             Box::new(At {
                 name: program.name.to_string(),
                 file: program.file.to_string(),
-                line: 0,
+                line: program.options.line,
                 column: 0,
             }),
         ),

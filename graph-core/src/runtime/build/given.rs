@@ -236,7 +236,7 @@ impl Mark for Typed {
     }
 }
 
-impl<P, K> Fits<P, K> for Typed {}
+impl<P> Fits<P> for Typed {}
 
 impl<'g> Given<'g> {
     pub(crate) fn new(arguments: &'g [GivenArgument]) -> Given<'g> {

@@ -108,7 +108,27 @@ pub struct Graph<A: GraphFn> {
     not_sync: PhantomData<Cell<()>>,
 }
 
+/// A graph that is launched without being instantiated: none.
+#[diagnostic::on_unimplemented(
+    message = "a graph is instantiated before it is launched",
+    label = "write `let mut exec = graph.instantiate()?;` and `exec.launch(&stream)?;`"
+)]
+pub trait NeedsNoInstance {}
+
 impl<A: GraphFn> Graph<A> {
+    /// Says to those who write it that a graph is instantiated first.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be called.
+    #[doc(hidden)]
+    pub fn launch<S>(&self, _: S) -> Result<()>
+    where
+        A: NeedsNoInstance,
+    {
+        Ok(())
+    }
+
     pub(crate) fn new(core: Core, args: A) -> Graph<A> {
         Graph { core, args, not_sync: PhantomData }
     }

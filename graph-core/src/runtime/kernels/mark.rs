@@ -1,51 +1,64 @@
-//! Arguments against parameters, as types: what `&b`, `&mut b` and `atomic(&mut b)` fit, said by trait bounds in
-//! our words. `B` is a type named as the buffer, `K` the kernel's item, `T` the element.
+//! Arguments against parameters, as types: what `&b`, `&mut b`, `atomic(&mut b)` and `b` fit, said by trait bounds in our
+//! words. `T` is the element.
+//!
+//! Each form of an argument has a trait for the parameters that it fits. A parameter of another form has an implementation
+//! too, under a bound that nothing meets and whose message says what to write: rustc reports the innermost bound.
 
 use std::marker::PhantomData;
 
-use crate::runtime::bind;
-
-/// The forms of parameter declarations. rustc prints the types behind the aliases, which are close to the user's text.
+/// The forms of parameter declarations.
 pub mod param {
-    use std::mem::MaybeUninit;
+    use std::marker::PhantomData;
 
-    /// `&[T; len]`.
-    pub type Read<T> = &'static [T];
-    /// `&mut [T; len]`.
-    pub type ReadWrite<T> = &'static mut [T];
-    /// `&mut [MaybeUninit<T>; len]`.
-    pub type Write<T> = &'static mut [MaybeUninit<T>];
-    /// `&[Atomic<T>; len]`.
-    pub type Atomics<T> = &'static [Atomic<T>];
-
-    /// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
-    #[derive(Debug)]
-    pub struct Atomic<T>(std::marker::PhantomData<T>);
+    macro_rules! forms {
+        ($($(#[$doc:meta])* $name:ident)*) => {$(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $name<T>(PhantomData<T>);
+        )*};
+    }
+    forms! {
+        /// `&[T; len]`.
+        Read
+        /// `&mut [T; len]`.
+        ReadWrite
+        /// `&mut [MaybeUninit<T>; len]`.
+        Write
+        /// `&[Atomic<T>; len]`.
+        Atomics
+        /// `[T; len]`.
+        Taken
+        /// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
+        Atomic
+    }
 }
+
+use crate::runtime::bind;
+use param::{Atomics, Read, ReadWrite, Taken, Write};
 
 macro_rules! marks {
     ($($(#[$doc:meta])* $name:ident: $takes:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug)]
-        pub struct $name<B, T> {
+        pub struct $name<T> {
             access: u32,
-            buffer: PhantomData<(B, T)>,
+            element: PhantomData<T>,
         }
 
-        impl<B, T> $name<B, T> {
+        impl<T> $name<T> {
             /// Returns the mark of the statement's access with that index.
             pub const fn at(access: u32) -> Self {
-                Self { access, buffer: PhantomData }
+                Self { access, element: PhantomData }
             }
         }
 
-        impl<B, T> Mark for $name<B, T> {
+        impl<T> Mark for $name<T> {
             fn access(&self) -> u32 {
                 self.access
             }
         }
 
-        impl<P: $takes<T, B, K>, K, B, T> Fits<P, K> for $name<B, T> {}
+        impl<P: $takes<T>, T> Fits<P> for $name<T> {}
     )*};
 }
 marks! {
@@ -57,86 +70,86 @@ marks! {
     Fresh: TakesFresh;
     /// `atomic(&mut b)`.
     Atomic: TakesAtomic;
-    /// `b`, which a graph function takes over.
+    /// `b`, of elements that are all written.
     Moved: TakesMoved;
-    /// `b`, which a graph function takes over, and whose elements are not all written.
-    MovedFresh: TakesMoved;
+    /// `b`, of elements that are not all written.
+    FreshMoved: TakesFreshMoved;
 }
 
-impl<B, T> Shared<B, T> {
+impl<T> Shared<T> {
     /// Returns the mark of the statement's access with that index, of a part of an argument.
-    pub fn of<F: Lends<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: Lends<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
-impl<B, T> Unique<B, T> {
+impl<T> Unique<T> {
     /// Returns the mark of the statement's access with that index, of a part of an argument.
-    pub fn of<F: LendsMut<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
-impl<B, T> Atomic<B, T> {
+impl<T> Atomic<T> {
     /// Returns the mark of the statement's access with that index, of a part of an argument.
-    pub fn of<F: LendsMut<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
-/// A part of an argument that is a buffer. `B` is a type named as it.
+/// A part of an argument that is a buffer.
 #[diagnostic::on_unimplemented(
-    message = "`{B}` is not a buffer",
+    message = "this part of an argument is not a buffer",
     label = "a buffer is needed here, and this is a `{Self}`",
     note = "buffers of a record are fields `&[T; len]` and `&mut [T; len]`, and elements of arrays and slices of them",
     note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
 )]
-pub trait Lends<B> {
+pub trait Lends {
     /// The element.
     type Element;
 }
 
-impl<B, T> Lends<B> for bind::Shared<'_, T> {
+impl<T> Lends for bind::Shared<'_, T> {
     type Element = T;
 }
 
-impl<B, T> Lends<B> for bind::Exclusive<'_, T> {
+impl<T> Lends for bind::Exclusive<'_, T> {
     type Element = T;
 }
 
 /// A part of an argument that is a buffer and may be written.
 #[diagnostic::on_unimplemented(
-    message = "CW205: `{B}` is written, but it is not declared as `&mut [_; _]`",
+    message = "CW205: this part of an argument is written, but it is not declared as `&mut [_; _]`",
     label = "a `{Self}`",
     note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature",
     note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
 )]
-pub trait LendsMut<B> {
+pub trait LendsMut {
     /// The element.
     type Element;
 }
 
-impl<B, T> LendsMut<B> for bind::Exclusive<'_, T> {
+impl<T> LendsMut for bind::Exclusive<'_, T> {
     type Element = T;
 }
 
 /// Returns the element of a part of an argument.
-pub fn element<B, F: Lends<B> + ?Sized>(_: PhantomData<B>, _: &F) -> PhantomData<F::Element> {
+pub fn element<F: Lends + ?Sized>(_: &F) -> PhantomData<F::Element> {
     PhantomData
 }
 
 /// Returns the element of a part of an argument that is written.
-pub fn element_mut<B, F: LendsMut<B> + ?Sized>(_: PhantomData<B>, _: &F) -> PhantomData<F::Element> {
+pub fn element_mut<F: LendsMut + ?Sized>(_: &F) -> PhantomData<F::Element> {
     PhantomData
 }
 
 /// A part of an argument that `&` lends to a graph function.
 #[diagnostic::on_unimplemented(
-    message = "`{B}` is neither a buffer nor a record nor a list of them",
+    message = "this part of an argument is neither a buffer nor a record nor a list of them",
     label = "a `{Self}` cannot be lent to a graph function",
     note = "a scalar of a record is passed by value: `layer.d`"
 )]
-pub trait Lent<'v, B> {
+pub trait Lent<'v> {
     /// The argument.
     type Argument;
 
@@ -146,11 +159,11 @@ pub trait Lent<'v, B> {
 
 /// A part of an argument that `&mut` lends to a graph function.
 #[diagnostic::on_unimplemented(
-    message = "CW205: `{B}` is lent mutably, but it is not declared as `&mut [_; _]`",
+    message = "CW205: this part of an argument is lent by `&mut`, but it is not declared as `&mut [_; _]`",
     label = "a `{Self}`",
     note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`"
 )]
-pub trait LentMut<'v, B> {
+pub trait LentMut<'v> {
     /// The argument.
     type Argument;
 
@@ -158,33 +171,33 @@ pub trait LentMut<'v, B> {
     fn lent_mut(&'v self) -> Self::Argument;
 }
 
-impl<'v, B, T> Lent<'v, B> for bind::Shared<'_, T> {
-    type Argument = Shared<B, T>;
+impl<'v, T> Lent<'v> for bind::Shared<'_, T> {
+    type Argument = Shared<T>;
 
-    fn lent(&'v self) -> Shared<B, T> {
+    fn lent(&'v self) -> Shared<T> {
         Shared::at(0)
     }
 }
 
-impl<'v, B, T> Lent<'v, B> for bind::Exclusive<'_, T> {
-    type Argument = Shared<B, T>;
+impl<'v, T> Lent<'v> for bind::Exclusive<'_, T> {
+    type Argument = Shared<T>;
 
-    fn lent(&'v self) -> Shared<B, T> {
+    fn lent(&'v self) -> Shared<T> {
         Shared::at(0)
     }
 }
 
-impl<'v, B, T> LentMut<'v, B> for bind::Exclusive<'_, T> {
-    type Argument = Unique<B, T>;
+impl<'v, T> LentMut<'v> for bind::Exclusive<'_, T> {
+    type Argument = Unique<T>;
 
-    fn lent_mut(&'v self) -> Unique<B, T> {
+    fn lent_mut(&'v self) -> Unique<T> {
         Unique::at(0)
     }
 }
 
 macro_rules! lists {
     ($({$($generics:tt)*} $list:ty => $lent:ty;)*) => {$(
-        impl<'v, B, L: 'v, $($generics)*> Lent<'v, B> for $list {
+        impl<'v, L: 'v, $($generics)*> Lent<'v> for $list {
             type Argument = &'v $lent;
 
             fn lent(&'v self) -> &'v $lent {
@@ -192,7 +205,7 @@ macro_rules! lists {
             }
         }
 
-        impl<'v, B, L: 'v, $($generics)*> LentMut<'v, B> for $list {
+        impl<'v, L: 'v, $($generics)*> LentMut<'v> for $list {
             type Argument = &'v $lent;
 
             fn lent_mut(&'v self) -> &'v $lent {
@@ -207,89 +220,128 @@ lists! {
 }
 
 /// Returns the argument for a part of an argument in a call of a graph function.
-pub fn lent<'v, B, F: Lent<'v, B>>(_: PhantomData<B>, part: &'v F) -> F::Argument {
+pub fn lent<'v, F: Lent<'v>>(part: &'v F) -> F::Argument {
     part.lent()
 }
 
 /// Returns the argument for a part of an argument in a call of a graph function that may write it.
-pub fn lent_mut<'v, B, F: LentMut<'v, B>>(_: PhantomData<B>, part: &'v F) -> F::Argument {
+pub fn lent_mut<'v, F: LentMut<'v>>(part: &'v F) -> F::Argument {
     part.lent_mut()
 }
 
 /// Compares the elements of the two ends of a copy.
-pub fn same<T>(_: PhantomData<T>, _: PhantomData<T>) {}
+pub fn same<From: CopiesTo<To>, To>(_: PhantomData<From>, _: PhantomData<To>) {}
 
-/// A buffer argument of a launch.
+/// A buffer argument of a launch or a call.
 pub trait Mark {
     /// Returns the index of its access in the statement.
     fn access(&self) -> u32;
 }
 
-/// An argument that fits the parameter `P` of the kernel `K`.
-pub trait Fits<P, K>: Mark {}
-
-/// A parameter that `&b` fits.
+/// An argument that fits the parameter `P`.
 #[diagnostic::on_unimplemented(
-    message = "`&{B}` does not fit this parameter of the kernel `{K}`",
-    label = "elements of type `{T}`, borrowed shared, for a parameter declared as `{Self}`",
-    note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
+    message = "`{Self}` does not fit a parameter that is a buffer",
+    label = "a value of type `{Self}`",
+    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer"
 )]
-pub trait TakesShared<T, B, K> {}
-impl<T: 'static, B, K> TakesShared<T, B, K> for param::Read<T> {}
+pub trait Fits<P>: Mark {}
 
-/// A parameter that `&mut b` fits.
+/// An element type that fits the declared one.
 #[diagnostic::on_unimplemented(
-    message = "`&mut {B}` does not fit this parameter of the kernel `{K}`",
-    label = "elements of type `{T}`, borrowed mutably, for a parameter declared as `{Self}`",
-    note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
+    message = "a buffer of `{Self}` does not fit a parameter that is declared with elements of type `{T}`",
+    label = "elements of type `{Self}`"
 )]
-pub trait TakesUnique<T, B, K> {}
-impl<T: 'static, B, K> TakesUnique<T, B, K> for param::ReadWrite<T> {}
-impl<T: 'static, B, K> TakesUnique<T, B, K> for param::Write<T> {}
+pub trait ElementOf<T> {}
+impl<T> ElementOf<T> for T {}
 
-/// A parameter that `&mut b` fits where b is not all written.
+/// An element type that can be copied to elements of type `T`.
 #[diagnostic::on_unimplemented(
-    message = "CW101: `{B}` is given to the kernel `{K}` before it is written",
-    label = "`{B}`, elements of type `{T}`, not all written here, for a parameter declared as `{Self}`",
-    note = "only a parameter declared as `&mut [MaybeUninit<T>; _]` takes elements that nothing has written"
+    message = "`copy` does not convert elements of type `{Self}` to elements of type `{T}`",
+    label = "elements of type `{T}`, to be copied from elements of type `{Self}`",
+    note = "both buffers of a `copy` have one element type; a kernel converts"
 )]
-pub trait TakesFresh<T, B, K> {}
-impl<T: 'static, B, K> TakesFresh<T, B, K> for param::Write<T> {}
+pub trait CopiesTo<T> {}
+impl<T> CopiesTo<T> for T {}
 
-/// A parameter that `atomic(&mut b)` fits.
+/// An element type of an allocation that leaves a graph as one of elements of type `T`.
 #[diagnostic::on_unimplemented(
-    message = "`atomic(&mut {B})` does not fit this parameter of the kernel `{K}`",
-    label = "elements of type `{T}`, updated by atomics, for a parameter declared as `{Self}`",
-    note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
+    message = "an allocation of `{Self}` is returned where the function declares elements of type `{T}`",
+    label = "elements of type `{Self}`"
 )]
-pub trait TakesAtomic<T, B, K> {}
-impl<T: 'static, B, K> TakesAtomic<T, B, K> for param::Atomics<T> {}
+pub trait LeavesAs<T> {}
+impl<T> LeavesAs<T> for T {}
 
-/// A parameter by reference, given the bare name of an allocation. None takes it.
-#[diagnostic::on_unimplemented(
-    message = "`{B}` is handed over to `{K}`, but this parameter borrows",
-    label = "the bare name of an allocation of `{T}`, for a parameter declared as `{Self}`",
-    note = "write `&{B}` or `&mut {B}` to lend it; a bare name goes to a parameter declared as `[T; _]`"
-)]
-pub trait TakesMoved<T, B, K> {}
+/// Holds the element types of a `copy` against each other.
+pub const fn copies<From: CopiesTo<To>, To>() {}
 
-/// An argument for the parameter `[T; len]` of the graph function `K`, which takes an allocation over.
-#[diagnostic::on_unimplemented(
-    message = "this parameter of `{K}` takes an allocation of `{T}` over",
-    label = "not the bare name of an allocation of `{T}`",
-    note = "write `b` to hand the allocation `b` over; `&b` and `&mut b` lend it"
-)]
-pub trait TakenOver<T, K>: Mark {}
-impl<B, T, K> TakenOver<T, K> for Moved<B, T> {}
-impl<B: WrittenFor<K>, T, K> TakenOver<T, K> for MovedFresh<B, T> {}
+/// Holds the element type of an output against the declared one.
+pub const fn leaves<Actual: LeavesAs<Declared>, Declared>() {}
 
-/// A buffer that is all written where the graph function `K` takes it over. Stands for the proof of the macro, which finds none.
-#[diagnostic::on_unimplemented(
-    message = "CW101: `{Self}` is handed over to `{K}` before it is written",
-    label = "not all of `{Self}` is written here",
-    note = "a parameter declared as `[T; _]` takes elements that are written; lend it to one declared as `&mut [MaybeUninit<T>; _]`"
-)]
-pub trait WrittenFor<K> {}
+macro_rules! takes {
+    ($($(#[$doc:meta])* $name:ident $fitting:tt $rest:tt)*) => {$(
+        $(#[$doc])*
+        pub trait $name<T> {}
+        takes!(@fits $name $fitting);
+        takes!(@refused $name $rest);
+    )*};
+    (@fits $name:ident { $($parameter:ident)* }) => {$(
+        impl<U, T: ElementOf<U>> $name<T> for $parameter<U> {}
+    )*};
+    (@refused $name:ident { $($parameter:ident: $write:ident)* }) => {$(
+        impl<T, U: $write> $name<T> for $parameter<U> {}
+    )*};
+}
+takes! {
+    /// A parameter that `&b` fits.
+    TakesShared { Read } { ReadWrite: WriteMut Write: WriteMut Atomics: WriteAtomic Taken: WriteName }
+    /// A parameter that `&mut b` fits.
+    TakesUnique { ReadWrite Write } { Read: WriteShared Atomics: WriteAtomic Taken: WriteName }
+    /// A parameter that `&mut b` fits where b is not all written.
+    TakesFresh { Write } { Read: Unwritten ReadWrite: Unwritten Atomics: Unwritten Taken: Unwritten }
+    /// A parameter that `atomic(&mut b)` fits.
+    TakesAtomic { Atomics } { Read: NotAtomic ReadWrite: NotAtomic Write: NotAtomic Taken: NotAtomic }
+    /// A parameter that `b` fits.
+    TakesMoved { Taken } { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic }
+    /// A parameter that `b` fits where b is not all written: none.
+    TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: UnwrittenTaken }
+}
+
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident: $message:literal, $label:literal $(, $note:literal)?;)*) => {$(
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(message = $message, label = $label $(, note = $note)?)]
+        pub trait $name {}
+    )*};
+}
+refusals! {
+    /// `&b` for a parameter that is written.
+    WriteMut: "this argument is lent by `&`, and its parameter is written", "write `&mut` in place of `&`";
+    /// `&mut b` for a parameter that is only read.
+    WriteShared: "this argument is lent by `&mut`, and its parameter is only read", "write `&` in place of `&mut`";
+    /// `&b`, `&mut b` or `b` for a parameter that is updated by atomics.
+    WriteAtomic: "the parameter of this argument is declared as `&[Atomic<{Self}>; _]`",
+        "write `atomic(&mut b)` with this buffer";
+    /// `atomic(&mut b)` for another parameter.
+    NotAtomic: "`atomic` does not fit a parameter that is not declared as `&[Atomic<{Self}>; _]`",
+        "write `&b` or `&mut b` with this buffer";
+    /// `&b` or `&mut b` for a parameter that takes the allocation over.
+    WriteName: "this argument is lent, and its parameter `[{Self}; _]` takes an allocation over",
+        "write the bare name of an allocation",
+        "an argument of the graph function itself is handed over only if it is declared as `[{Self}; len]`";
+    /// `b` for a parameter that is only read.
+    LendShared: "this argument hands its allocation over, and its parameter borrows", "write `&` before it";
+    /// `b` for a parameter that is written.
+    LendMut: "this argument hands its allocation over, and its parameter borrows", "write `&mut` before it";
+    /// A buffer of which not all elements are written, for a parameter that is read.
+    Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
+        "nothing has written all elements of type `{Self}` of this buffer",
+        "only a parameter declared as `&mut [MaybeUninit<{Self}>; _]` takes elements that nothing has written";
+    /// `b`, of which not all elements are written, for a parameter that takes the allocation over.
+    UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",
+        "nothing has written all elements of type `{Self}` of this allocation",
+        "a parameter declared as `[{Self}; _]` takes elements that are written; lend it to one that is declared as \
+         `&mut [MaybeUninit<{Self}>; _]`";
+}
 
 /// The element type of an output that a graph function does not have.
 #[derive(Debug)]
@@ -307,10 +359,8 @@ nothing!(__Output0 __Output1 __Output2 __Output3 __Output4 __Output5 __Output6 _
 
 /// A graph function that returns `COUNT` allocations.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not return the allocations that this `let` names: their number is not {COUNT}",
-    label = "another number of allocations"
+    message = "the number of allocations that this call returns is not {COUNT}",
+    label = "{COUNT} named here",
+    note = "write a name or `_` for each allocation that the function returns"
 )]
 pub trait Returns<const COUNT: usize> {}
-
-/// Holds the number of names that a `let` gives to the allocations of a call against the callee.
-pub const fn returns<F: Returns<COUNT>, const COUNT: usize>() {}

@@ -1,6 +1,6 @@
 //! Kernels: their declarations, the modules that they are loaded from, and the launches that are recorded of them.
 //!
-//! - `param`, `declaration`, `mark`: what generated code declares; `shape`, `record`: a launch's configuration and values;
+//! - `param`, `declaration`, `item`, `mark`: what generated code declares; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
 //! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`: whether the device takes a launch, and which elements its threads write; `facts`: the properties of
@@ -12,6 +12,7 @@ mod declaration;
 mod facts;
 mod function;
 mod image;
+pub mod item;
 mod left_alone;
 mod limits;
 pub mod mark;

@@ -60,7 +60,10 @@ impl Dim {
 }
 
 /// An integer that can stand in a length.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not an integer that can stand in a length")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer that can stand in a length",
+    label = "write an integer: `4`, `n`, `n as u64`"
+)]
 pub trait ToDim {
     /// The value as a dimension.
     fn to_dim(self) -> Dim;

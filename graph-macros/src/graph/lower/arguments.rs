@@ -17,9 +17,6 @@ use crate::graph::signature::{Argument, ArgumentKind, Signature};
 impl Lowering<'_> {
     pub(super) fn arguments(&mut self, signature: &Signature) -> Vec<Option<BufferId>> {
         let mut first = Vec::new();
-        for name in &signature.faulty {
-            self.scopes.bind(name, Binding::Unknown);
-        }
         for (at, argument) in signature.arguments.iter().enumerate() {
             let at = ArgumentId::new(at);
             first.push(match &argument.kind {

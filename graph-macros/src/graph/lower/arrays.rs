@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
-use super::{Lower, Lowering};
+use super::{Lower, Lowering, refused};
 use crate::dims::Meaning;
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -55,7 +55,7 @@ impl Lowering<'_> {
             _ => None,
         };
         let Some((index, element)) = names else {
-            return Err(self.not_in_language(&each.pat, "this pattern is", &[]));
+            return Err(self.not_in_language(&each.pat, refused::EACH.what, &[]));
         };
         let count = elements.views.len() as i128;
         self.unroll(each.span(), 0..count, |lowering, at| {

@@ -7,7 +7,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall};
 
 use super::kinds::Word;
-use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax, refused};
+use crate::dims::compact;
 use crate::graph::launch::literals;
 use crate::graph::scope::{Borrow, View};
 
@@ -25,6 +26,14 @@ impl Lowering<'_> {
                 if let Some(word) = Word::named(&last) {
                     return self.word(word, call, name, attributes);
                 }
+                if let Some(word) = result_word(&call.func) {
+                    return Err(self.refuse(
+                        call,
+                        &format!("`{word}` is not part of the language of graph functions"),
+                        "delete it: a graph function returns nothing or allocations, and the function that builds the graph \
+                         returns `cuweave::Result` by itself",
+                    ));
+                }
                 match (last.as_str(), call.args.len()) {
                     ("swap", 2) if name.is_none() => {
                         self.no_after(attributes);
@@ -40,6 +49,10 @@ impl Lowering<'_> {
                         "a call with type arguments is not part of the language of graph functions",
                         &match nearest(&last, ["alloc"]) {
                             Some(near) => format!("did you mean `{near}`?"),
+                            None if last.contains("alloc") || last.contains("zeros") => {
+                                "write `let h = alloc::<f32>(len);`, and `fill(&mut h, 0.0);` for zeros"
+                                    .to_owned()
+                            }
                             None => {
                                 "call a graph function by its name, launch a kernel by `kernel[config](..)`"
                                     .to_owned()
@@ -48,7 +61,7 @@ impl Lowering<'_> {
                     )),
                 }
             }
-            _ => Err(self.not_in_language(call, "this call is", &[])),
+            _ => Err(self.refuse_as(call, refused::CALL)),
         }
     }
 
@@ -66,6 +79,13 @@ impl Lowering<'_> {
                 &["a launch names its kernel by a path".into()],
             ));
         };
+        if kernel.path.segments.iter().any(|segment| !segment.arguments.is_none()) || kernel.qself.is_some() {
+            return Err(self.refuse(
+                kernel,
+                "a kernel has no type arguments",
+                "declare a kernel for each type, and launch it by its name",
+            ));
+        }
         let kernel_name = kernel.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         let config = self.substituted(&launch.index);
         let literals = literals(&config, self.report);
@@ -134,7 +154,8 @@ impl Lowering<'_> {
                         Origin::Part(_) => "a part of a buffer of a record is passed by reference",
                         _ => "a buffer that the graph owns is passed by reference",
                     };
-                    return Err(self.refuse(bare, what, "write `&b`, `&mut b` or `atomic(&mut b)`"));
+                    let help = format!("write `&{0}`, `&mut {0}` or `atomic(&mut {0})`", compact(bare));
+                    return Err(self.refuse(bare, what, &help));
                 }
                 None => return Ok(None),
             },
@@ -188,10 +209,11 @@ impl Lowering<'_> {
             (Some(reference), _) => reference.mutability.is_some(),
             (None, Some(borrow)) => borrow == Borrow::Mutable,
             (None, None) => {
+                let borrow = if mode == Mode::Write { "&mut " } else { "&" };
                 return Err(self.refuse(
                     argument,
                     "a buffer that the graph owns is passed by reference",
-                    "write `&b` or `&mut b`",
+                    &format!("write `{borrow}{}`", compact(inner)),
                 ));
             }
         };
@@ -200,7 +222,7 @@ impl Lowering<'_> {
             return Err(self.refuse(
                 argument,
                 &format!("`{statement}` writes this argument"),
-                "borrow it by `&mut`",
+                &format!("write `&mut {}`", compact(inner)),
             ));
         }
         Ok(self.access(&view, mode, inner.span()))
@@ -252,6 +274,13 @@ pub(super) fn ungrouped(mut expr: &Expr) -> &Expr {
         expr = &group.expr;
     }
     expr
+}
+
+/// Returns the constructor of a `Result` or an `Option` that an expression names.
+pub(super) fn result_word(function: &Expr) -> Option<String> {
+    let Expr::Path(path) = ungrouped(function) else { return None };
+    let name = path.path.get_ident()?.to_string();
+    ["Ok", "Err", "Some"].contains(&name.as_str()).then_some(name)
 }
 
 pub(super) fn is_named(function: &Expr, name: &str) -> bool {

@@ -5,6 +5,7 @@ use cuweave_core::table::Op;
 use proc_macro2::Ident;
 use syn::{BinOp, Expr, Lit, Pat, RangeLimits, UnOp};
 
+use super::refused;
 use super::{Lower, Lowering};
 use crate::dims::Bound;
 
@@ -136,7 +137,7 @@ impl Lowering<'_> {
                 if cases.windows(2).any(|pair| pair[0] != pair[1]) {
                     return Err(self.not_in_language(
                         pattern,
-                        "this pattern is",
+                        refused::ARM.what,
                         &["a name stands for another part of the value in each case".into()],
                     ));
                 }
@@ -149,14 +150,14 @@ impl Lowering<'_> {
                 }
                 None => Err(self.not_in_language(
                     pattern,
-                    "this pattern is",
+                    refused::ARM.what,
                     &["a `match` is on scalars, or on a tuple of them that is written where it stands"
                         .into()],
                 )),
             },
             _ => Err(self.not_in_language(
                 pattern,
-                "this pattern is",
+                refused::ARM.what,
                 &["the arms of a `match` are literals, ranges, names and `_`, joined by `|`".into()],
             )),
         }

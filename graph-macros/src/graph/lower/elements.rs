@@ -59,9 +59,10 @@ impl Lowering<'_> {
             at = &call.receiver;
         }
         let known = match ungrouped(at) {
-            Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
-                matches!(self.scopes.get(name), Some(Binding::Array(..) | Binding::Part(_)))
-            }),
+            Expr::Path(path) => path
+                .path
+                .get_ident()
+                .is_some_and(|name| matches!(self.scopes.get(name), Some(Binding::Part(_)))),
             Expr::Field(_) => self.place(at)?.is_some(),
             _ => false,
         };

@@ -16,6 +16,7 @@ use super::calls::is_named;
 use super::names::{Names, chains};
 use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::dims::{Bound, compact};
+use crate::graph::paths::{self, Callee};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -72,9 +73,10 @@ impl Lowering<'_> {
         faulty |= self.lent_twice(&text, &whole, call).is_err();
         let id = StatementId::new(self.statements.len());
         let mut returned = Vec::new();
+        let number = self.callee(callee, results.len());
         for (at, name) in results.iter().enumerate() {
             let ignored = Ident::new("_ignored", callee.span());
-            let view = self.result(callee, at, name.as_ref().unwrap_or(&ignored), id);
+            let view = self.result(number, at, name.as_ref().unwrap_or(&ignored), id);
             returned.push(view.buffer);
             accesses.push(self.access(&view, Mode::Write, name.as_ref().unwrap_or(&ignored).span()));
             if let Some(name) = name {
@@ -91,6 +93,17 @@ impl Lowering<'_> {
             self.scopes.bind_statement(name, Some(id));
         }
         Ok(())
+    }
+
+    /// Returns the number of the graph function that a path names.
+    fn callee(&mut self, path: &Path, results: usize) -> usize {
+        let known = self.callees.iter().position(|callee| callee.path == *path);
+        let number = known.unwrap_or(self.callees.len());
+        match known {
+            Some(number) => self.callees[number].results = self.callees[number].results.max(results),
+            None => self.callees.push(Callee { path: path.clone(), results }),
+        }
+        number
     }
 
     /// Settles which names of `let` are those of calls that may return nothing: those that no statement uses as a buffer.
@@ -117,11 +130,14 @@ impl Lowering<'_> {
     }
 
     /// The buffer of an allocation that a call returns.
-    fn result(&mut self, callee: &Path, at: usize, name: &Ident, call: StatementId) -> View {
-        let output = format_ident!("__Output{at}", span = callee.span());
+    fn result(&mut self, callee: usize, at: usize, name: &Ident, call: StatementId) -> View {
+        let path = &self.callees[callee].path;
+        let span = path.span();
+        let (callee, output) = (paths::callee(path, callee), format_ident!("__Output{at}", span = span));
         let buffer = BufferId::new(self.buffers.len());
         let len = Bound::extent(buffer, &name.to_string(), &mut self.symbols);
-        let element = syn::parse_quote!(#callee::#output);
+        // rustc tells an error of one place once.
+        let element = syn::parse_quote_spanned!(span=> #callee::#output);
         self.buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)
     }
 

@@ -13,8 +13,10 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
 use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
-use crate::graph::idents::{ident, named};
+use crate::dims::compact;
+use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
+use crate::graph::paths;
 use crate::graph::scope::{Binding, Borrow};
 
 /// A word that a statement is a call of.
@@ -56,9 +58,8 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         Kind::Copy(()) => {
             let (from, to) = (of.element(0), of.element(1));
             // rustc holds one element type against the other, at the destination.
-            let same = quote_spanned! {of.spans[1]=>
-                let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
-            };
+            let [from, to] = [from, to].map(|ty| type_at(ty, of.spans[1]));
+            let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::copies::<#from, #to>(););
             quote!({ #same #evaluation.copy() })
         }
         Kind::Fill(()) if of.part(0).is_some() => {
@@ -75,13 +76,13 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         Kind::Launch(()) => {
             let (kernel, arguments) = (&syntax.path, of.arguments());
             // rustc points at the kernel where the number of arguments is wrong.
-            let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
+            let item = Ident::new("kernel", Span::mixed_site());
+            let call = quote_spanned!(kernel.span()=> #item.__launch(#(#arguments),*));
+            let found = kernel.as_ref().map(paths::launched);
             // Only an item of `#[kernels]` has this: a type of the user's with a `__launch` is no kernel.
-            let item = quote_spanned! {kernel.span()=>
-                <#kernel as ::cuweave::__private::KernelItem>::kernel(::cuweave::__private::Token)
-            };
+            let declared = quote!(::cuweave::__private::kernel_of(&#item));
             let config = syntax.config.as_ref().map(|config| launch::tokens(config, of.integers));
-            quote!(#evaluation.run(#item, #config, #call))
+            quote!({ let #item = #found; #evaluation.run(#declared, #config, #call) })
         }
     }
 }
@@ -145,7 +146,15 @@ fn free(
 ) -> Lower<()> {
     let freed = &call.args[0];
     if !matches!(freed, Expr::Path(_) | Expr::Index(_)) {
-        return Err(lowering.refuse(freed, "`free` takes the name of an allocation", "write `free(b);`"));
+        let inner = match freed {
+            Expr::Reference(reference) => &reference.expr,
+            other => other,
+        };
+        let help = match inner {
+            Expr::Path(_) => format!("write `free({});`", compact(inner)),
+            _ => "write `free(b);`".to_owned(),
+        };
+        return Err(lowering.refuse(freed, "`free` takes the name of an allocation", &help));
     }
     let Some(view) = lowering.view(freed)? else { return Err(lowering.no_buffer(freed, "free")) };
     if !lowering.is_whole(&view) {
@@ -272,10 +281,7 @@ impl<'l> Evaluated<'l> {
         match self.part(access) {
             Some(part) => {
                 let function = ident(if written { "element_mut" } else { "element" });
-                let name = named(self.buffer_name(access));
-                quote_spanned! {self.spans[access]=>
-                    ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
-                }
+                quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
             }
             None => {
                 let element = self.element(access);
@@ -303,7 +309,7 @@ impl<'l> Evaluated<'l> {
             LaunchArgument::Scalar(_) | LaunchArgument::Part(_) => return None,
             LaunchArgument::Field(_, Borrow::Mutable) => "lent_mut",
             LaunchArgument::Field(_, Borrow::Shared) => "lent",
-            LaunchArgument::Moved(index) if mode(*index) == Mode::Write => "MovedFresh",
+            LaunchArgument::Moved(index) if mode(*index) == Mode::Write => "FreshMoved",
             LaunchArgument::Moved(_) => "Moved",
             LaunchArgument::Buffer(index) => match mode(*index) {
                 Mode::Read => "Shared",
@@ -317,24 +323,21 @@ impl<'l> Evaluated<'l> {
     /// Returns the argument for a field of a record in a call.
     fn field(&self, access: usize, borrow: Borrow) -> TokenStream {
         let function = ident(if borrow == Borrow::Mutable { "lent_mut" } else { "lent" });
-        let (name, part) = (named(self.buffer_name(access)), self.part(access));
-        quote_spanned! {self.spans[access]=>
-            ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
-        }
+        let part = self.part(access);
+        quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
     }
 
     /// Returns the argument for a buffer, whose type rustc holds against the declaration.
     fn marker(&self, index: u32, kind: &str) -> TokenStream {
         let access = index as usize;
-        let (kind, buffer, element) = (ident(kind), named(self.buffer_name(access)), self.element(access));
+        let kind = ident(kind);
         if let Some(part) = self.part(access) {
             return quote_spanned! {self.spans[access]=>
-                ::cuweave::__private::mark::#kind::<__buffers::#buffer, _>::of(#index, &#part)
+                ::cuweave::__private::mark::#kind::of(#index, &#part)
             };
         }
-        quote_spanned! {self.spans[access]=>
-            ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index)
-        }
+        let element = self.element(access);
+        quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#kind::<#element>::at(#index))
     }
 }
 

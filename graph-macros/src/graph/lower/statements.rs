@@ -4,9 +4,10 @@ use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
+use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt, Type};
 
 use super::calls::ungrouped;
+use super::refused::{self, Refused};
 use super::structure::is_scalar;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
@@ -23,6 +24,11 @@ const MOST_TURNS: usize = 4 * MOST_STATEMENTS;
 impl Lowering<'_> {
     pub(super) fn body(&mut self, body: &Block, signature: &Signature) {
         let tail = match body.stmts.split_last() {
+            // It may be the value of the type that was refused.
+            Some((Stmt::Expr(_, None), rest)) if signature.misreturned => {
+                self.statements(rest);
+                None
+            }
             Some((Stmt::Expr(tail, None), rest)) if !signature.returned.is_empty() || is_tail(tail) => {
                 self.statements(rest);
                 Some(tail)
@@ -36,7 +42,7 @@ impl Lowering<'_> {
             Some(tail) => self.tail(tail, signature),
             None if signature.returned.is_empty() => {}
             // The refused statement may have been meant as the end.
-            None if self.refused => {}
+            None if self.refused || signature.misreturned => {}
             None => self.report.error(
                 body.brace_token.span.close(),
                 Code::CW001,
@@ -80,8 +86,7 @@ impl Lowering<'_> {
         match statement {
             Stmt::Local(local) => self.local(local),
             Stmt::Expr(expr, _) => self.expression(expr, None, &[]),
-            Stmt::Item(item) => Err(self.not_in_language(item, "an item is", &[])),
-            Stmt::Macro(call) => Err(self.not_in_language(call, "a macro call is", &[])),
+            Stmt::Item(_) | Stmt::Macro(_) => Err(self.refuse_as(statement, refused::statement(statement))),
         }
     }
 
@@ -92,23 +97,57 @@ impl Lowering<'_> {
         what: &str,
         notes: &[String],
     ) -> Reported {
-        self.poison(at.to_token_stream());
-        self.refused = true;
+        if !self.is_news(at) {
+            return Reported;
+        }
         self.report.error(
             at.span(),
             Code::CW001,
             &format!("{what} not part of the language of graph functions"),
             notes,
-            Some("statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, `swap`, `h = y`, calls of graph functions, `let` of scalars, `for` over ranges of scalars, `if` and `match` on scalars, and blocks"),
+            Some(refused::help(what)),
         );
         Reported
     }
 
+    /// CW001 at a statement or an expression, with what to write instead.
+    pub(super) fn refuse_as(
+        &mut self,
+        at: &(impl ToTokens + Spanned),
+        Refused { what, help }: Refused,
+    ) -> Reported {
+        self.refuse(at, &format!("{what} not part of the language of graph functions"), help)
+    }
+
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
-        self.poison(at.to_token_stream());
-        self.refused = true;
-        self.report.error(at.span(), Code::CW001, message, &[], Some(help));
+        if self.is_news(at) {
+            self.report.error(at.span(), Code::CW001, message, &[], Some(help));
+        }
         Reported
+    }
+
+    /// Prepares the report of a faulty statement or expression: the buffers that it names are unknown from here. Returns false if
+    /// it names something of which a fault was reported.
+    fn is_news(&mut self, at: &impl ToTokens) -> bool {
+        let tokens = at.to_token_stream();
+        let known = !self.names_unknown(tokens.clone());
+        self.poison(tokens);
+        self.refused = true;
+        known
+    }
+
+    /// Returns false if an expression names something of which a fault was reported: then all that depends on it is unknown.
+    fn is_news_of(&mut self, expr: &Expr) -> bool {
+        !self.names_unknown(expr.to_token_stream()) || self.is_news(expr)
+    }
+
+    /// Returns true if a name in tokens is one of which nothing is known after a fault.
+    pub(super) fn names_unknown(&self, tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            proc_macro2::TokenTree::Group(group) => self.names_unknown(group.stream()),
+            proc_macro2::TokenTree::Ident(name) => matches!(self.scopes.get(&name), Some(Binding::Unknown)),
+            _ => false,
+        })
     }
 
     pub(super) fn poison(&mut self, tokens: TokenStream) {
@@ -185,7 +224,9 @@ impl Lowering<'_> {
                 }
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
-            Pat::Type(typed) if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) => {
+            Pat::Type(typed)
+                if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) || is_number(&typed.ty) =>
+            {
                 match pattern_name(&typed.pat) {
                     Some(name) => {
                         self.no_after(&local.attrs);
@@ -223,6 +264,7 @@ impl Lowering<'_> {
                     )),
                 }
             }
+            Pat::Type(_) => Err(self.not_in_language(local, refused::TYPED.what, &[])),
             _ => Err(self.not_in_language(local, "this pattern is", &[])),
         }
     }
@@ -305,19 +347,17 @@ impl Lowering<'_> {
                 self.match_arms(choice)
             }
             _ => {
-                let what = match expr {
-                    Expr::If(_) => "the value of an `if` is",
-                    Expr::Match(_) => "the value of a `match` is",
-                    Expr::While(_) => "`while` is",
-                    Expr::Loop(_) => "`loop` is",
-                    Expr::Return(_) => "`return` is",
-                    Expr::MethodCall(_) => "a method call is",
-                    Expr::Macro(_) => "a macro call is",
-                    Expr::Closure(_) => "a closure is",
-                    Expr::Unsafe(_) => "`unsafe` is",
-                    _ => "this expression is",
-                };
-                Err(self.not_in_language(expr, what, &[]))
+                if let (Expr::Path(path), None) = (expr, name)
+                    && let Some(Binding::View(_)) =
+                        path.path.get_ident().and_then(|name| self.scopes.get(name))
+                {
+                    return Err(self.refuse(
+                        expr,
+                        "the name of a buffer is no statement",
+                        "at the end of the body, without a semicolon, it returns the allocation; `free(b);` frees it",
+                    ));
+                }
+                Err(self.refuse_as(expr, refused::expression(expr, name.is_some())))
             }
         }
     }
@@ -338,6 +378,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
+        if !self.is_news_of(&each.expr) {
+            return Err(Reported);
+        }
         if let Some(elements) = self.elements_of(&each.expr) {
             return self.for_each(each, elements);
         }
@@ -347,7 +390,7 @@ impl Lowering<'_> {
         let variable = match &*each.pat {
             Pat::Ident(name) => Some(&name.ident),
             Pat::Wild(_) => None,
-            _ => return Err(self.not_in_language(&each.pat, "this pattern is", &[])),
+            _ => return Err(self.not_in_language(&each.pat, refused::EACH.what, &[])),
         };
         let Some((from, to)) = self.literal_range(&each.expr) else {
             return self.turns(each, variable);
@@ -420,6 +463,15 @@ impl Lowering<'_> {
             RangeLimits::Closed(_) => (from, to.checked_add(1)?),
         })
     }
+}
+
+/// Returns true for the type of a scalar of Rust: then what stands behind `=` is an expression of scalars.
+fn is_number(ty: &Type) -> bool {
+    const NUMBERS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    matches!(ty, Type::Path(path) if NUMBERS.iter().any(|name| path.path.is_ident(name)))
 }
 
 /// Returns the name of an element of a pattern, `None` inside for `_`.

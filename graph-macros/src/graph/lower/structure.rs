@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Pat, RangeLimits, Stmt, Type};
 
 use super::calls::ungrouped;
-use super::{Lower, Lowering, Reported, Turn};
+use super::{Lower, Lowering, Reported, Turn, refused};
 use crate::dims::{Bound, Meaning, turn, typed};
 use crate::graph::scope::{Binding, View};
 
@@ -21,8 +21,8 @@ impl Lowering<'_> {
         let Some((start, end)) = scalar_range(&each.expr) else {
             return Err(self.refuse(
                 &each.expr,
-                "a loop runs over a range of integers",
-                "write `for i in 0..4`, or `for i in 0..n` with a scalar argument",
+                "a loop runs over a range of integers or an array of buffers",
+                loop_help(&each.expr),
             ));
         };
         let lo = self.bound(&start);
@@ -158,6 +158,13 @@ impl Lowering<'_> {
             Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
             expr => expr,
         };
+        if let Expr::Index(_) = inner {
+            return Err(self.refuse(
+                expr,
+                "a part of a buffer is not assigned",
+                "write `fill(&mut x[i..i + 1], value);`, `copy(&y, &mut x[lo..hi]);` or launch a kernel",
+            ));
+        }
         let name = match inner {
             Expr::Path(path) => path.path.get_ident().cloned(),
             _ => None,
@@ -168,10 +175,15 @@ impl Lowering<'_> {
         };
         match (name, view) {
             (Some(name), Some(view)) if of_an_allocation(&view, self) => Ok((name, view)),
+            (Some(name), None) if self.names_a_scalar(inner) => Err(self.refuse(
+                expr,
+                &format!("`{name}` is a scalar, which keeps its value"),
+                "give the new value a `let` of its own; in a loop, compute it from the variable of the loop",
+            )),
             _ => Err(self.refuse(
                 expr,
                 "only the names of whole allocations stand for another buffer",
-                "write `swap(&mut a, &mut b);` or `a = b;` with allocations, or `copy`",
+                "write `swap(&mut a, &mut b);` or `a = b;` with allocations, or `copy(&b, &mut a);`",
             )),
         }
     }
@@ -235,7 +247,7 @@ impl Lowering<'_> {
         let mut last: Option<&Expr> = None;
         while let Some(one) = next {
             if matches!(&*one.cond, Expr::Let(_)) {
-                return Err(self.not_in_language(&one.cond, "a pattern in a condition is", &[]));
+                return Err(self.refuse_as(&one.cond, refused::expression(&one.cond, false)));
             }
             conditions.push(self.substituted(&one.cond));
             arms.push(self.items_of(|lowering| lowering.block(&one.then_branch.stmts)));
@@ -338,6 +350,21 @@ pub(super) fn is_scalar(expr: &Expr) -> bool {
         Expr::MethodCall(call) => call.method != "split_at_mut",
         Expr::Binary(_) | Expr::Lit(_) | Expr::Cast(_) => true,
         _ => false,
+    }
+}
+
+/// Returns what to write in place of what a loop runs over.
+fn loop_help(over: &Expr) -> &'static str {
+    let method = match over {
+        Expr::MethodCall(call) => call.method.to_string(),
+        _ => String::new(),
+    };
+    match method.as_str() {
+        "rev" => "count upwards, and use `n - 1 - i` in the body",
+        "step_by" => "count the steps, as in `for i in 0..n / 4`, and use `i * 4` in the body",
+        _ => {
+            "write `for i in 0..4`, or `for i in 0..n` with a scalar, and `x[i]` or `&x[i * d..(i + 1) * d]` in the body"
+        }
     }
 }
 

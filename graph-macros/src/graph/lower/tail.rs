@@ -4,11 +4,18 @@ use cuweave_core::ir::Origin;
 use syn::Expr;
 use syn::spanned::Spanned;
 
-use super::{Lowering, Reported};
+use super::calls::result_word;
+use super::{Lowering, Reported, refused};
 use crate::graph::signature::Signature;
 
 impl Lowering<'_> {
     pub(super) fn tail(&mut self, tail: &Expr, signature: &Signature) {
+        if let (Expr::Path(path), []) = (tail, signature.returned.as_slice())
+            && path.path.get_ident().is_none_or(|name| self.scopes.get(name).is_none())
+        {
+            let _ = self.refuse_as(tail, refused::expression(tail, false));
+            return;
+        }
         let names: Vec<&Expr> = match tail {
             Expr::Tuple(tuple) => tuple.elems.iter().collect(),
             Expr::Paren(inner) => vec![&*inner.expr],
@@ -20,11 +27,13 @@ impl Lowering<'_> {
                 count(signature.returned.len()),
                 count(names.len())
             );
-            let _ = self.refuse(
-                tail,
-                &message,
-                "return each allocation by its name, in the order of the return type",
-            );
+            let help = match signature.returned.as_slice() {
+                [] => {
+                    "declare the return type: `-> [T; len]` for each allocation, in parentheses for several"
+                }
+                _ => "return each allocation by its name, in the order of the return type",
+            };
+            let _ = self.refuse(tail, &message, help);
             return;
         }
         for (name, returned) in names.into_iter().zip(&signature.returned) {
@@ -40,11 +49,13 @@ impl Lowering<'_> {
                 continue;
             }
             let Some(view) = view.filter(|view| self.is_whole(view)) else {
-                let _ = self.refuse(
-                    name,
-                    "only whole allocations leave a graph",
-                    "end the body with the name of an allocation",
-                );
+                let help = match name {
+                    Expr::Call(call) if result_word(&call.func).is_some() => {
+                        "write the name of the allocation alone: errors are those of the function that builds the graph"
+                    }
+                    _ => "end the body with the name of an allocation",
+                };
+                let _ = self.refuse(name, "only whole allocations leave a graph", help);
                 continue;
             };
             if !matches!(self.buffers[view.buffer].origin, Origin::Alloc(_)) {

@@ -1,6 +1,6 @@
 //! Views: which part of which buffer an expression names.
 
-use cuweave_core::ir;
+use cuweave_core::ir::{self, Origin};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, RangeLimits};
@@ -83,11 +83,15 @@ impl Lowering<'_> {
         }
         let Some(view) = self.view(&index.expr)? else { return Ok(None) };
         let Expr::Range(range) = &*index.index else {
-            return Err(self.refuse(
-                expr,
-                "an element of a buffer is not a buffer",
-                "take a range of it: `&x[lo..hi]`",
-            ));
+            let help = match self.buffers[view.buffer].origin {
+                Origin::Taken => {
+                    "an argument `[T; len]` is an allocation of another graph: for numbers, take scalars or a struct by value"
+                }
+                _ => {
+                    "take a range of it: `&x[i..i + 1]`; for a number that the host knows, take a scalar argument"
+                }
+            };
+            return Err(self.refuse(expr, "an element of a buffer is neither a buffer nor a scalar", help));
         };
         let lo = match &range.start {
             Some(start) => {

@@ -1,0 +1,158 @@
+//! The items that statements name. Every kernel and every graph function has a constant `__ITEM`, which is found by the path
+//! `name::__ITEM` in either; where a name has none, generated code finds [`no_item`]. The types of these constants decide
+//! what rustc says of a name that does not fit the statement.
+
+use super::declaration::{Kernel, KernelItem};
+use crate::runtime::token::Token;
+
+/// The constant of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelPath<K>(pub K);
+
+/// The constant of a graph function.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphPath<G>(pub G);
+
+/// The constant of everything else.
+#[derive(Clone, Copy, Debug)]
+pub struct NoPath;
+
+/// A name that `name[config](..)` launches.
+#[diagnostic::on_unimplemented(
+    message = "CW001: only kernels are launched by `name[config](..)`",
+    label = "no kernel of this name is in scope",
+    note = "a kernel is declared in a block with `#[cuweave::kernels]`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
+)]
+pub trait Launched {
+    /// The kernel's item.
+    type Item;
+
+    /// Returns the item.
+    fn item(self) -> Self::Item;
+}
+
+impl<K: KernelItem> Launched for KernelPath<K> {
+    type Item = K;
+
+    fn item(self) -> K {
+        self.0
+    }
+}
+
+impl<G: HasConfiguration> Launched for GraphPath<G> {
+    type Item = G::Item;
+
+    fn item(self) -> G::Item {
+        self.0.none()
+    }
+}
+
+/// No graph function has a launch configuration.
+#[diagnostic::on_unimplemented(
+    message = "CW001: a graph function has no launch configuration",
+    label = "this is a graph function, not a kernel: call it without the brackets, as in `name(..)`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
+)]
+pub trait HasConfiguration {
+    /// There is none.
+    type Item;
+
+    /// Is not called.
+    fn none(self) -> Self::Item;
+}
+
+/// A name that `name(..)` calls.
+#[diagnostic::on_unimplemented(
+    message = "CW001: only graph functions are called by `name(..)`",
+    label = "no function of this name with `#[cuweave::graph]` is in scope",
+    note = "an ordinary function of scalars is called in an expression: `let m: u32 = half(n);`, `per_item(half(n))`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
+)]
+pub trait Called {
+    /// The graph function's item.
+    type Item;
+
+    /// Returns the item.
+    fn item(self) -> Self::Item;
+}
+
+impl<G> Called for GraphPath<G> {
+    type Item = G;
+
+    fn item(self) -> G {
+        self.0
+    }
+}
+
+impl<K: NeedsNoConfiguration> Called for KernelPath<K> {
+    type Item = K::Item;
+
+    fn item(self) -> K::Item {
+        self.0.none()
+    }
+}
+
+/// Every kernel needs a launch configuration.
+#[diagnostic::on_unimplemented(
+    message = "CW001: the kernel `{Self}` is launched without a configuration",
+    label = "write it in brackets: `{Self}[per_item(n)](..)` or `{Self}[(grid, block)](..)`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
+)]
+pub trait NeedsNoConfiguration {
+    /// There is none.
+    type Item;
+
+    /// Is not called.
+    fn none(self) -> Self::Item;
+}
+
+/// The type of an argument that was refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused;
+
+/// Returns the declaration of a kernel's item.
+pub fn kernel_of<K: KernelItem>(_: &K) -> &'static Kernel {
+    K::kernel(Token)
+}
+
+/// The items of a name that is neither a kernel nor a graph function, and those that a graph function lacks.
+pub mod no_item {
+    pub use super::limits::*;
+
+    /// The constant that generated code finds.
+    pub const __ITEM: super::NoPath = super::NoPath;
+}
+
+/// A type that is no kernel.
+pub trait NoItem {
+    /// The constant that generated code finds.
+    const __ITEM: NoPath = NoPath;
+}
+
+impl<T> NoItem for T {}
+
+/// The limits of launch configurations where there is no kernel: none.
+pub mod limits {
+    /// Refuses no grid.
+    pub const fn __admits_grid(_: u32, _: u32, _: u32) -> bool {
+        true
+    }
+
+    /// Refuses no block.
+    pub const fn __admits_block(_: u32, _: u32, _: u32) -> bool {
+        true
+    }
+
+    /// Refuses no shared memory.
+    pub const fn __admits_shared(_: u32) -> bool {
+        true
+    }
+
+    /// What `__admits_grid` would say.
+    pub const __GRIDS: &str = "";
+    /// What `__admits_block` would say.
+    pub const __BLOCKS: &str = "";
+    /// What `__admits_shared` would say.
+    pub const __SHARED: &str = "";
+}

@@ -1,0 +1,31 @@
+//! The help of a diagnostic, in the names of the source: the compiler does not know which statements have one.
+
+use cuweave_core::diagnostic::Diagnostic;
+
+/// Rewrites a help that says `#[after(x)]` where no `let` gives the name `x`.
+pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
+    let Some(help) = &diagnostic.help else { return };
+    let Some(name) = between(help, "#[after(", ")]") else { return };
+    if name == ".." || names.iter().any(|known| known == name) {
+        return;
+    }
+    let edge = diagnostic.notes.iter().find(|note| note.starts_with("the missing edge"));
+    let places: Vec<&str> = edge.map_or(Vec::new(), |edge| edge.split(" -> ").collect());
+    let lines: Vec<Option<&str>> = places.iter().map(|place| between(place, "(line ", ")")).collect();
+    diagnostic.help = Some(match lines[..] {
+        [Some(one), Some(other)] if one == other => {
+            "explicit order has no names for the other turns of a loop: write the turns one after the other, or leave the order \
+             to be inferred"
+                .to_owned()
+        }
+        [Some(line), ..] => {
+            format!("name the statement on line {line} by `let a = ..;`, and put `#[after(a)]` on this one")
+        }
+        _ => "name the statement by `let a = ..;`, and put `#[after(a)]` on this one".to_owned(),
+    });
+}
+
+fn between<'t>(text: &'t str, from: &str, to: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(from)?;
+    Some(rest.split_once(to)?.0)
+}

@@ -1,0 +1,191 @@
+//! What to write in place of Rust that is not in the language.
+
+use syn::{BinOp, Expr, ExprMethodCall, Macro, Stmt};
+
+/// Rust that is not in the language: the subject of the message, and what to write.
+pub(super) struct Refused {
+    pub what: &'static str,
+    pub help: &'static str,
+}
+
+const fn refused(what: &'static str, help: &'static str) -> Refused {
+    Refused { what, help }
+}
+
+/// The help for what has no better one.
+const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, \
+     `swap`, `h = y`, calls of graph functions, `let` of scalars, `for` over ranges of scalars, `if` and `match` on scalars, \
+     and blocks";
+
+/// Returns what to say of an expression that is no statement; `named` is true if a `let` names it.
+pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
+    match expr {
+        Expr::While(_) | Expr::Loop(_) => refused(
+            if matches!(expr, Expr::While(_)) { "`while` is" } else { "`loop` is" },
+            "write `for i in 0..n` with a scalar: the number of turns is known when the graph is built",
+        ),
+        Expr::Break(_) => refused(
+            "`break` is",
+            "end the range of the loop where it would leave, or put statements in an `if`",
+        ),
+        Expr::Continue(_) => refused("`continue` is", "put the rest of the turn in an `if`"),
+        Expr::Return(_) => refused(
+            "`return` is",
+            "put statements in an `if`, and end the body with the names of the allocations that it returns",
+        ),
+        Expr::Try(_) => refused(
+            "`?` is",
+            "delete it: the function that builds the graph returns all errors of its statements",
+        ),
+        Expr::Unsafe(_) => refused(
+            "`unsafe` is",
+            "write the statements without it: the block that declares a kernel vouches for it",
+        ),
+        Expr::Macro(call) => macro_call(&call.mac),
+        Expr::Closure(_) => refused(
+            "a closure is",
+            "write a graph function for statements; call an ordinary function of scalars in expressions",
+        ),
+        Expr::MethodCall(call) => method(call),
+        Expr::If(_) if named => refused(
+            "the value of an `if` is",
+            "write the type of a scalar, as in `let m: u32 = if ..`; write statements in the arms",
+        ),
+        Expr::Match(_) if named => refused(
+            "the value of a `match` is",
+            "write the type of a scalar, as in `let m: u32 = match ..`; write statements in the arms",
+        ),
+        Expr::Let(_) => refused("a pattern in a condition is", "write `match` on a scalar"),
+        Expr::Repeat(_) => {
+            refused("an array is", "write `let h = alloc::<f32>(len);` and `fill(&mut h, 0.0);`")
+        }
+        Expr::Array(_) => refused(
+            "an array is",
+            "give each scalar a `let` of its own; memory of the device is `alloc::<T>(len)`, filled by `copy` from an argument",
+        ),
+        Expr::Tuple(_) => refused("a tuple is", "give each scalar a `let` of its own"),
+        Expr::Struct(_) => {
+            refused("a struct is", "take it as an argument by value, or give each field a `let` of its own")
+        }
+        Expr::Field(_) => refused(
+            "a name for a field is",
+            "write its type, as in `let d: u32 = layer.d;`, or the field where it is used",
+        ),
+        Expr::Block(_) if named => refused(
+            "the value of a block is",
+            "write the type of a scalar, as in `let m: u32 = { .. }`; write statements without the block",
+        ),
+        Expr::Index(_) => refused("a launch without arguments is", "write `kernel[config](args);`"),
+        Expr::Path(_) => refused(
+            "a name without a statement is",
+            "write a launch `kernel[config](args);` or a call `name(args);`",
+        ),
+        Expr::Binary(binary) if is_assignment(&binary.op) => refused(
+            "an assignment with an operator is",
+            "give the new value of a scalar a `let` of its own; arithmetic on buffers is a kernel's: `add[per_item(n)](..)`",
+        ),
+        Expr::Await(_) | Expr::Async(_) => {
+            refused("`async` is", "launch the exec on a stream: it does not wait")
+        }
+        _ => refused("this expression is", STATEMENTS),
+    }
+}
+
+/// Returns what to say of a statement that is neither a `let` nor an expression.
+pub(super) fn statement(statement: &Stmt) -> Refused {
+    match statement {
+        Stmt::Macro(call) => macro_call(&call.mac),
+        _ => refused("an item is", "move it out of the graph function, or into a function around it"),
+    }
+}
+
+/// What to say of a pattern.
+pub(super) const PATTERN: Refused = refused("this pattern is", "give each scalar a `let` of its own");
+
+/// The pattern of an arm of a `match`.
+pub(super) const ARM: Refused = refused(
+    "this pattern of an arm is",
+    "write literals, ranges, names and `_`, and compare scalars in a guard",
+);
+
+/// The pattern of a loop.
+pub(super) const EACH: Refused = refused(
+    "this pattern of a loop is",
+    "write `for i in 0..n`, `for x in &w` or `for (i, x) in w.iter().enumerate()`",
+);
+
+/// What to say of a type on a `let` that names a buffer.
+pub(super) const TYPED: Refused = refused(
+    "a type on this `let` is",
+    "write `let b = alloc::<T>(len);`, `let b = name(args);`; a scalar's value is an expression",
+);
+
+/// What to say of `let b;`.
+pub(super) const VALUELESS: Refused =
+    refused("a `let` without a value is", "write the `let` where the value is: `let b = alloc::<T>(len);`");
+
+/// What to say of `let .. else`.
+pub(super) const ELSE: Refused =
+    refused("`let ... else` is", "write `match` on a scalar, or check it before the graph is built");
+
+/// What to say of a call of something that is no path.
+pub(super) const CALL: Refused = refused(
+    "this call is",
+    "write a launch `kernel[config](args);` or a call of a graph function `name(args);`",
+);
+
+/// Returns the help for a subject that no expression is.
+pub(super) fn help(what: &str) -> &'static str {
+    let named =
+        [PATTERN, ARM, EACH, TYPED, VALUELESS, ELSE, CALL].into_iter().find(|refused| refused.what == what);
+    named.map_or(STATEMENTS, |refused| refused.help)
+}
+
+fn macro_call(call: &Macro) -> Refused {
+    let name = call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    match name.as_str() {
+        "print" | "println" | "eprint" | "eprintln" | "dbg" => refused(
+            "printing is",
+            "print before the graph is built, or what a `copy` brought to the host after a launch",
+        ),
+        "vec" => refused("a `Vec` is", "write `let h = alloc::<f32>(len);` and `fill(&mut h, 0.0);`"),
+        _ if name.contains("assert")
+            || matches!(name.as_str(), "panic" | "todo" | "unimplemented" | "unreachable") =>
+        {
+            refused("an assertion is", "check it before the graph is built, in the function that builds it")
+        }
+        _ => refused(
+            "a macro call is",
+            "write the statements that it stands for; in expressions of scalars macros are allowed",
+        ),
+    }
+}
+
+fn method(call: &ExprMethodCall) -> Refused {
+    match call.method.to_string().as_str() {
+        "launch" => refused("a method call is", "write `kernel[config](args);`"),
+        "clone" | "copy_from" | "copy_from_slice" | "clone_from_slice" | "copy_to" | "to_owned" => {
+            refused("a method call is", "write `copy(&a, &mut b);`")
+        }
+        "fill" => refused("a method call is", "write `fill(&mut b, value);`"),
+        "swap" => refused("a method call is", "write `swap(&mut a, &mut b);`"),
+        "split_at" => refused("`split_at` is", "write `let (lo, hi) = x.split_at_mut(k);`"),
+        _ => refused("a method call is", STATEMENTS),
+    }
+}
+
+fn is_assignment(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::BitXorAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_)
+    )
+}

@@ -1,0 +1,35 @@
+//! The places in the source that diagnostics point at.
+
+use cuweave_core::diagnostic::Site;
+use cuweave_core::index::Index;
+use cuweave_core::ir::StatementId;
+use proc_macro2::Span;
+
+/// The spans behind the sites.
+#[derive(Default)]
+pub struct Spans {
+    pub statements: Vec<Span>,
+    /// Line and column of each statement.
+    pub places: Vec<(usize, usize)>,
+    pub accesses: Vec<Vec<Span>>,
+    pub after: Vec<Vec<Span>>,
+    pub outputs: Vec<Span>,
+    /// The names of the buffers.
+    pub buffers: Vec<Span>,
+}
+
+impl Spans {
+    pub fn of(&self, site: Site) -> Span {
+        let pick = |list: &Vec<Vec<Span>>, at: StatementId, index: u32| {
+            list.get(at.index()).and_then(|inner| inner.get(index as usize)).copied()
+        };
+        let found = match site {
+            Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
+            Site::Access(at, index) => pick(&self.accesses, at, index),
+            Site::After(at, index) => pick(&self.after, at, index),
+            Site::Output(index) => self.outputs.get(index as usize).copied(),
+            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
+        };
+        found.unwrap_or_else(Span::call_site)
+    }
+}

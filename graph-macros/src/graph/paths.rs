@@ -1,0 +1,151 @@
+//! The items that statements name, found by the user's path whatever it is: a name that does not fit is one error, in our
+//! words (`kernels/item.rs` in the core).
+//!
+//! `name::__ITEM` is a constant of kernels and of graph functions. A name of one segment is imported under another name.
+//! An import takes a name in all namespaces, and shadows the names of a glob import in each namespace for itself: where the
+//! user's name is neither a type nor a module, the constant is that of `no_item`. A function of the same name makes sure
+//! that the import finds something.
+
+use cuweave_core::codes::Code;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Path;
+use syn::spanned::Spanned;
+
+use crate::known::{self, Known};
+
+/// A graph function that another one calls.
+pub struct Callee {
+    pub path: Path,
+    /// The most allocations that a `let` takes from it.
+    pub results: usize,
+}
+
+/// Returns an expression for the item of the kernel that a path names.
+pub fn launched(path: &Path) -> TokenStream {
+    let (imports, found, span) = (imports(path), found(path), path.span());
+    let item = quote_spanned!(span=> ::cuweave::__private::Launched::item(#found::__ITEM));
+    quote!({ #imports #item })
+}
+
+/// Returns the imports by which [`found`] names a kernel's item.
+pub fn imports(path: &Path) -> TokenStream {
+    let Some(anything) = anything(path) else { return TokenStream::new() };
+    let nothing = nothing(path, Known::Kernel, &Ident::new("__found", Span::call_site()), 0);
+    quote! {
+        #[allow(non_snake_case)]
+        #anything
+        use #path as __found;
+        mod __no_kernel { #nothing }
+        use __no_kernel::*;
+        use ::cuweave::__private::NoItem as _;
+    }
+}
+
+/// Returns the module for a name that is neither a kernel nor a graph function. If another name may be meant, its constant
+/// is one of which rustc says so.
+fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStream {
+    let written = path.get_ident().map(ToString::to_string).unwrap_or_default();
+    let Some(suggestion) = known::suggestion(&written, kind) else {
+        let outputs = outputs(results, &quote!(::cuweave::__private::NoPath));
+        return match results {
+            0 => quote!(pub use ::cuweave::__private::no_item as #name;),
+            _ => quote!(pub mod #name { pub use ::cuweave::__private::no_item::*; #outputs }),
+        };
+    };
+    let (message, label, found) = match kind {
+        Known::Kernel => (
+            "only kernels are launched by `name[config](..)`",
+            "no kernel of this name is in scope",
+            "Launched",
+        ),
+        Known::Graph => (
+            "only graph functions are called by `name(..)`",
+            "no function of this name with `#[cuweave::graph]` is in scope",
+            "Called",
+        ),
+    };
+    let (message, label) = (format!("{}: {message}", Code::CW001), format!("{label}: {suggestion}"));
+    let see = format!("see {}", Code::CW001.url());
+    let (found, outputs) = (Ident::new(found, Span::call_site()), outputs(results, &quote!(Nothing<()>)));
+    quote! {
+        pub mod #name {
+            pub use ::cuweave::__private::no_item::*;
+            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #see)]
+            pub trait Meant {
+                type Item;
+                fn none(self) -> Self::Item;
+            }
+            pub struct Nothing<T>(T);
+            impl<T: Meant> ::cuweave::__private::#found for Nothing<T> {
+                type Item = T::Item;
+                fn item(self) -> T::Item {
+                    self.0.none()
+                }
+            }
+            pub const __ITEM: Nothing<()> = Nothing(());
+            #outputs
+        }
+    }
+}
+
+/// Returns types for the elements of what a call would return.
+fn outputs(results: usize, nothing: &TokenStream) -> TokenStream {
+    let names = (0..results).map(|at| format_ident!("__Output{at}"));
+    quote!(#(pub type #names = <#nothing as ::cuweave::__private::Called>::Item;)*)
+}
+
+/// Returns the path of a kernel's item behind [`imports`].
+pub fn found(path: &Path) -> TokenStream {
+    match anything(path) {
+        Some(_) => Ident::new("__found", path.span()).into_token_stream(),
+        None => path.to_token_stream(),
+    }
+}
+
+/// Returns an expression for the item of the graph function of this number.
+pub fn called(path: &Path, number: usize) -> TokenStream {
+    let name = callee(path, number);
+    quote_spanned!(path.span()=> ::cuweave::__private::Called::item(#name::__ITEM))
+}
+
+/// Returns the path of the graph function of this number behind [`callees`].
+pub fn callee(path: &Path, number: usize) -> TokenStream {
+    match anything(path) {
+        Some(_) => alias(number, path.span()).into_token_stream(),
+        None => path.to_token_stream(),
+    }
+}
+
+fn alias(number: usize, span: Span) -> Ident {
+    format_ident!("__callee_{number}", span = span)
+}
+
+/// Returns the imports of the graph functions that a function calls.
+pub fn callees(callees: &[Callee]) -> TokenStream {
+    let named =
+        || callees.iter().enumerate().filter_map(|(at, callee)| Some((at, callee, anything(&callee.path)?)));
+    if named().next().is_none() {
+        return TokenStream::new();
+    }
+    let imports = named().map(|(number, Callee { path, .. }, anything)| {
+        let name = alias(number, Span::call_site());
+        quote!(#anything use #path as #name;)
+    });
+    let nothing = named().map(|(number, Callee { path, results }, _)| {
+        nothing(path, Known::Graph, &alias(number, Span::call_site()), *results)
+    });
+    quote! {
+        #(#imports)*
+        mod __no_callees { #(#nothing)* }
+        use __no_callees::*;
+        use ::cuweave::__private::NoItem as _;
+    }
+}
+
+/// Returns a function of the name that a path of one segment is; `None` for other paths.
+fn anything(path: &Path) -> Option<TokenStream> {
+    let name = path.get_ident()?;
+    let keyword = ["self", "Self", "super", "crate"].iter().any(|keyword| name == keyword);
+    (!keyword).then(|| quote!(fn #name() {}))
+}

@@ -1,0 +1,57 @@
+//! The names of the kernels and graph functions that this compiler process has expanded, for suggestions in errors. A name
+//! that is expanded later, or in another crate, is missing: nothing but suggestions may rest on this.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use cuweave_ptx::nearest::nearest;
+
+/// The kind of an item that a statement can name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    Kernel,
+    Graph,
+}
+
+static NAMES: Mutex<BTreeMap<String, Known>> = Mutex::new(BTreeMap::new());
+
+/// The words of statements that are calls.
+const WORDS: [&str; 5] = ["alloc", "fill", "copy", "free", "swap"];
+
+/// Words of other languages and crates, and the statements that they stand for.
+const FOREIGN: [(&str, &str); 12] = [
+    ("drop", "free(b);"),
+    ("dealloc", "free(b);"),
+    ("cudaFree", "free(b);"),
+    ("memcpy", "copy(&a, &mut b);"),
+    ("memcpy_dtod", "copy(&a, &mut b);"),
+    ("cudaMemcpy", "copy(&a, &mut b);"),
+    ("clone", "copy(&a, &mut b);"),
+    ("memset", "fill(&mut b, value);"),
+    ("memset_zeros", "fill(&mut b, 0.0);"),
+    ("cudaMemset", "fill(&mut b, value);"),
+    ("zeros", "let b = alloc::<f32>(len);` and `fill(&mut b, 0.0);"),
+    ("malloc", "let b = alloc::<f32>(len);"),
+];
+
+/// Adds a name.
+pub fn add(name: &str, kind: Known) {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), kind);
+}
+
+/// Returns what to say of a name that may be no item of this kind: the statement or the name that may be meant.
+pub fn suggestion(name: &str, kind: Known) -> Option<String> {
+    let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if names.contains_key(name) {
+        return None;
+    }
+    let foreign = FOREIGN.iter().find(|(word, _)| kind == Known::Graph && *word == name);
+    if let Some((_, written)) = foreign {
+        return Some(format!("write `{written}`"));
+    }
+    let words = WORDS.iter().copied().filter(|_| kind == Known::Graph);
+    let known = names.iter().filter(|(_, of)| **of == kind).map(|(name, _)| name.as_str());
+    // The nearest of a one-letter name is any other.
+    let near = nearest(name, words.chain(known)).filter(|_| name.len() > 2)?;
+    Some(format!("did you mean `{near}`?"))
+}
