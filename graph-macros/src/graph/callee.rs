@@ -5,25 +5,21 @@ use quote::{format_ident, quote};
 
 use super::expand::Expansion;
 use super::parts::{BufferMemory, BufferType};
-use super::signature::ArgumentKind;
+use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
     /// Returns the methods of the item that calls in other graph functions name.
     pub(super) fn callee(&self) -> TokenStream {
         let (name, count) = (self.name(), self.signature.returned.len());
-        let called = self.called();
+        let (called, entered) = (self.called(), self.entered());
         quote! {
             #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
             const _: () = {
                 #called
+                #entered
                 #[doc(hidden)]
                 impl ::cuweave::__private::Returns<#count> for #name::#name {}
                 impl #name::#name {
-                    /// Returns the table of the function.
-                    #[doc(hidden)]
-                    pub fn __table(self) -> &'static ::cuweave::__private::Table {
-                        __table()
-                    }
                     /// Holds the number of names that are given to the allocations of a call against the function.
                     #[doc(hidden)]
                     pub fn __returning<const COUNT: usize>(self) -> Self
@@ -41,31 +37,15 @@ impl Expansion<'_> {
     /// parameters.
     fn called(&self) -> TokenStream {
         let name = self.name();
-        // A refused argument is of any type.
-        let known: Vec<TokenStream> = self
-            .known()
-            .map(|argument| {
-                let name = &argument.name;
-                match self.signature.is_refused(argument) {
-                    true => quote!(#name: ::cuweave::__private::Refused),
-                    false => quote!(#name),
-                }
-            })
-            .collect();
-        let (mut generics, mut parameters, mut given) = (Vec::new(), Vec::new(), Vec::new());
-        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
-        // A builder's call has no records and lists.
-        let mut of_builders = true;
+        let known = self.known_values();
+        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
             match &argument.kind {
                 ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
                     parameters.push(quote!(_: impl ::core::marker::Sized));
                 }
-                ArgumentKind::Scalar(ty) => {
-                    parameters.push(quote!(#value: #ty));
-                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
-                }
+                ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
                     parameters.push(quote!(_: #generic));
@@ -78,37 +58,13 @@ impl Expansion<'_> {
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
                     generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
-                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
                 }
                 ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
                     let ty = argument.value_type();
                     parameters.push(quote!(#value: #ty));
-                    of_builders = false;
                 }
             }
         }
-        let called_item = of_builders.then(|| {
-            quote! {
-                #[doc(hidden)]
-                impl ::cuweave::__private::CalledItem for #name::#name {
-                    fn table(
-                        _: ::cuweave::__private::Token,
-                    ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
-                        __table().handle()
-                    }
-
-                    fn enter(
-                        #arguments: &mut ::cuweave::__private::Given<'_>,
-                        #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
-                        _: ::cuweave::__private::Token,
-                    ) -> ::core::option::Option<()> {
-                        #(#given)*
-                        #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
-                        ::core::option::Option::Some(())
-                    }
-                }
-            }
-        });
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
         let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
         // Nothing here may be allowed to be unused: rustc takes what such an item names as used. It says nothing of names that
@@ -127,7 +83,77 @@ impl Expansion<'_> {
                     #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
-            #called_item
         }
+    }
+
+    /// Returns the item's table. Must stand where `__table` is in scope.
+    pub(super) fn item_table(&self) -> TokenStream {
+        let name = self.name();
+        quote! {
+            impl #name::#name {
+                /// Returns the table of the function.
+                #[doc(hidden)]
+                pub fn __table(self) -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+            }
+        }
+    }
+
+    /// Returns the part of the item that a builder uses: the table, and the values for the arguments that it gives.
+    fn entered(&self) -> TokenStream {
+        let name = self.name();
+        let known = self.known_values();
+        let mut given = Vec::new();
+        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
+        for (at, argument) in self.signature.arguments.iter().enumerate() {
+            let value = &argument.name;
+            match &argument.kind {
+                ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {}
+                ArgumentKind::Scalar(ty) => {
+                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
+                }
+                // Only the outermost function copies from and to the host. A builder's call has no records and lists.
+                ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
+                | ArgumentKind::Array(..)
+                | ArgumentKind::Part(_) => return TokenStream::new(),
+                ArgumentKind::Buffer(BufferType { element, .. }) => {
+                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
+                }
+            }
+        }
+        quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::CalledItem for #name::#name {
+                fn table(
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                    <#name::Args<'static> as ::cuweave::__private::GraphFn>::table(::cuweave::__private::Token)?.handle()
+                }
+
+                fn enter(
+                    #arguments: &mut ::cuweave::__private::Given<'_>,
+                    #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<()> {
+                    let _ = __built;
+                    #(#given)*
+                    #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
+                    ::core::option::Option::Some(())
+                }
+            }
+        }
+    }
+
+    /// Returns the values that expressions and calls know, which have the names of the arguments.
+    fn known_values(&self) -> Vec<TokenStream> {
+        let value = |argument: &Argument| {
+            let name = &argument.name;
+            match self.signature.is_refused(argument) {
+                true => quote!(#name: ::cuweave::__private::Refused),
+                false => quote!(#name),
+            }
+        };
+        self.known().map(value).collect()
     }
 }

@@ -27,7 +27,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let module = expansion.module();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
-    let callee = expansion.callee();
+    let (callee, item_table) = (expansion.callee(), expansion.item_table());
     let returned = expansion.returned_elements();
     let unknown = &lowered.unknown;
     let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
@@ -44,6 +44,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
         const _: () = {
             #callees
             #implementation
+            #item_table
             #methods
             #assertions
             #returned
