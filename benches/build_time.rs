@@ -20,7 +20,7 @@ use cuweave::GraphFn;
 use cuweave_core::compile::{self, Wishes};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{DimId, Program};
-use cuweave_core::order::Source;
+use cuweave_core::order::{Functions, Source};
 
 use common::hand::{self, Node};
 use common::table::Table;
@@ -104,7 +104,7 @@ fn race<A: GraphFn>(
         .ok_or("no table")?
         .program;
     let dims = dims(program, names)?;
-    let (checked, _) = compile::front(Source::with_values(program.clone(), &dims));
+    let (checked, _) = compile::front(Source::with_values(program.clone(), Functions::default(), &dims));
     let checked = checked.ok_or("it was checked when it was compiled")?;
     let (mut of_ours, mut of_adds) = (Vec::new(), Vec::new());
     let (mut of_hand, mut of_planning) = (Vec::new(), Vec::new());

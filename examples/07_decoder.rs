@@ -19,8 +19,6 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::kernels("examples/kernels/rebind.ptx")]
 unsafe extern "ptx-kernel" {
-    /// Row `pos` of the cache becomes x.
-    fn append(cache: &mut [f32; rows * n], x: &[f32; n], pos: u32, rows: u32, n: u32);
     /// out = the mean of the rows 0..=pos
     fn mean(cache: &[f32; rows * n], out: &mut [MaybeUninit<f32>; n], pos: u32, rows: u32, n: u32);
 }
@@ -44,7 +42,8 @@ fn block(n: u32, pos: u32, layer: Layer<'_>, x: &[f32; n], out: &mut [MaybeUnini
     let mixed = alloc::<f32>(n);
     let residual = alloc::<f32>(n);
     matvec[per_item(n)](&layer.value, &x, &mut value, n);
-    append[per_item(n)](&mut layer.cache, &value, pos, layer.rows, n);
+    // The range moves with `set_pos`: in every layer's copy the address of the destination.
+    copy(&value, &mut layer.cache[pos * n..(pos + 1) * n]);
     mean[per_item(n)](&layer.cache, &mut mixed, pos, layer.rows, n);
     matvec[per_item(n)](&layer.output, &mixed, &mut value, n);
     add[per_item(n)](&x, &value, &mut residual, n);

@@ -128,8 +128,50 @@
 //! - While the crate compiles, a loop over scalars is checked without turns, with its first two, and with the last where a
 //!   condition tells it, and a choice with all of its arms. The build checks the graph whole, so that a fault of another
 //!   turn is an error there.
-//! - A setter of a scalar reaches through calls. A scalar that a length, a range, a loop or a choice depends on cannot be
-//!   set: that is [`Error::BuildAgain`].
+//! - A setter of a scalar reaches through calls, and so does the reason that there is none.
+//!
+//! # Setters
+//!
+//! An exec has a setter for each argument. That of a scalar also moves the ranges that the scalar reaches: the addresses and
+//! lengths of copies, fills and arguments, and the grids that depend on it.
+//!
+//! ```
+//! # use cuweave::prelude::*;
+//! # #[cuweave::kernels("examples/kernels/nn.ptx")]
+//! # unsafe extern "ptx-kernel" {
+//! #     fn relu(x: &mut [f32; n], n: u32);
+//! # }
+//! /// Row `pos` of the cache becomes what is positive of `x`.
+//! #[cuweave::graph]
+//! fn keep(d: u32, rows: u32, pos: u32, x: &[f32; d], cache: &mut [f32; rows * d]) {
+//!     copy(&x, &mut cache[pos * d..(pos + 1) * d]);
+//!     relu[per_item(d)](&mut cache[pos * d..(pos + 1) * d], d);
+//! }
+//!
+//! # fn main() -> cuweave::Result<()> {
+//! # cuweave_sim::load().expect("a driver");
+//! # let ctx = cuweave::context(0)?;
+//! # let stream = ctx.new_stream()?;
+//! let x = stream.clone_htod(&[-1.0_f32, 2.0])?;
+//! let cache = stream.alloc_zeros::<f32>(3 * 2)?;
+//! let mut exec = keep(&ctx, 2, 3, 0, &x, cache)?.instantiate()?;
+//! for pos in [2, 0] {
+//!     exec.set_pos(pos)?;
+//!     exec.launch(&stream)?;
+//! }
+//! assert_eq!(stream.clone_dtoh(&exec.args().cache)?, [0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
+//! assert!(matches!(exec.set_pos(3), Err(cuweave::Error::Range { lo: 6, hi: 8, len: 6, .. })));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - The order of the graph holds for every value: ranges that some values make overlap are ordered, however far apart they
+//!   are when the graph is built. Ranges, extents and what launches write are checked anew at each set; after an error the
+//!   exec is as it was. A launch in flight keeps its values.
+//! - A scalar that a length, a loop, an `if`, a `match` or the budget depends on has no setter, in a callee either: rustc
+//!   says at the call of `set_n` what depends on `n`.
+//! - Two errors say to build again, [`Error::BuildAgain`]: where members of a batch would get different configurations, and
+//!   where a range is proved right for the first value alone.
 //!
 //! # Records
 //!
@@ -212,7 +254,7 @@
 //!
 //! The function returns a [`Graph`], bound to its arguments: [`bind`] lists the types that each takes.
 //! [`Graph::instantiate`] returns the generated type `residual::Exec`, in whose documentation all methods stand:
-//! `launch`; a setter for each argument, which updates only the nodes that use it; `args()` and `args_mut()`, views of
+//! `launch`; the setters, which update only the nodes that use an argument; `args()` and `args_mut()`, views of
 //! the bound buffers; `into_args()`, which gives them back; `report()` and `dot()`. An exec owns or borrows every
 //! buffer that it uses, and waits for its last launch before it gives one back: no order of drops leads to a use after
 //! free.

@@ -10,7 +10,7 @@ use cuweave_core::compile::{Wishes, back, front};
 use cuweave_core::dump;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{DimId, Memory};
-use cuweave_core::order::Source;
+use cuweave_core::order::{Functions, Source};
 use cuweave_core::table::Op;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
@@ -175,7 +175,7 @@ fn stages<A: GraphFn>(leaves: &[u64]) -> String {
     let table =
         A::table(cuweave::__private::Token).and_then(cuweave::__private::Table::get).expect("a table");
     let dims: Vector<DimId, u64> = table.dims.iter().map(|code| value(code, leaves)).collect();
-    let checked = front(Source::with_values(table.program.clone(), &dims)).0;
+    let checked = front(Source::with_values(table.program.clone(), Functions::default(), &dims)).0;
     let checked = checked.expect("it was checked when it was compiled");
     let mut text = dump::checked(&checked);
     for memory in [Memory::Nodes, Memory::Arena, Memory::Owned] {

@@ -44,12 +44,15 @@ fn an_answer_in_the_middle_tells_builds_apart() {
     }
 }
 
-/// Rows of x are scaled; the row of each turn is an expression of the user's: a hexadecimal digit of `rows`.
+/// Rows of x are scaled; the row of each turn is an expression of the user's: a hexadecimal digit of `rows`. The choice settles
+/// `rows` when the graph is built, so the rows are compared as numbers.
 #[cuweave::graph(launches = "as-written")]
 fn picked(n: u32, rows: u32, x: &mut [f32; 4 * n]) {
     for i in 0..3 {
         let row = rows >> (4 * i) & 15;
-        scale[per_item(n)](&mut x[row * n..(row + 1) * n], 2.0, n);
+        if rows > 0 {
+            scale[per_item(n)](&mut x[row * n..(row + 1) * n], 2.0, n);
+        }
     }
 }
 
@@ -74,6 +77,36 @@ fn bounds_of_expressions_tell_builds_apart() {
     let mut x = device.zeros::<f32>(32);
     for rows in [0x210, 0x410, 0x210] {
         assert_eq!(picked(&device.ctx, 8, rows, &mut x).is_ok(), rows < 0x400, "{rows:#x}");
+    }
+}
+
+/// As `picked`, with a setter for `rows`.
+#[cuweave::graph(launches = "as-written")]
+fn moved(n: u32, rows: u32, x: &mut [f32; 4 * n]) {
+    for i in 0..3 {
+        let row = rows >> (4 * i) & 15;
+        scale[per_item(n)](&mut x[row * n..(row + 1) * n], 2.0, n);
+    }
+}
+
+/// Builds with other rows share what is ordered, and nothing of the rows; a setter gives rows that no build had.
+#[test]
+fn bounds_that_move_are_those_of_the_build() {
+    let device = device();
+    for rows in [0x210, 0x110, 0x333, 0x210, 0x010, 0x333] {
+        let graph = moved(&device.ctx, 8, rows, device.upload(&[1.0_f32; 32])).expect("it builds");
+        assert_eq!(graph.report().edges, 2, "{rows:#x}");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        exec.set_rows(0x132).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+        assert!(matches!(exec.set_rows(0x410), Err(cuweave::Error::Range { lo: 32, hi: 40, .. })));
+        let values = device.download(&exec.args().x);
+        for row in 0..4 {
+            let times = (0..3).flat_map(|i| [rows >> (4 * i) & 15, 0x132 >> (4 * i) & 15]);
+            let times = times.filter(|&other| other == row as u32).count();
+            assert_eq!(values[8 * row], 2_f32.powi(times as i32), "{rows:#x}, row {row}");
+        }
     }
 }
 

@@ -161,8 +161,6 @@ fn setters_evaluate_configurations_and_extents_again() {
         let error = exec.set_count(0).expect_err("no items");
         assert!(matches!(error, Error::Config { .. }), "{error:?}");
     }
-    let error = exec.set_n(5).expect_err("a length");
-    assert!(matches!(&error, Error::BuildAgain { at, .. } if at.name == "n"), "{error:?}");
     let error = exec.set_out(small).expect_err("too short");
     assert!(matches!(&error, Error::TooShort { at, .. } if at.name == "out"), "{error:?}");
     assert_eq!(exec.args().count, 600);

@@ -21,8 +21,8 @@ use flat::{Flat, Scope};
 use scope::Expansion;
 
 pub use answers::{
-    Answers, At, Described, DescribedBuffer, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Number,
-    Refusal,
+    Answers, At, Described, DescribedBuffer, Formula, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS,
+    Moving, Number, Refusal,
 };
 
 /// A flat program, and where its statements come from.
@@ -32,6 +32,8 @@ pub struct Expanded {
     pub source: Source,
     /// The values of the bounds.
     pub values: Vector<DimId, u64>,
+    /// The bounds that setters reach, rising.
+    pub moving: Vec<Moving>,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
     /// The template of each statement.
@@ -87,6 +89,7 @@ pub fn expand<A: Answers>(
             regions: Regions { functions, ..Regions::default() },
         },
         values: flat.values,
+        moving: flat.moving,
         elements: flat.elements,
         instances: flat.instances,
         frames,

@@ -195,11 +195,12 @@ impl OrderGraph {
 }
 
 impl Source {
-    /// Returns a program without reported faults, whose lengths and bounds have these values.
-    pub fn with_values(program: Program, values: &Vector<DimId, u64>) -> Source {
+    /// Returns a flat program without reported faults, whose lengths and bounds have these values.
+    pub fn with_values(program: Program, functions: Functions, values: &Vector<DimId, u64>) -> Source {
         let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let poisoned = Vector::filled(false, program.buffers.len());
-        Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
+        let regions = Regions { functions, ..Regions::default() };
+        Source { program, polys, poisoned, order_unknown: false, regions }
     }
 
     /// The bounds of an access as polynomials.
@@ -207,8 +208,8 @@ impl Source {
         (&self.polys[access.lo], &self.polys[access.hi])
     }
 
-    /// Returns the facts about bounds that the build checks first: lengths are at least 1, ranges lie in their buffers, fills
-    /// and copies are not empty.
+    /// Returns the facts about bounds that the build checks first: lengths are at least 1, ranges lie in their buffers, no bound
+    /// is negative, fills and copies are not empty.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
@@ -222,12 +223,13 @@ impl Source {
                 facts.add(&difference);
             }
         };
-        let one = Poly::constant(1);
+        let (zero, one) = (Poly::default(), Poly::constant(1));
         for buffer in self.program.buffers.iter() {
             add(&one, &self.polys[buffer.len]);
         }
         for access in self.program.statements.iter().flat_map(|statement| statement.accesses.iter()) {
             let (lo, hi) = self.range(access);
+            add(&zero, lo);
             add(lo, hi);
             add(hi, &self.polys[self.program.buffers[access.buffer].len]);
         }

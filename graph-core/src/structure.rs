@@ -29,6 +29,8 @@ pub struct Structure {
     pub leaf_variables: Vector<LeafId, Vec<VariableId>>,
     /// Arguments with `#[at_least(n)]`: name, value or length, and the least that it may be.
     pub at_least: Vec<(Text, DimId, u64)>,
+    /// For each leaf of the bounds the scalar arguments that it mentions.
+    pub leaf_scalars: Vector<LeafId, Vec<ScalarId>>,
 }
 
 impl Structure {
@@ -142,8 +144,13 @@ pub struct Call {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A scalar or a host value, with the scalar arguments of the caller that it is computed of.
-    Scalar(Vec<ScalarId>),
+    /// A scalar or a host value.
+    Scalar {
+        /// The scalar arguments of the caller that it is computed of.
+        of: Vec<ScalarId>,
+        /// Its value as a bound, if it is an integer expression.
+        value: Option<DimId>,
+    },
     /// The buffer of the call's access of this index.
     Access(u32),
     /// An allocation that is handed over.

@@ -77,8 +77,10 @@ pub struct Scalar {
     pub path: Vec<Text>,
     /// The line of its declaration.
     pub line: u32,
-    /// True if a length, a bound or a choice mentions it: it cannot be set.
-    pub dims: bool,
+    /// True if a length, a loop, a choice or the budget is computed of it: it cannot be set.
+    pub fixed: bool,
+    /// The leaf of the bounds that is its value, if there is one.
+    pub leaf: Option<LeafId>,
     /// The statements whose configuration, arguments or value mention it.
     pub statements: Vec<StatementId>,
     /// The launches whose grid mentions it.
@@ -234,7 +236,8 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
         writer.id(scalar.argument);
         writer.list(scalar.path.iter(), |writer, field| writer.text(field));
         writer.number(scalar.line);
-        writer.number(u32::from(scalar.dims));
+        writer.number(u32::from(scalar.fixed));
+        writer.ids(scalar.leaf.as_slice());
         for statements in [&scalar.statements, &scalar.grids, &scalar.blocks] {
             writer.ids(statements);
         }
@@ -376,7 +379,8 @@ impl Decoded {
                 argument: reader.id()?,
                 path: reader.list(Reader::text)?,
                 line: reader.number()?,
-                dims: reader.number()? != 0,
+                fixed: reader.number()? != 0,
+                leaf: reader.ids()?.first().copied(),
                 statements: reader.ids()?,
                 grids: reader.ids()?,
                 blocks: reader.ids()?,

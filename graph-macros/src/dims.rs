@@ -227,7 +227,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
 }
 
 /// Returns true if the tokens of an expression show that it is arithmetic on integers.
-fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
+pub fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     match expr {
         Expr::Paren(inner) => is_integer(&inner.expr, integers),
         Expr::Group(inner) => is_integer(&inner.expr, integers),

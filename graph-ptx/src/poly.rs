@@ -109,6 +109,25 @@ impl Poly {
         Some(sum)
     }
 
+    /// Returns its value for these values of the variables. `None` where a variable has none, or a number leaves `i128`.
+    pub fn value(&self, of: &dyn Fn(u32) -> Option<i128>) -> Option<i128> {
+        let mut sum = 0i128;
+        for (product, coefficient) in self.terms() {
+            let factors = product.iter().map(|&id| of(id));
+            let term = factors.into_iter().try_fold(coefficient, |term, factor| term.checked_mul(factor?));
+            sum = sum.checked_add(term?)?;
+        }
+        Some(sum)
+    }
+
+    /// Returns the variables that it mentions, rising, each once.
+    pub fn variables(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.products.keys().flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// True if it is at least 0 for all variables that are: no coefficient is negative.
     pub fn at_least_zero(&self) -> bool {
         self.nonnegative()
@@ -325,6 +344,17 @@ mod tests {
         let poly = poly.minus(&k).unwrap().plus(&Poly::constant(3)).unwrap();
         assert_eq!(symbols.text(&poly), "-k + 2 * n * n + 3");
         assert_eq!(symbols.text(&Poly::constant(0)), "0");
+    }
+
+    #[test]
+    fn the_value_is_that_of_the_arithmetic() {
+        let (n, k) = n_and_k();
+        let poly = n.times(&k).unwrap().minus(&Poly::constant(3)).unwrap();
+        assert_eq!(poly.variables(), [0, 1]);
+        assert_eq!(poly.value(&|id| Some([5, 7][id as usize])), Some(32));
+        assert_eq!(poly.value(&|id| (id == 0).then_some(5)), None);
+        assert_eq!(poly.value(&|_| Some(i128::MAX)), None);
+        assert_eq!(Poly::constant(4).value(&|_| None), Some(4));
     }
 
     #[test]

@@ -16,6 +16,11 @@ fn step(n: u32, count: u32, a: f32, x: &[f32; n], y: &mut [f32; n]) {
     axpy[per_item(count)](a, &x, &mut y, count);
 }
 
+#[cuweave::graph]
+fn from(n: u32, first: u32, x: &[f32; n], y: &mut [f32; n]) {
+    copy(&x[first..], &mut y[first..]);
+}
+
 #[test]
 fn setters_and_views() {
     let device = device();
@@ -39,15 +44,16 @@ fn setters_and_views() {
 }
 
 #[test]
-fn a_length_cannot_be_set() {
+fn a_range_can_be_set() {
     let device = device();
     let x = device.upload(&ramp(16));
     let mut y = device.zeros::<f32>(16);
-    let graph = step(&device.ctx, 16, 16, 1.0, &x, &mut y).expect("it builds");
+    let graph = from(&device.ctx, 16, 0, &x, &mut y).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
-    let error = exec.set_n(8).expect_err("`n` is a length");
-    assert!(error.to_string().contains("`n`"), "{error}");
+    exec.set_first(8).expect("a range");
+    let error = exec.set_first(17).expect_err("behind the end");
+    assert!(error.to_string().contains("[17..16]"), "{error}");
     exec.launch(&device.stream).expect("the exec is as it was");
     drop(exec);
-    assert_eq!(device.download(&y), ramp(16));
+    assert_eq!(device.download(&y)[..9], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 8.0]);
 }

@@ -1,11 +1,13 @@
 //! The questions of an expansion: what depends on the values of a build.
 
+use crate::ids::ScalarId;
 use crate::index::{Vector, indices};
 use crate::ir::{DimId, Origin, StatementId, Text};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op, TableHandle};
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 indices! {
@@ -26,15 +28,46 @@ pub(super) const ZERO: DimId = DimId::from_u32(0);
 pub struct Number {
     /// The value.
     pub value: u64,
-    /// The polynomial: a constant where no setter reaches the bound.
+    /// The polynomial: a constant where no setter changes the bound.
     pub poly: Poly,
+    /// True if a setter reaches the bound, though it may not change it: `0 * k`.
+    pub moves: bool,
 }
 
 impl Number {
     /// Returns a number that no setter reaches.
     pub fn constant(value: u64) -> Number {
-        Number { value, poly: Poly::constant(i128::from(value)) }
+        Number { value, poly: Poly::constant(i128::from(value)), moves: false }
     }
+}
+
+/// A bound of the flat program that setters reach.
+#[derive(Clone, Debug)]
+pub struct Moving {
+    /// The bound.
+    pub dim: DimId,
+    /// The scalars of the outermost function whose setters reach it; empty until that is settled.
+    pub of: BTreeSet<ScalarId>,
+    /// The way to compute it.
+    pub formula: Formula,
+}
+
+/// The way to compute a bound of the flat program.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    /// By the code of a function's bound.
+    Code {
+        /// The function.
+        frame: FrameId,
+        /// Its bound.
+        dim: DimId,
+        /// The values of its loop variables.
+        turns: Arc<[i64]>,
+        /// The values of [`Op::Length`] and [`Op::Extent`] in the code.
+        lengths: Vec<(Op, Number)>,
+    },
+    /// As the sum of two bounds that stand before it.
+    Sum(DimId, DimId),
 }
 
 /// A function that is being expanded: its table, and the call that it is expanded for.

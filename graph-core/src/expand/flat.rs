@@ -1,12 +1,13 @@
 //! The flat program so far, and a function while it is expanded.
 
-use super::answers::{FrameId, Instance, Number};
+use super::answers::{Formula, FrameId, Instance, Moving, Number};
 use crate::ids::{ArgumentId, VariableId};
 use crate::index::{Index, Vector, between};
 use crate::ir::{Buffer, BufferId, DimId, Statement, StatementId, Text, View};
 use crate::table::Decoded;
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub(super) struct Flat {
     pub texts: Vector<DimId, Text>,
     pub values: Vector<DimId, u64>,
     pub polys: Vector<DimId, Poly>,
+    pub moving: Vec<Moving>,
     pub buffers: Vector<BufferId, Buffer>,
     pub elements: Vector<BufferId, TypeId>,
     pub statements: Vector<StatementId, Statement>,
@@ -30,13 +32,20 @@ impl Flat {
         self.polys.push(number.poly)
     }
 
+    /// Notes how the bound is computed that was added last, which a setter reaches.
+    pub fn moves(&mut self, dim: DimId, formula: Formula) {
+        self.moving.push(Moving { dim, of: BTreeSet::new(), formula });
+    }
+
     /// Returns the index of the next statement.
     pub fn next(&self) -> StatementId {
         StatementId::new(self.statements.len())
     }
 
     pub fn number(&self, dim: DimId) -> Number {
-        Number { value: self.values[dim], poly: self.polys[dim].clone() }
+        let (value, poly) = (self.values[dim], self.polys[dim].clone());
+        let moves = poly.as_constant().is_none();
+        Number { value, poly, moves }
     }
 
     pub fn buffer(&mut self, buffer: Buffer, element: TypeId) -> BufferId {

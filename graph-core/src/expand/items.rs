@@ -1,10 +1,10 @@
 //! Statements, loops and choices.
 
-use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Refusal};
+use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Refusal, ZERO};
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
 use crate::index::{Index, between, size, wide};
-use crate::ir::{Access, BufferId, Kind, Origin, Statement, StatementId, View};
+use crate::ir::{Access, BufferId, DimId, Kind, Origin, Statement, StatementId, View};
 use crate::kind::Lifetime;
 use crate::structure::{Argument, Call, Item, Loop, Turns};
 use crate::table::{Decoded, Parameter};
@@ -63,7 +63,7 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// The part of a part that an access uses, in the turn of its statement.
-    fn used_view(&mut self, scope: &mut Scope, window: Window, access: &Access) -> Result<(), A::Error> {
+    fn used_view(&mut self, scope: &mut Scope<'_>, window: Window, access: &Access) -> Result<(), A::Error> {
         let table = scope.table;
         let used = |view: &&View| (view.buffer, view.lo, view.hi) == (access.buffer, access.lo, access.hi);
         match table.program.views.iter().find(used).filter(|_| !table.structure.is_flat()) {
@@ -72,10 +72,35 @@ impl<A: Answers> Expansion<'_, A> {
         }
     }
 
-    fn lies_within(&mut self, scope: &mut Scope, window: Window, view: &View) -> Result<(), A::Error> {
+    fn lies_within(&mut self, scope: &mut Scope<'_>, window: Window, view: &View) -> Result<(), A::Error> {
         let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
         let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
         self.flat.views.push(View { buffer: window.buffer, lo, hi, of: (from, to), ..*view });
+        Ok(())
+    }
+
+    /// A range of a callee's parameter lies in the parameter, however long the buffer is that it stands for.
+    fn in_parameter(
+        &mut self,
+        scope: &mut Scope<'_>,
+        (statement, access): (StatementId, &Access),
+        (window, lo, hi): (Window, DimId, DimId),
+    ) -> Result<(), A::Error> {
+        let program = &scope.table.program;
+        let declared = &program.buffers[access.buffer];
+        let whole = access.lo == ZERO && access.hi == declared.len;
+        if scope.frame == FrameId::OUTERMOST || whole || matches!(declared.origin, Origin::Alloc(_)) {
+            return Ok(());
+        }
+        let line = program.statements[statement].line;
+        let of = match declared.origin {
+            Origin::Part(_) => (window.lo, window.hi),
+            _ => {
+                let [from, to] = self.within(scope, window, [ZERO, declared.len])?;
+                (from, to)
+            }
+        };
+        self.flat.views.push(View { buffer: window.buffer, file: None, line, column: 0, lo, hi, of });
         Ok(())
     }
 
@@ -150,7 +175,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    pub(super) fn statement(&mut self, scope: &mut Scope, id: StatementId) -> Result<(), A::Error> {
+    pub(super) fn statement(&mut self, scope: &mut Scope<'_>, id: StatementId) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
         if let Kind::Call(call) = template.kind {
             return self.call(scope, id, &scope.table.structure.calls[call]);
@@ -165,6 +190,7 @@ impl<A: Answers> Expansion<'_, A> {
             let window = self.view(scope, access.buffer, Some(id))?;
             self.used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+            self.in_parameter(scope, (id, access), (window, lo, hi))?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
         let at = StatementId::new(self.flat.statements.len());
@@ -186,7 +212,7 @@ impl<A: Answers> Expansion<'_, A> {
 
     /// Returns the statements that the `#[after]` of a statement names, for its instance. A name that is used before its statement is
     /// that of the same turn, and is resolved at its end.
-    fn after(&mut self, scope: &mut Scope, id: StatementId, at: StatementId) -> Vec<StatementId> {
+    fn after(&mut self, scope: &mut Scope<'_>, id: StatementId, at: StatementId) -> Vec<StatementId> {
         let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
             scope.table.program.statements[id].after.iter().partition(|&&before| before > id);
         scope.forward.extend(forward.into_iter().map(|before| (at, before)));
@@ -195,7 +221,7 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Makes a new buffer for an allocation, which is the next statement.
-    pub(super) fn allocate(&mut self, scope: &mut Scope, buffer: BufferId) -> Result<BufferId, A::Error> {
+    pub(super) fn allocate(&mut self, scope: &mut Scope<'_>, buffer: BufferId) -> Result<BufferId, A::Error> {
         let window = self.declare_buffer(scope, buffer)?;
         let at = self.flat.next();
         self.flat.buffers[window.buffer].origin = Origin::Alloc(at);
@@ -203,7 +229,12 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Expands the callee of a call.
-    pub(super) fn call(&mut self, scope: &mut Scope, id: StatementId, call: &Call) -> Result<(), A::Error> {
+    pub(super) fn call(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: StatementId,
+        call: &Call,
+    ) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
         // The elements that generated code names must exist.
         for argument in &call.arguments {
@@ -225,12 +256,13 @@ impl<A: Answers> Expansion<'_, A> {
         });
         for argument in &call.arguments {
             let value = match argument {
-                Argument::Scalar(_) => Value::Scalar,
+                Argument::Scalar { .. } => Value::Scalar,
                 Argument::Access(index) => {
                     let access = &template.accesses[size(*index)];
                     let window = self.view(scope, access.buffer, Some(id))?;
                     self.used_view(scope, window, access)?;
                     let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+                    self.in_parameter(scope, (id, access), (window, lo, hi))?;
                     Value::Buffer(Window { buffer: window.buffer, lo, hi })
                 }
                 Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
@@ -288,7 +320,14 @@ impl<A: Answers> Expansion<'_, A> {
             };
             inner.buffers[buffer] = Some(window);
             let declared = &callee.program.buffers[buffer];
-            let (needed, len) = (self.number(inner, declared.len)?.value, self.length(window).value);
+            let (needed, length) = (self.number(inner, declared.len)?.value, self.length(window));
+            let len = length.value;
+            if length.poly.as_constant().is_none() {
+                let [lo, hi] = self.within(inner, window, [ZERO, declared.len])?;
+                let line = scope.table.program.statements[id].line;
+                let of = (window.lo, window.hi);
+                self.flat.views.push(View { buffer: window.buffer, file: None, line, column: 0, lo, hi, of });
+            }
             if needed > len {
                 let refusal = Refusal::Short {
                     callee: callee.program.name.to_string(),

@@ -1,6 +1,6 @@
 //! The names of a scope in the flat program: arguments, buffers, bounds and parts.
 
-use super::answers::{Answers, At, Frame, FrameId, Number, Refusal};
+use super::answers::{Answers, At, Formula, Frame, FrameId, Number, Refusal};
 use super::flat::{Flat, Scope, Value, Window};
 use crate::ids::ArgumentId;
 use crate::index::{Vector, wide};
@@ -47,8 +47,14 @@ impl<A: Answers> Expansion<'_, A> {
         if let Some(known) = scope.dims[dim] {
             return Ok(known);
         }
-        let number = self.number(scope, dim)?;
+        let lengths = self.lengths(scope, dim)?;
+        let number = self.bound(scope, dim, &lengths)?;
+        let moves = number.moves;
         let id = self.flat.dim(scope.table.program.dims[dim].clone(), number);
+        if moves {
+            let (frame, turns) = (scope.frame, scope.turns.clone());
+            self.flat.moves(id, Formula::Code { frame, dim, turns, lengths });
+        }
         // A name may come to stand for a buffer of another length.
         let moves = |op: &Op| matches!(op, Op::Length(_) | Op::Extent(_));
         if !scope.table.dims[dim].iter().any(moves) {
@@ -59,22 +65,24 @@ impl<A: Answers> Expansion<'_, A> {
 
     pub(super) fn number(&mut self, scope: &Scope, dim: DimId) -> Result<Number, A::Error> {
         let lengths = self.lengths(scope, dim)?;
+        self.bound(scope, dim, &lengths)
+    }
+
+    fn bound(&mut self, scope: &Scope, dim: DimId, lengths: &[(Op, Number)]) -> Result<Number, A::Error> {
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
-        self.answers
-            .bound(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
+        self.answers.bound(at, dim, &mut |op| known(lengths, op))
     }
 
     /// Returns an end of a loop, which may be negative.
     pub(super) fn end(&mut self, scope: &Scope, dim: DimId) -> Result<i128, A::Error> {
         let lengths = self.lengths(scope, dim)?;
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
-        self.answers
-            .end(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
+        self.answers.end(at, dim, &mut |op| known(&lengths, op))
     }
 
     /// Returns the lengths of parts and buffers that a bound mentions: the indices of parts are bounds, too.
     fn lengths(&mut self, scope: &Scope, dim: DimId) -> Result<Vec<(Op, Number)>, A::Error> {
-        let mut lengths = Vec::new();
+        let mut lengths: Vec<(Op, Number)> = Vec::new();
         for &op in &scope.table.dims[dim] {
             match op {
                 Op::Length(part) => {
@@ -101,7 +109,8 @@ impl<A: Answers> Expansion<'_, A> {
     pub(super) fn length(&self, window: Window) -> Number {
         let (lo, hi) = (self.flat.number(window.lo), self.flat.number(window.hi));
         let value = hi.value.saturating_sub(lo.value);
-        Number { value, poly: hi.poly.minus(&lo.poly).unwrap_or_else(|| Poly::constant(i128::from(value))) }
+        let poly = hi.poly.minus(&lo.poly).unwrap_or_else(|| Poly::constant(i128::from(value)));
+        Number { value, moves: poly.as_constant().is_none(), poly }
     }
 
     /// Returns the part of an argument.
@@ -185,9 +194,19 @@ impl<A: Answers> Expansion<'_, A> {
                 let value = base.value.saturating_add(number.value);
                 let poly = base.poly.plus(&number.poly).unwrap_or_else(|| Poly::constant(i128::from(value)));
                 let text = format!("{} + {}", self.flat.texts[window.lo], self.flat.texts[*end]);
-                *end = self.flat.dim(text.into(), Number { value, poly });
+                let moves = poly.as_constant().is_none();
+                let sum = self.flat.dim(text.into(), Number { value, poly, moves });
+                if moves {
+                    self.flat.moves(sum, Formula::Sum(window.lo, *end));
+                }
+                *end = sum;
             }
         }
         Ok(ends)
     }
+}
+
+/// Returns the value of an operand that is a length.
+fn known(lengths: &[(Op, Number)], op: Op) -> Option<Number> {
+    lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone())
 }

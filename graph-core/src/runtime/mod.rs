@@ -60,7 +60,8 @@ pub mod private {
         SharedPinned, Taken, Visitor, count as __count, describe_records,
     };
     pub use crate::runtime::build::{
-        Body, CalledItem, Given, LaunchedItem, Rules, change_next_plan, change_next_rules, change_next_tables,
+        Body, CalledItem, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
+        change_next_tables,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};

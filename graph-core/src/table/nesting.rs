@@ -28,6 +28,7 @@ impl<'p> Writer<'p> {
             writer.id(*dim);
             writer.long(*least);
         });
+        self.list(structure.leaf_scalars.iter(), |writer, list| writer.ids(list));
     }
 
     fn items(&mut self, items: &[Item]) {
@@ -92,9 +93,10 @@ impl<'p> Writer<'p> {
 
     fn argument(&mut self, argument: &Argument) {
         match argument {
-            Argument::Scalar(scalars) => {
+            Argument::Scalar { of, value } => {
                 self.number(0);
-                self.ids(scalars);
+                self.ids(of);
+                self.ids(value.as_slice());
             }
             Argument::Access(access) => {
                 self.number(1);
@@ -132,6 +134,7 @@ impl Reader {
             returned: self.list(|reader| Some((reader.id()?, reader.id()?, reader.id()?)))?,
             leaf_variables: self.list(Reader::ids)?.into(),
             at_least: self.list(|reader| Some((reader.text()?, reader.id()?, reader.long()?)))?,
+            leaf_scalars: self.list(Reader::ids)?.into(),
         })
     }
 
@@ -181,7 +184,7 @@ impl Reader {
 
     fn argument(&mut self) -> Option<Argument> {
         Some(match self.number()? {
-            0 => Argument::Scalar(self.ids()?),
+            0 => Argument::Scalar { of: self.ids()?, value: self.ids()?.first().copied() },
             1 => Argument::Access(self.number()?),
             2 => Argument::Moved(self.id()?),
             3 => Argument::Part(self.id()?),

@@ -114,7 +114,8 @@ fn structure() -> Structure {
         variables: vec![variable("i", &[1, 200]), variable("layer", &[])].into(),
         calls: vec![Call {
             arguments: vec![
-                Argument::Scalar(list(&[0, 1])),
+                Argument::Scalar { of: list(&[0, 1]), value: Some(id(2)) },
+                Argument::Scalar { of: vec![], value: None },
                 Argument::Access(2),
                 Argument::Moved(id(5)),
                 Argument::Part(id(0)),
@@ -125,6 +126,7 @@ fn structure() -> Structure {
         returned: vec![(id(5), id(1), id(2))],
         leaf_variables: vec![list(&[0, 1]), vec![]].into(),
         at_least: vec![("n".into(), id(300), 1 << 40)],
+        leaf_scalars: vec![vec![], list(&[1, 300])].into(),
     }
 }
 
@@ -149,7 +151,8 @@ fn everything() -> (Vec<u8>, Decoded) {
             argument: id(0),
             path: vec![],
             line: 3,
-            dims: true,
+            fixed: true,
+            leaf: Some(id(128)),
             statements: vec![],
             grids: vec![],
             blocks: vec![],
@@ -159,7 +162,8 @@ fn everything() -> (Vec<u8>, Decoded) {
             argument: id(3),
             path: vec!["by".into()],
             line: 4,
-            dims: false,
+            fixed: false,
+            leaf: None,
             statements: list(&[1, 300]),
             grids: list(&[1]),
             blocks: list(&[300]),

@@ -6,6 +6,7 @@
 //! calls internal methods of public types only through traits of `__private`, whose methods take a token: the user's code may
 //! use the same names, but never gets a token.
 
+use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -16,19 +17,24 @@ use super::idents::{ident, type_at};
 use super::lower::Lowered;
 use super::parts::{BufferMemory, BufferType, PartType};
 use super::paths;
+use super::setters::{Setter, setters};
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 use super::table;
 
 /// Prints a function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
-    let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered) };
+    let scalars = signature.arguments.iter().filter(|argument| argument.is_scalar());
+    let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
+    let setters = setters(lowered, &names);
+    let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered), setters };
     let build = expansion.build();
     let module = expansion.module();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let (callee, item_table) = (expansion.callee(), expansion.item_table());
     let returned = expansion.returned_elements();
+    let settable = expansion.settable();
     let unknown = &lowered.unknown;
     let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
     quote! {
@@ -39,13 +45,15 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             clippy::no_effect_underscore_binding,
             clippy::used_underscore_binding,
             unused,
-            non_camel_case_types
+            non_camel_case_types,
+            private_bounds
         )]
         const _: () = {
             #callees
             #implementation
             #item_table
             #methods
+            #settable
             #assertions
             #returned
         };
@@ -62,6 +70,8 @@ pub(super) struct Expansion<'e> {
     pub(super) signature: &'e Signature,
     pub(super) lowered: &'e Lowered,
     steps: Steps<'e>,
+    /// What is known of the setter of each scalar argument.
+    pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 
 /// How a kind of buffer argument is bound: the trait, its method, the type, whether that has a lifetime.
@@ -319,7 +329,7 @@ impl Expansion<'_> {
         });
         let described = self.described();
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
-        let table = table::table(self.lowered, self.signature, &self.steps);
+        let table = table::table(self.lowered, self.signature, (&self.steps, &self.setters));
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
         let (arm_function, arm) = self.steps.arms(name, &scalars);
         let (enter_function, enter) = self.steps.calls(name, &scalars);

@@ -48,8 +48,8 @@ mod tail;
 mod views;
 
 pub use names::{chains, collect, indexed};
-pub use numbers::{Turn, turns_in};
-use numbers::{codes, readable, scalars, variables};
+pub use numbers::{Turn, expression, turns_in};
+use numbers::{codes, readable, scalars, scalars_in, variables};
 pub use spans::Spans;
 
 /// A lowered function: the IR, and what only the expansion needs.
@@ -341,6 +341,7 @@ impl Lowering<'_> {
             calls: self.calls,
             variables: variables(&self.turns, &dims, &leaves),
             leaf_variables: leaves.iter().map(|leaf| turns_in(leaf.clone())).collect(),
+            leaf_scalars: leaves.iter().map(|leaf| scalars_in(leaf, &self.scalar_numbers)).collect(),
             parts: self.parts_of_arguments.list,
             at_least: self.at_least,
         };

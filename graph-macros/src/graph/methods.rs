@@ -1,5 +1,7 @@
 //! The methods of a graph function's exec: `launch`, the outputs, the setters, and what every exec has.
 
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Index;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
@@ -25,15 +27,29 @@ impl Expansion<'_> {
                 ArgumentKind::Part(_) => None,
                 ArgumentKind::Scalar(_) => {
                     let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
-                    let documented = format!("Sets the argument `{value}`: only what uses it is updated.");
+                    let scalar = ScalarId::new(index);
+                    let bounds = self.setter_bounds(scalar);
+                    let documented = match self.setters[scalar].fixed {
+                        // It says why there is none.
+                        Some(_) => quote!(#[doc(hidden)]),
+                        None => {
+                            let text = format!("Sets the argument `{value}`: only what uses it is updated.");
+                            quote! {
+                                #[doc = #text]
+                                ///
+                                /// Ranges that it reaches move, and are checked again; the order of the graph holds for all
+                                /// values.
+                                ///
+                                /// # Errors
+                                ///
+                                /// A range that does not lie in its buffer, a launch that does not write what it must, a launch
+                                /// configuration that the device does not take, a failure of the driver: the exec is as it was.
+                            }
+                        }
+                    };
                     Some(quote! {
-                        #[doc = #documented]
-                        ///
-                        /// # Errors
-                        ///
-                        /// An argument that reaches a length, a bound or a choice; a launch configuration that the
-                        /// device does not take; a failure of the driver.
-                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
+                        #documented
+                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> #bounds {
                             #core.set_scalar(#index, #value, |args| &mut args.#value)
                         }
                     })

@@ -20,6 +20,8 @@ mod paths;
 mod place;
 mod refused_types;
 mod scope;
+mod settable;
+mod setters;
 pub mod signature;
 mod steps;
 mod table;

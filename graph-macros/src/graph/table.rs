@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use cuweave_core::ids::{ArgumentId, ScalarId};
-use cuweave_core::index::Index;
+use cuweave_core::ids::{ArgumentId, LeafId, ScalarId};
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind, Statement, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
@@ -11,15 +11,20 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use super::lower::{Lowered, Syntax};
+use super::lower::{Lowered, Syntax, expression};
 use super::paths;
+use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::{FIELD, Steps};
 
 /// Returns the body of a function that returns the table.
-pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> TokenStream {
+pub(super) fn table(
+    lowered: &Lowered,
+    signature: &Signature,
+    (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
+) -> TokenStream {
     let (types, layouts) = types(lowered);
-    let scalars = scalars(lowered, signature, steps);
+    let scalars = scalars(lowered, signature, (steps, setters));
     let bytes = encode(&Printed {
         program: &lowered.source.program,
         layouts: &layouts,
@@ -101,10 +106,14 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// Returns the scalar arguments, then the scalars of records, with their uses: in lengths, bounds and choices, in statements, in
-/// grids and in blocks.
-fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<Scalar> {
-    // The structure is fixed when the graph is built, as lengths are.
+/// Returns the scalar arguments, then the scalars of records, with their uses: in statements, in grids and in blocks.
+fn scalars(
+    lowered: &Lowered,
+    signature: &Signature,
+    (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
+) -> Vec<Scalar> {
+    let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
+    // No setter moves a bound that a scalar of a record reaches.
     let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
     let (uses, configured) = (steps.mentioned(), steps.configured());
     let program = &lowered.source.program;
@@ -122,7 +131,8 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
             line: signature.arguments[argument].name.span().start().line as u32,
             argument: ArgumentId::new(argument),
             path: path.iter().map(|&field| field.to_owned().into()).collect(),
-            dims: dims.contains(mention),
+            fixed: dims.contains(mention),
+            leaf: None,
             statements: statements_where(&|step| uses[step].contains(mention)),
             grids: statements_where(&|step| configured[step][0].contains(mention)),
             blocks: statements_where(&|step| configured[step][1].contains(mention)),
@@ -132,9 +142,14 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
     let arguments = signature.arguments.iter().enumerate();
     let mut scalars: Vec<Scalar> = arguments
         .filter(|(_, argument)| argument.is_scalar())
-        .map(|(at, argument)| {
+        .zip(setters)
+        .map(|((at, argument), setter)| {
             let name = argument.name.to_string();
-            named(name.clone(), at, &[], &name)
+            Scalar {
+                fixed: setter.fixed.is_some(),
+                leaf: leaves.iter().position(|leaf| *leaf == name).map(LeafId::new),
+                ..named(name.clone(), at, &[], &name)
+            }
         })
         .collect();
     let mut fields = lowered.field_scalars.clone();

@@ -16,6 +16,7 @@ use crate::runtime::token::Token;
 use super::body::{Body, enter};
 use super::checks::user_of;
 use super::questions::{Answer, Question, Questions};
+use super::symbols::Symbols;
 
 /// The answers of a body's expressions.
 pub(crate) struct Asked<'b> {
@@ -24,15 +25,22 @@ pub(crate) struct Asked<'b> {
     leaves: BTreeMap<(FrameId, LeafId), Dim>,
     stack: Vec<Dim>,
     pub(super) questions: Questions,
+    pub(super) symbols: Symbols,
 }
 
 impl<'b> Asked<'b> {
     /// Returns the answers of a body. Its expressions may make another context current.
     pub fn new(body: &'b dyn Body) -> Asked<'b> {
-        Asked { body, leaves: BTreeMap::new(), stack: Vec::new(), questions: Questions::default() }
+        Asked {
+            body,
+            leaves: BTreeMap::new(),
+            stack: Vec::new(),
+            questions: Questions::default(),
+            symbols: Symbols::default(),
+        }
     }
 
-    fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
+    pub(super) fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
         let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
             return Ok(known);
@@ -76,6 +84,16 @@ impl<'b> Asked<'b> {
                 })
             }
         }
+    }
+
+    /// Returns the value of a bound. `length` gives the lengths in its code.
+    pub(super) fn value(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<u64> {
+        self.computed(at, id, length, Dim::value)
     }
 
     /// Computes a bound, and returns what `of` takes of it.
@@ -164,7 +182,11 @@ impl Answers for Asked<'_> {
         id: DimId,
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number> {
-        Ok(Number::constant(self.computed(at, id, length, Dim::value)?))
+        let value = self.value(at, id, length)?;
+        if !self.may_move(at, id) {
+            return Ok(Number::constant(value));
+        }
+        Ok(Number { value, poly: self.poly(at, id, value, length), moves: true })
     }
 
     fn end(

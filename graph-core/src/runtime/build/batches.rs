@@ -115,7 +115,7 @@ impl Nodes {
     ) -> Result<()> {
         let launch = launch_of(program, &self.records, statement)?;
         let words = &mut self.words[size(launch.first)..];
-        address(&self.operations, &self.bases, (statement, &launch), words);
+        address((&self.operations, self.pointed.as_ref()), &self.bases, (statement, &launch), words);
         let Batched { variant, packed, .. } = &mut self.batches.of[batch];
         let Table { records, stride, parameters, grid, .. } = &*variant.table;
         let record = records + member * stride;

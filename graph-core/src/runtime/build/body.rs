@@ -27,6 +27,14 @@ pub trait Body {
     fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token);
 }
 
+/// An item of a graph function whose parameter of that index can be set in graphs that call it.
+#[diagnostic::on_unimplemented(
+    message = "argument {I} of the graph function `{Self}` has no setter",
+    label = "the graph is built for one value of it",
+    note = "build the graph again for another value"
+)]
+pub trait Sets<const I: usize> {}
+
 /// Calls `with` with the body of a frame, whose calls are evaluated from the outermost function on. Returns `None` if an
 /// expression in an argument of a call returns before the callee is entered.
 pub(crate) fn enter<T>(

@@ -2,7 +2,7 @@
 //! node.
 
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, DimId, Origin, Program, Statement};
+use crate::ir::{Access, BufferId, DimId, Origin, Program, Statement, StatementId, View};
 
 use crate::runtime::bind::{MemoryKind, Operand};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
@@ -48,47 +48,62 @@ fn zero_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 /// Checks that every range lies in its buffer; the order between statements rests on that.
 fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     for (statement, declared) in program.statements.enumerate() {
-        for access in declared.accesses.iter() {
-            let (lo, hi) = (dims[access.lo], dims[access.hi]);
-            let buffer = &program.buffers[access.buffer];
-            let len = dims[buffer.len];
-            if lo > hi || hi > len {
-                let text = |id: DimId| &program.dims[id];
-                return Err(Error::Range {
-                    at: at_statement(program, statement),
-                    buffer: buffer.name.to_string(),
-                    range: format!("{}..{}", text(access.lo), text(access.hi)),
-                    lo,
-                    hi,
-                    len,
-                });
-            }
-        }
+        (0..declared.accesses.len()).try_for_each(|access| range(program, dims, statement, access))?;
     }
     Ok(())
 }
 
+/// Checks that the range of an access lies in its buffer.
+pub(super) fn range(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    statement: StatementId,
+    access: usize,
+) -> Result<()> {
+    let access = &program.statements[statement].accesses[access];
+    let (lo, hi, len) = (dims[access.lo], dims[access.hi], dims[program.buffers[access.buffer].len]);
+    if lo <= hi && hi <= len {
+        return Ok(());
+    }
+    let text = |id: DimId| &program.dims[id];
+    Err(Error::Range {
+        at: at_statement(program, statement),
+        buffer: program.buffers[access.buffer].name.to_string(),
+        range: format!("{}..{}", text(access.lo), text(access.hi)),
+        lo,
+        hi,
+        len,
+    })
+}
+
 /// Checks that every part of a part of a buffer lies in that part.
 fn views(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
-    for view in program.views.iter() {
-        let value = |id: DimId| dims[id];
-        let text = |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo], program.dims[hi]);
-        let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
-        if lo < from || lo > hi || hi > to {
-            let declared = at_buffer(program, view.buffer);
-            let file = view.file.map_or_else(|| declared.file.clone(), str::to_owned);
-            return Err(Error::ViewRange {
-                at: Box::new(At { file, line: view.line, column: view.column, ..(*declared).clone() }),
-                range: text(view.lo, view.hi),
-                lo,
-                hi,
-                view: text(view.of.0, view.of.1),
-                from,
-                to,
-            });
-        }
+    program.views.iter().try_for_each(|one| view(program, dims, one))
+}
+
+/// Checks that a part of a part of a buffer lies in that part.
+pub(super) fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()> {
+    let value = |id: DimId| dims[id];
+    let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
+    if from <= lo && lo <= hi && hi <= to {
+        return Ok(());
     }
-    Ok(())
+    let text = |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo], program.dims[hi]);
+    let declared = at_buffer(program, view.buffer);
+    // The function that takes the part may stand in another file than the buffer.
+    let uses = |access: &Access| (access.buffer, access.lo, access.hi) == (view.buffer, view.lo, view.hi);
+    let user = program.statements.position(|statement| statement.accesses.iter().any(uses));
+    let of_user = || user.map_or(declared.file.clone(), |user| at_statement(program, user).file);
+    let file = view.file.map_or_else(of_user, str::to_owned);
+    Err(Error::ViewRange {
+        at: Box::new(At { line: view.line, column: view.column, file, ..*declared }),
+        range: text(view.lo, view.hi),
+        lo,
+        hi,
+        view: text(view.of.0, view.of.1),
+        from,
+        to,
+    })
 }
 
 /// Checks operands that stand for the buffers from `first` on against their declarations.

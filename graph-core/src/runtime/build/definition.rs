@@ -16,6 +16,10 @@ use super::flattened::Flattened;
 pub(crate) struct Definition {
     /// The flat program.
     pub flat: Arc<Flattened>,
+    /// The values of its lengths and bounds.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
     pub driver: &'static Driver,
     pub ctx: Arc<CudaContext>,
     pub context: Context,
@@ -33,6 +37,6 @@ impl Definition {
 
     /// The values of its lengths and bounds.
     pub fn dims(&self) -> &Vector<DimId, u64> {
-        &self.flat.values
+        &self.dims
     }
 }

@@ -12,12 +12,16 @@ use crate::ir::{BufferId, DimId, StatementId, Text};
 use crate::structure::{Argument, Part, Step};
 use crate::table::{Decoded, Parameter, Scalar};
 
+use super::moves::Moves;
+
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
 pub(crate) struct Flattened {
     pub checked: Arc<Checked>,
-    /// The values of its bounds.
-    pub values: Vector<DimId, u64>,
+    /// The values of its lengths and of the bounds that no setter changes; 0 for the others.
+    pub sizes: Vector<DimId, u64>,
+    /// The bounds that setters change.
+    pub moves: Moves,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
     /// The template of each statement.
@@ -29,13 +33,28 @@ pub(crate) struct Flattened {
     pub scalars: Vector<ScalarId, Scalar>,
 }
 
+/// A flat program that is ordered and checked, with the values of this build.
+#[derive(Clone)]
+pub(crate) struct Built {
+    pub flat: Arc<Flattened>,
+    /// The values of its lengths and bounds.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
+}
+
 impl Flattened {
     /// Returns the flat program of a function for these arguments, which are records and lists. O(statements) for each scalar
     /// that has a setter.
-    pub fn new(checked: Arc<Checked>, expanded: Parts, arguments: &[Described]) -> Flattened {
-        let Parts { values, elements, instances, frames } = expanded;
+    pub fn new(
+        checked: Arc<Checked>,
+        (sizes, moves, fixed): (Vector<DimId, u64>, Moves, &BTreeSet<ScalarId>),
+        expanded: Parts,
+        arguments: &[Described],
+    ) -> Flattened {
+        let Parts { elements, instances, frames } = expanded;
         let table = frames[FrameId::OUTERMOST].table.clone();
-        let scalars = if table.structure.is_flat() && arguments.is_empty() {
+        let mut scalars: Vector<ScalarId, Scalar> = if table.structure.is_flat() && arguments.is_empty() {
             table.scalars.clone()
         } else {
             let own = table.scalars.iter().filter(|scalar| scalar.path.is_empty());
@@ -45,7 +64,17 @@ impl Flattened {
                 .map(|scalar| Reach { instances: &instances, frames: &frames }.scalar(scalar));
             reached.collect::<Vec<_>>().into()
         };
-        Flattened { checked, values, elements, instances, frames, scalars }
+        // The scalars of records change no bounds.
+        for (scalar, declared) in scalars.enumerate_mut().filter(|(_, declared)| declared.path.is_empty()) {
+            declared.fixed |= fixed.contains(&scalar);
+            let moved = moves.of[scalar].accesses.iter().map(|access| access.0);
+            if moved.len() > 0 {
+                declared.statements.extend(moved);
+                declared.statements.sort_unstable();
+                declared.statements.dedup();
+            }
+        }
+        Flattened { checked, sizes, moves, elements, instances, frames, scalars }
     }
 
     /// Returns a scalar in a record, by its argument and the fields on the way to it.
@@ -56,7 +85,6 @@ impl Flattened {
 
 /// The parts of an expansion beside its program.
 pub(crate) struct Parts {
-    pub values: Vector<DimId, u64>,
     pub elements: Vector<BufferId, TypeId>,
     pub instances: Vector<StatementId, Instance>,
     pub frames: Vector<FrameId, Frame>,
@@ -169,10 +197,15 @@ impl Reach<'_> {
             scalars.push(mentioned(&frame.table, &of_frame));
             targets.push(of_frame);
         }
-        let dims = frames
-            .iter()
-            .zip(&scalars)
-            .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims));
+        // What a scalar of a record reaches has the value of the build: no setter moves a bound of it.
+        let in_a_record = !path.is_empty();
+        let fixed = frames.iter().zip(&scalars).any(|(frame, scalars)| {
+            let Decoded { scalars: declared, structure, .. } = &*frame.table;
+            let in_bounds = |scalar: &ScalarId| {
+                in_a_record && structure.leaf_scalars.iter().any(|mentioned| mentioned.contains(scalar))
+            };
+            scalars.iter().any(|scalar| declared[*scalar].fixed || in_bounds(scalar))
+        });
         let templates: Vector<FrameId, Templates> = frames
             .iter()
             .zip(&scalars)
@@ -191,7 +224,8 @@ impl Reach<'_> {
             argument,
             path,
             line,
-            dims,
+            fixed,
+            leaf: None,
             statements: list(|templates| &templates.statements),
             grids: list(|templates| &templates.grids),
             blocks: list(|templates| &templates.blocks),
@@ -214,7 +248,7 @@ fn passed(
     let mut found = Vec::new();
     for ((parameter, _), argument) in callee.parameters.enumerate().zip(arguments) {
         match argument {
-            Argument::Scalar(of) if of.iter().any(|scalar| scalars.contains(scalar)) => {
+            Argument::Scalar { of, .. } if of.iter().any(|scalar| scalars.contains(scalar)) => {
                 found.push((parameter, Vec::new()));
             }
             Argument::Part(part) => {
@@ -226,7 +260,7 @@ fn passed(
                     }
                 }
             }
-            Argument::Scalar(_) | Argument::Access(_) | Argument::Moved(_) => {}
+            Argument::Scalar { .. } | Argument::Access(_) | Argument::Moved(_) => {}
         }
     }
     found

@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::Checked;
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, Kind, Mode, Program, StatementId};
+use crate::ir::{BufferId, Kind, Mode, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Updates};
 use crate::runtime::statements::Record;
+
+use super::flattened::Flattened;
 
 /// A piece of shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,23 +28,22 @@ enum State<'a> {
 /// The shared state, with its uses in program order.
 type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 
-/// Returns the edges, in program order, between launches that share state, do not commute and are not ordered. `dims` are
-/// the values of the program's lengths and bounds.
+/// Returns the edges, in program order, between launches that share state, do not commute and are not ordered.
 ///
 /// # Errors
 ///
 /// In explicit order, such launches; else those whose edge contradicts the order that there is.
 pub(crate) fn edges(
-    checked: &Checked,
-    dims: &Vector<DimId, u64>,
+    flat: &Flattened,
     records: &Vector<StatementId, Record>,
 ) -> Result<Vec<(StatementId, StatementId)>> {
+    let checked = &flat.checked;
     let program = checked.program();
     let mut uses = Uses::new();
     for (statement, record) in records.enumerate() {
         if let Kind::Launch(launch) = record {
             variables(statement, launch, &mut uses);
-            updates(program, dims, statement, launch, &mut uses);
+            updates(flat, statement, launch, &mut uses);
         }
     }
     uses.retain(|_, uses| {
@@ -97,13 +97,8 @@ fn variables(statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'sta
 }
 
 /// Adds the buffers that a launch updates by atomics.
-fn updates(
-    program: &Program,
-    dims: &Vector<DimId, u64>,
-    statement: StatementId,
-    launch: &LaunchRecord,
-    uses: &mut Uses<'static>,
-) {
+fn updates(flat: &Flattened, statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'static>) {
+    let program = flat.checked.program();
     let accesses = program.statements[statement].accesses.iter();
     let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());
     for (access, param) in accesses.zip(buffers).filter(|(access, _)| access.mode == Mode::Atomic) {
@@ -113,7 +108,13 @@ fn updates(
             Updates::Nothing if param.kind == ParamKind::Atomic => continue,
             _ => Effect::Ordered,
         };
-        let one = Use { statement, effect, lo: dims[access.lo], hi: dims[access.hi] };
+        // A setter may move the range anywhere.
+        let (lo, hi) = if flat.moves.moves(access.lo) || flat.moves.moves(access.hi) {
+            (0, flat.sizes[program.buffers[access.buffer].len])
+        } else {
+            (flat.sizes[access.lo], flat.sizes[access.hi])
+        };
+        let one = Use { statement, effect, lo, hi };
         uses.entry(State::Buffer(access.buffer)).or_default().push(one);
     }
 }

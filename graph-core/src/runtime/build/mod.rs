@@ -4,6 +4,7 @@
 //! - `given`: arguments whose types are known when the program runs;
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
 //!   the flat program that it gives; `recursion`: calls that have no end;
+//! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -19,24 +20,29 @@ mod given;
 mod hidden;
 mod hook;
 mod instances;
+mod moves;
 mod nodes;
 mod patch;
 mod planning;
 mod plans;
+mod polys;
 mod questions;
 mod recall;
 mod recursion;
+mod shift;
+mod symbols;
 mod tables;
 
 pub(crate) use answers::Asked;
-pub use body::Body;
+pub use body::{Body, Sets};
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub(crate) use definition::Definition;
-pub(crate) use flattened::Flattened;
+pub(crate) use flattened::{Built, Flattened};
 pub use given::{CalledItem, Given, LaunchedItem};
 pub(crate) use given::{GivenArgument, Misfit, Value};
 pub(crate) use hook::apply as apply_hook;
 pub use hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
+pub(crate) use moves::Shift;
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
 pub(crate) use plans::flattened;

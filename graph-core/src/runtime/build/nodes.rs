@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::index::{Vector, size};
-use crate::ir::{BufferId, Kind, Program, StatementId};
+use crate::ir::{BufferId, DimId, Kind, Program, StatementId};
 use crate::layout::ALIGNMENT;
-use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, What};
+use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What};
 
 use crate::runtime::cuda::{Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
@@ -33,6 +33,8 @@ pub(crate) struct Nodes {
     pub words: Vec<Word>,
     /// The address of each buffer.
     pub bases: Vector<BufferId, u64>,
+    /// The targets of all accesses, if setters change some.
+    pub pointed: Option<Vector<PointedId, Pointed>>,
     /// The tables of batched launches.
     pub batches: Batches,
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
@@ -63,6 +65,7 @@ impl Nodes {
             records,
             words,
             bases: Vector::new(),
+            pointed: None,
             batches: Batches::new(planned.variants),
             fill_kernels: Vector::filled(false, definition.program().statements.len()),
             open: BTreeMap::new(),
@@ -75,6 +78,7 @@ impl Nodes {
             nodes.fill_kernels[statement] = true;
         }
         nodes.note_open(&[], open);
+        nodes.point(definition);
         nodes
     }
 
@@ -85,6 +89,12 @@ impl Nodes {
         self.operations = planned.operations;
         self.batches = Batches::new(planned.variants);
         self.left_alone = planned.left_alone;
+        self.point(definition);
+    }
+
+    fn point(&mut self, definition: &Definition) {
+        let moves = &definition.flat.moves;
+        self.pointed = moves.pointed(&self.operations, definition.program(), &definition.dims);
     }
 
     /// Creates the graph, with the addresses of the argument buffers.
@@ -227,7 +237,7 @@ impl Nodes {
             && let Kind::Launch(ref launch) = self.records[statement]
         {
             let words = &mut self.words[size(launch.first)..];
-            address(&self.operations, &self.bases, (statement, launch), words);
+            address((&self.operations, self.pointed.as_ref()), &self.bases, (statement, launch), words);
             let values = Values { words, params: launch.kernel.params };
             let launching = launch.launching();
             return driver
@@ -261,7 +271,7 @@ impl Nodes {
                 self.words = words;
                 self.records[statement] = record?;
                 let mut scratch = std::mem::take(&mut self.scratch);
-                let emission = self.emission(&definition.flat);
+                let emission = self.emission(&definition.flat, &definition.dims);
                 let added = self.records[statement].node(&emission, statement, |node| {
                     let context = definition.context;
                     let (words, scratch) = (&self.words, &mut scratch);
@@ -275,11 +285,12 @@ impl Nodes {
     }
 
     /// Returns the addresses that nodes are given.
-    pub(crate) fn emission<'n>(&'n self, flat: &'n Flattened) -> Emission<'n> {
+    pub(crate) fn emission<'n>(&'n self, flat: &'n Flattened, dims: &'n Vector<DimId, u64>) -> Emission<'n> {
         Emission {
             program: flat.checked.program(),
-            dims: &flat.values,
+            dims,
             operations: &self.operations,
+            pointed: self.pointed.as_ref(),
             bases: &self.bases,
             fill_kernels: &self.fill_kernels,
         }
@@ -294,7 +305,12 @@ impl Nodes {
         record: Record,
         words: &mut [Word],
     ) -> Result<Record> {
-        record.resolve(&self.emission(&definition.flat), statement, &mut definition.modules, words)
+        record.resolve(
+            &self.emission(&definition.flat, &definition.dims),
+            statement,
+            &mut definition.modules,
+            words,
+        )
     }
 
     /// True if launches differ from how they are written.

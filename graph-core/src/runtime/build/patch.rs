@@ -15,7 +15,7 @@ impl Nodes {
         let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
         let node = self.nodes[operation];
         let mut scratch = std::mem::take(&mut self.scratch);
-        let emission = self.emission(&definition.flat);
+        let emission = self.emission(&definition.flat, &definition.dims);
         let set = self.records[statement].node(&emission, statement, |params| {
             let Definition { driver, context, .. } = *definition;
             let (exec, words, scratch) = (self.exec, &self.words, &mut scratch);

@@ -41,7 +41,7 @@ pub(crate) fn plan(
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {
-    let Flattened { checked, values: dims, .. } = flat;
+    let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
     let changing = Changing::of(&flat.scalars, program.statements.len());
     let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
@@ -59,7 +59,7 @@ pub(crate) fn plan(
     }
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
-    let edges = if shared { hidden::edges(checked, dims, records)? } else { Vec::new() };
+    let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
     let mut rules = hook::rules();
     loop {
         let given = Rules { allowed, tuning: facts.tuning.clone(), added: Vec::new() };

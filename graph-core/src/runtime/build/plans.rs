@@ -4,20 +4,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::Checked;
 use crate::compile::{self, BackError, Wishes};
-use crate::expand::{Answers, At, Described, Expanded, Frame, FrameId, Number, Refusal, expand};
-use crate::index::Vector;
-use crate::ir::{DimId, Memory, Program, StatementId};
+use crate::expand::{
+    Answers, At, Described, Expanded, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
+};
+use crate::index::{Vector, size};
+use crate::ir::{DimId, Memory, Mode, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
-use crate::order::Functions;
+use crate::order::{Functions, Source};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op, TableHandle};
+use cuweave_ptx::poly::Poly;
 
 use crate::runtime::error::{Error, refused_program};
 
 use super::answers::Asked;
 use super::checks::check_lengths;
-use super::flattened::{Flattened, Parts};
+use super::flattened::{Built, Flattened, Parts};
+use super::moves::Moves;
 use super::recall::{keep, recalled};
 
 /// The inputs of a plan.
@@ -72,10 +76,14 @@ impl<K, V> Kept<K, V> {
     }
 }
 
-/// Flat functions by the address of their table, which is a static, and by the values of their bounds.
-static FLAT: Kept<(usize, Vector<DimId, u64>), Flattened> = Kept::new();
-/// Flat programs by the values of their bounds, which are compared first: programs of one function differ in them.
-static CHECKED: Kept<(Vector<DimId, u64>, Program, Functions), Checked> = Kept::new();
+/// The lengths, the bounds as numbers or as polynomials, and what they belong to. Programs of one function differ in their numbers,
+/// so these are compared first.
+type Numbered<F> = (Vector<DimId, u64>, Vec<Poly>, F);
+
+/// Flat functions by their lengths and the bounds that no setter changes, by the polynomials of the others, and by the address of
+/// their table, which is a static. `None` where setters change no bounds though the polynomials say so.
+static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
+static CHECKED: Kept<Numbered<(Program, Functions)>, Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl Key {
@@ -91,8 +99,8 @@ impl Key {
     }
 }
 
-/// Returns the flat program of a function, ordered and checked for the values of its bounds by the code that the macro checks
-/// with: the macro compares expressions, this compares their values.
+/// Returns the flat program of a function, ordered and checked by the code that the macro checks with: bounds that setters change
+/// are compared as polynomials, and all others by their values.
 ///
 /// # Errors
 ///
@@ -101,52 +109,145 @@ pub(crate) fn flattened(
     table: &TableHandle,
     arguments: &[Described],
     asked: &mut Asked<'_>,
-) -> Result<Arc<Flattened>, Error> {
+) -> Result<Built, Error> {
     let TableHandle::Static(of_code) = *table else {
-        return Ok(Arc::new(checked(expand(table, arguments, asked)?, arguments)?));
+        return Ok(checked(expand(table, arguments, asked)?, arguments, asked)?.0);
     };
-    if let Some(flat) = recalled(of_code, arguments, asked) {
-        return Ok(flat);
+    if let Some(built) = recalled(of_code, arguments, asked) {
+        return Ok(built);
     }
-    let flat = anew(of_code, arguments, asked)?;
-    keep(of_code, arguments, asked, &flat);
-    Ok(flat)
+    let built = anew(of_code, arguments, asked)?;
+    keep(of_code, arguments, asked, &built);
+    Ok(built)
 }
 
 /// As [`flattened`], with an expansion.
-fn anew(
-    table: &'static Decoded,
-    arguments: &[Described],
-    asked: &mut Asked<'_>,
-) -> Result<Arc<Flattened>, Error> {
+fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>) -> Result<Built, Error> {
     let handle = TableHandle::Static(table);
     if !table.structure.is_flat() {
-        return Ok(Arc::new(checked(expand(&handle, arguments, asked)?, arguments)?));
+        return Ok(checked(expand(&handle, arguments, asked)?, arguments, asked)?.0);
     }
     let root = Vector::from(vec![Frame::outermost(handle.clone())]);
     let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
-    let values: Result<Vector<DimId, u64>, Error> =
-        table.program.dims.ids().map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
-    let values = values?;
-    let key = (std::ptr::from_ref(table).addr(), values.clone());
-    FLAT.get_or_make(key, |_| checked(expand(&handle, &[], &mut Known { values: &values, asked })?, &[]))
+    let numbers: Result<Vector<DimId, Number>, Error> =
+        table.program.dims.ids().map(|dim| asked.bound(at, dim, &mut |_| None)).collect();
+    let numbers = numbers?;
+    let moves = |number: &&Number| number.poly.as_constant().is_none();
+    let sizes = numbers.iter().map(|number| if moves(&number) { 0 } else { number.value }).collect();
+    let polys = numbers.iter().filter(moves).map(|number| number.poly.clone()).collect();
+    let make = |asked: &mut Asked<'_>| {
+        let expanded = expand(&handle, &[], &mut Known { numbers: &numbers, asked })?;
+        checked(expanded, &[], asked)
+    };
+    let mut made = None;
+    let kept = FLAT.get_or_make((sizes, polys, std::ptr::from_ref(table).addr()), |_| {
+        let (built, symbolic) = make(asked)?;
+        let flat = made.insert(built).flat.clone();
+        Ok::<_, Error>(symbolic.then_some(flat))
+    })?;
+    match (made, &*kept) {
+        (Some(built), _) => Ok(built),
+        (None, Some(flat)) => match flat.moves.values(asked, &flat.frames, &flat.sizes) {
+            Ok((dims, symbols)) => {
+                if !flat.moves.is_empty() {
+                    check_lengths(flat.checked.program(), &dims)?;
+                }
+                Ok(Built { flat: flat.clone(), dims, symbols })
+            }
+            // A bound that is negative on the way is not what its polynomial is.
+            Err(_) => Ok(make(asked)?.0),
+        },
+        (None, None) => Ok(make(asked)?.0),
+    }
 }
 
-/// Orders and checks a flat program.
-fn checked(expanded: Expanded, arguments: &[Described]) -> Result<Flattened, Error> {
-    let Expanded { source, values, elements, instances, frames } = expanded;
+/// Orders and checks a flat program for all values that setters may bring. If that cannot be proved right, it is done for the
+/// values of this build, setters change no bounds, and the result is marked by `false`.
+fn checked(
+    mut expanded: Expanded,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+) -> Result<(Built, bool), Error> {
+    let (symbols, mut fixed) = asked.settle(&mut expanded);
+    let Expanded { mut source, values, moving, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
-    let key = (values.clone(), source.program.clone(), source.regions.functions.clone());
-    let checked = CHECKED.get_or_make(key, |(_, program, _)| {
-        let (checked, found) = compile::front(source);
-        checked.ok_or_else(|| refused_program(program, &found))
-    })?;
-    Ok(Flattened::new(checked, Parts { values, elements, instances, frames }, arguments))
+    let now: Vec<u64> = symbols.iter().map(|symbol| symbol.value).collect();
+    let value = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
+    let with_poly = |moving: Moving| {
+        let poly = source.polys[moving.dim].clone();
+        (moving, poly)
+    };
+    let mut bounds: Vec<(Moving, Poly)> = moving.into_iter().map(with_poly).collect();
+    let agrees = |(moving, poly): &(Moving, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
+    let mut symbolic = bounds.iter().all(agrees);
+    let mut sizes = values.clone();
+    let functions = source.regions.functions.clone();
+    let by_values = |program: Program| Source::with_values(program, functions.clone(), &values);
+    let checked = loop {
+        if !symbolic {
+            for (moving, _) in std::mem::take(&mut bounds) {
+                fixed.extend(moving.of);
+            }
+            sizes.clone_from(&values);
+            source = by_values(source.program);
+        }
+        // A bound that no setter changes keeps its value.
+        let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
+        changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
+        let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
+        let again = (!bounds.is_empty()).then(|| source.program.clone());
+        let key = (sizes.clone(), polys, (source.program.clone(), functions.clone()));
+        let ordered = CHECKED.get_or_make(key, |(_, _, (program, _))| {
+            let (checked, found) = compile::front(source);
+            checked.ok_or_else(|| Box::new((program.clone(), found)))
+        });
+        match ordered {
+            Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
+                // Of elements that are fresh for some values a kernel may read those that are written for these.
+                Some(program) if is_other(by_values(program.clone()), &checked) => {
+                    source = by_values(program);
+                }
+                _ => break checked,
+            },
+            Err(refused) if bounds.is_empty() => return Err(refused_program(&refused.0, &refused.1)),
+            Err(refused) => source = by_values(refused.0),
+        }
+        symbolic = false;
+    };
+    let scalars = frames[FrameId::OUTERMOST].table.scalars.len();
+    let moves = Moves::new(checked.program(), (symbols, bounds), scalars);
+    let symbols = if moves.is_empty() { Vec::new() } else { now };
+    let parts = Parts { elements, instances, frames };
+    let flat = Flattened::new(checked, (sizes, moves, &fixed), parts, arguments);
+    Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
+}
+
+/// Returns true if a launch is given elements by `&mut` that are not proved to be written.
+fn is_fresh(
+    checked: &Checked,
+    instances: &Vector<StatementId, Instance>,
+    frames: &Vector<FrameId, Frame>,
+) -> bool {
+    checked.program().statements.iter().zip(instances).any(|(statement, instance)| {
+        let template = &frames[instance.frame].table.program.statements[instance.template];
+        let pairs = statement.accesses.iter().zip(template.accesses.iter());
+        pairs.into_iter().any(|(now, written)| now.mode != written.mode)
+    })
+}
+
+/// Returns true if a program has other modes for the values of this build.
+fn is_other(numeric: Source, checked: &Checked) -> bool {
+    let (numeric, _) = compile::front(numeric);
+    let modes = |checked: &Checked| -> Vec<Mode> {
+        let statements = checked.program().statements.iter();
+        statements.flat_map(|statement| statement.accesses.iter()).map(|access| access.mode).collect()
+    };
+    numeric.is_some_and(|numeric| modes(&numeric) != modes(checked))
 }
 
 /// The answers for a flat function whose bounds are computed.
 struct Known<'k, 'b> {
-    values: &'k Vector<DimId, u64>,
+    numbers: &'k Vector<DimId, Number>,
     asked: &'k mut Asked<'b>,
 }
 
@@ -159,7 +260,7 @@ impl Answers for Known<'_, '_> {
         dim: DimId,
         _: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Error> {
-        Ok(Number::constant(self.values[dim]))
+        Ok(self.numbers[dim].clone())
     }
 
     fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Error> {

@@ -1,4 +1,4 @@
-//! The flat programs of earlier builds.
+//! The flat programs of earlier builds, with the values of their bounds.
 //!
 //! A flat program follows from the table, the described arguments and the answers to the questions of its expansion alone. So a
 //! build whose questions get the answers of an earlier build needs no expansion, order or check. Bounds that are computed of loop
@@ -12,7 +12,7 @@ use crate::table::Decoded;
 use crate::runtime::error::Result;
 
 use super::answers::Asked;
-use super::flattened::Flattened;
+use super::flattened::Built;
 use super::questions::Asking;
 
 /// The flat program of an earlier build.
@@ -20,7 +20,7 @@ struct Earlier {
     table: &'static Decoded,
     arguments: Vec<Described>,
     questions: Vec<Asking>,
-    flat: Arc<Flattened>,
+    built: Built,
 }
 
 /// The latest flat programs, the latest last.
@@ -35,25 +35,20 @@ pub(super) fn recalled(
     table: &'static Decoded,
     arguments: &[Described],
     asked: &mut Asked<'_>,
-) -> Option<Arc<Flattened>> {
+) -> Option<Built> {
     // The user's expressions may build graphs, so they are not asked under the lock.
     let earlier: Vec<Arc<Earlier>> = {
         let earlier = EARLIER.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |one: &&Arc<Earlier>| std::ptr::eq(one.table, table) && one.arguments == arguments;
         earlier.iter().rev().filter(same).cloned().collect()
     };
-    earlier.iter().find(|earlier| asked.agrees(earlier).unwrap_or(false)).map(|earlier| earlier.flat.clone())
+    earlier.iter().find(|earlier| asked.agrees(earlier).unwrap_or(false)).map(|earlier| earlier.built.clone())
 }
 
 /// Keeps the flat program of a build, all questions of which have been asked.
-pub(super) fn keep(
-    table: &'static Decoded,
-    arguments: &[Described],
-    asked: &mut Asked<'_>,
-    flat: &Arc<Flattened>,
-) {
+pub(super) fn keep(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>, built: &Built) {
     let questions = std::mem::take(&mut asked.questions.list);
-    let one = Earlier { table, arguments: arguments.to_vec(), questions, flat: flat.clone() };
+    let one = Earlier { table, arguments: arguments.to_vec(), questions, built: built.clone() };
     let mut earlier = EARLIER.lock().unwrap_or_else(PoisonError::into_inner);
     // What is dropped is dropped after the lock.
     let _dropped = (earlier.len() >= MOST).then(|| earlier.remove(0));
@@ -65,7 +60,7 @@ impl Asked<'_> {
     /// Returns true if the questions of an earlier build get the same answers. An error leaves the question to the expansion.
     fn agrees(&mut self, earlier: &Earlier) -> Result<bool> {
         for (nth, other) in earlier.questions.iter().enumerate() {
-            let at = Place { frames: &earlier.flat.frames, frame: other.frame, turns: &other.turns };
+            let at = Place { frames: &earlier.built.flat.frames, frame: other.frame, turns: &other.turns };
             let answer = match self.questions.list.get(nth) {
                 Some(asking) if asking.is(at, other.question) => asking.answer,
                 Some(_) => return Ok(false),

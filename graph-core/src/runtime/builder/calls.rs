@@ -38,7 +38,10 @@ impl Program {
                 (None, Parameter::Scalar(_)) => {
                     let source = self.scalar_source(&site, argument)?;
                     let one = Sources { list: vec![source.clone()], texts: Vec::new() };
-                    arguments.push(CallArgument::Scalar(self.mentioned(&one).into_iter().collect()));
+                    arguments.push(CallArgument::Scalar {
+                        of: self.mentioned(&one).into_iter().collect(),
+                        value: None,
+                    });
                     source
                 }
                 (Some((view, mode)), Parameter::Buffer(parameter)) => {

@@ -210,7 +210,9 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
             argument: ArgumentId::new(id.index()),
             path: Vec::new(),
             line: symbol.place.line,
-            dims: in_bounds.contains(&id),
+            // Bounds of a builder are numbers.
+            fixed: in_bounds.contains(&id),
+            leaf: None,
             statements: with(0),
             grids: with(1),
             blocks: with(2),

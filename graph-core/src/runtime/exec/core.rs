@@ -152,7 +152,7 @@ impl Core {
             let slot = match self.operands.list.get(buffer.index()).and_then(|operand| operand.slot.clone()) {
                 Some(slot) => slot,
                 None => {
-                    let len = flat.values[program.buffers[buffer].len];
+                    let len = flat.sizes[program.buffers[buffer].len];
                     let len = (len, element(program, buffer), flat.elements[buffer]);
                     let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer]);
                     Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)

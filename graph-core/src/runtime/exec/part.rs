@@ -8,6 +8,7 @@ use crate::ir::{StatementId, Text};
 
 use crate::runtime::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
 
+use crate::runtime::build::Shift;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::statements::{self, Open};
 use crate::runtime::token::Token;
@@ -235,7 +236,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         let Some(scalar) = flat.field(self.argument, &path) else {
             return Err(Error::Plan(format!("`{}` has no scalar `{field}`", self.name)));
         };
-        if scalar.dims {
+        if scalar.fixed {
             let mut at = self.at();
             at.name = format!("{}.{field}", self.name);
             let reason = "reaches a length, a bound or a choice, and cannot be set".to_owned();
@@ -246,7 +247,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
         let Anew { records, open } = change.place.evaluate(&scalar.statements, Token)?;
         let core = change.place.core(Token);
-        core.exchange(&scalar.statements, records)?;
+        core.exchange(&scalar.statements, records, &mut Shift::default())?;
         core.nodes.note_open(&scalar.statements, open);
         change.old = None;
         Ok(())

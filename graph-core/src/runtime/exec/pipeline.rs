@@ -9,13 +9,13 @@ use std::time::Instant;
 use cudarc::driver::CudaContext;
 
 use crate::index::Vector;
-use crate::ir::StatementId;
+use crate::ir::{DimId, StatementId};
 use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Body, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, check_recursion,
-    flattened, plan,
+    Asked, Body, Built, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap,
+    check_recursion, flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
@@ -43,7 +43,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         .values(Token)
         .table(Token)
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
-    let flat = {
+    let Built { flat, dims, symbols } = {
         let body = args.values(Token);
         let described = args.described(Token);
         let flat = described.and_then(|described| flattened(&table, &described, &mut Asked::new(&body)));
@@ -51,18 +51,19 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         driver.enter(Context::of(ctx))?;
         flat?
     };
-    let (program, dims) = (flat.checked.program(), &flat.values);
+    let program = flat.checked.program();
 
     let mut owners = Owners::default();
     let mut visitor = Visitor::new(ctx, &mut owners);
     args.operands(&mut visitor, Token);
     let operands = visitor.finish()?;
-    check_operands(program, dims, 0, &operands)?;
-    check_overlap(program, dims, &operands)?;
+    check_operands(program, &dims, 0, &operands)?;
+    check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let evaluate =
-        |programmatic| evaluate(&flat, &args, &limits, Modules::new(driver, ctx.clone(), programmatic));
+    let evaluate = |programmatic| {
+        evaluate((&flat, &dims), &args, &limits, Modules::new(driver, ctx.clone(), programmatic))
+    };
     let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, records, words, open) = match programmatic {
@@ -79,6 +80,8 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     apply_hook(program, &mut planned.operations)?;
     let definition = Definition {
         flat: flat.clone(),
+        dims,
+        symbols,
         driver,
         ctx: ctx.clone(),
         context: Context::of(ctx),
@@ -104,15 +107,14 @@ type Evaluated = Vector<StatementId, Record>;
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
 /// the launches that are not proved to write all.
 fn evaluate<A: GraphFn>(
-    flat: &Flattened,
+    (flat, dims): (&Flattened, &Vector<DimId, u64>),
     args: &A,
     limits: &Limits,
     mut modules: Modules,
 ) -> Result<(Modules, Evaluated, Vec<Word>, Open)> {
     let program = flat.checked.program();
     let statements: Vec<StatementId> = program.statements.ids().collect();
-    let mut evaluation =
-        Evaluation::new(program, &flat.values, limits, &mut modules, (statements.len(), Vec::new()));
+    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
     evaluation.statements(flat, &args.values(Token), &statements)?;
     let (records, words, open) = evaluation.into_parts();
     Ok((modules, records.into(), words, open))

@@ -9,7 +9,7 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{check_new_overlap, check_operands};
+use crate::runtime::build::{Asked, Flattened, Shift, check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::observe::annotate;
@@ -53,18 +53,19 @@ impl<A: GraphFn> ExecCore<A> {
         let flat = self.core.definition.flat.clone();
         let scalar = &flat.scalars[ScalarId::new(index)];
         self.core.changeable()?;
-        if scalar.dims {
+        if scalar.fixed {
             let file = self.core.definition.program().file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 }),
-                reason: "reaches a length, a bound or a choice, and cannot be set".to_owned(),
+                reason: "reaches a length, a loop or a choice, or a bound whose ranges are right for this value alone, and cannot be set".to_owned(),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation: the old value is restored then too.
-        let mut change = Change { exec: self, place, old: Some(old) };
+        // The user's expressions may panic during evaluation: the old values are restored then too.
+        let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
+        change.move_bounds(&flat, ScalarId::new(index))?;
         let (records, open) = change.exec.evaluate(&scalar.statements)?;
-        change.exec.core.exchange(&scalar.statements, records)?;
+        change.exec.core.exchange(&scalar.statements, records, &mut change.shift)?;
         change.exec.core.nodes.note_open(&scalar.statements, open);
         change.old = None;
         Ok(())
@@ -76,7 +77,7 @@ impl<A: GraphFn> ExecCore<A> {
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
             core.definition.flat.checked.program(),
-            &core.definition.flat.values,
+            &core.definition.dims,
             &core.definition.limits,
             &mut core.definition.modules,
             room,
@@ -93,17 +94,40 @@ impl<A: GraphFn> ExecCore<A> {
     }
 }
 
-/// A scalar argument that is being set. Its drop before completion restores the old value.
+/// A scalar argument that is being set. Its drop before completion restores the old values.
 struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     exec: &'e mut ExecCore<A>,
     place: P,
     old: Option<T>,
+    /// The old values of bounds.
+    shift: Shift,
+}
+
+impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Change<'_, A, T, P> {
+    /// Gives the bounds that the scalar reaches their new values, and checks the ranges.
+    fn move_bounds(&mut self, flat: &Flattened, scalar: ScalarId) -> Result<()> {
+        let moved = &flat.moves.of[scalar];
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let ExecCore { core, args, .. } = &mut *self.exec;
+        let definition = &mut core.definition;
+        let body = args.values(Token);
+        let known = (&definition.dims, definition.symbols.as_slice());
+        self.shift = flat.moves.shift(moved, &mut Asked::new(&body), &flat.frames, known)?;
+        self.shift.swap(definition, &mut core.nodes);
+        flat.moves.check(moved, flat.checked.program(), &definition.dims)?;
+        self.shift.point(moved, definition, &mut core.nodes);
+        Ok(())
+    }
 }
 
 impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
     fn drop(&mut self) {
         if let Some(old) = self.old.take() {
             *(self.place)(&mut self.exec.args) = old;
+            let core = &mut self.exec.core;
+            self.shift.swap(&mut core.definition, &mut core.nodes);
         }
     }
 }
@@ -168,8 +192,13 @@ impl Core {
         context::enter(self.definition.driver, &self.definition.ctx)
     }
 
-    /// Replaces records, and the parameters of their nodes. Restores both on failure.
-    pub(super) fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Record>) -> Result<()> {
+    /// Replaces records, and the parameters of their nodes. `shift` has the old values of bounds. Restores all on failure.
+    pub(super) fn exchange(
+        &mut self,
+        statements: &[StatementId],
+        mut records: Vec<Record>,
+        shift: &mut Shift,
+    ) -> Result<()> {
         let swap = |core: &mut Core, records: &mut [Record]| {
             statements
                 .iter()
@@ -183,6 +212,7 @@ impl Core {
         swap(self, &mut records);
         self.nodes.patch_all(&self.definition, statements).inspect_err(|_| {
             swap(self, &mut records);
+            std::mem::take(shift).swap(&mut self.definition, &mut self.nodes);
             self.put_back(statements);
         })
     }

@@ -35,11 +35,11 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// Collects what the setters of a function's scalars reach; a scalar that reaches a length has none.
+    /// Collects the statements whose configuration a setter may change; a fixed scalar has no setter.
     pub fn of(scalars: &Vector<ScalarId, Scalar>, statements: usize) -> Changing {
         let none = Vector::filled(false, statements);
         let mut changing = Changing { grids: none.clone(), blocks: none };
-        for scalar in scalars.iter().filter(|scalar| !scalar.dims) {
+        for scalar in scalars.iter().filter(|scalar| !scalar.fixed) {
             scalar.grids.iter().for_each(|&id| changing.grids[id] = true);
             scalar.blocks.iter().for_each(|&id| changing.blocks[id] = true);
         }

@@ -2,7 +2,7 @@
 
 use crate::index::Vector;
 use crate::ir::{BufferId, DimId, Program, StatementId};
-use crate::operation::Operations;
+use crate::operation::{Operations, Pointed, PointedId};
 
 use crate::runtime::cuda::{Context, Driver, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
 
@@ -11,6 +11,8 @@ pub(crate) struct Emission<'n> {
     pub program: &'n Program,
     pub dims: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
+    /// The targets of all accesses, if setters change some.
+    pub pointed: Option<&'n Vector<PointedId, Pointed>>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cuweave_core::codes::Code;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, Kind, Lifetime, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, DimId, Kind, Lifetime, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident};
@@ -15,7 +15,7 @@ use syn::{Attribute, Expr, ExprCall, Path};
 use super::calls::is_named;
 use super::names::{Names, chains};
 use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
-use crate::dims::{Bound, compact};
+use crate::dims::{Bound, compact, is_integer};
 use crate::graph::paths::{self, Callee};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
@@ -41,9 +41,12 @@ impl Lowering<'_> {
                     // A `let` of a scalar passes on the scalars that it is computed of.
                     let found = Names::of(&value);
                     let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
-                    let mut numbers: Vec<ScalarId> = numbers.copied().collect();
-                    numbers.extend(self.fields_in(&value));
-                    bindings.push(Argument::Scalar(numbers));
+                    let mut of: Vec<ScalarId> = numbers.copied().collect();
+                    let fields = self.fields_in(&value);
+                    // A scalar of a record is no bound: its value may change.
+                    let bound = if fields.is_empty() { self.integer(&value) } else { None };
+                    of.extend(fields);
+                    bindings.push(Argument::Scalar { of, value: bound });
                     arguments.push(LaunchArgument::Scalar(Box::new(value)));
                 }
                 Ok(Passed::Borrowed(access)) => {
@@ -104,6 +107,15 @@ impl Lowering<'_> {
             None => self.callees.push(Callee { path: path.clone(), results }),
         }
         number
+    }
+
+    /// Returns an integer expression as a bound.
+    fn integer(&mut self, value: &Expr) -> Option<DimId> {
+        if !is_integer(value, &self.integers) {
+            return None;
+        }
+        let bound = Bound::of(value, true, &self.integers, &mut self.symbols);
+        Some(self.dim(bound))
     }
 
     /// Settles which names of `let` are those of calls that may return nothing: those that no statement uses as a buffer.

@@ -100,9 +100,15 @@ pub fn within(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, exp
 
 /// Adds every name in tokens; every word of a text may be one, since `format!("{n}")` captures `n`.
 pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
+    let (mut dots, mut member) = (false, false);
     for token in tokens {
+        // `d` in `layer.d`, and not in `0..d`.
+        let dot = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
+        let of_a_value = std::mem::replace(&mut member, dot && !dots);
+        dots = dot;
         match token {
             TokenTree::Group(group) => collect(group.stream(), names),
+            TokenTree::Ident(_) if of_a_value => {}
             TokenTree::Ident(name) => drop(names.insert(name.to_string())),
             TokenTree::Literal(literal) => {
                 let text = literal.to_string();

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave_core::ids::{LeafId, VariableId};
+use cuweave_core::ids::{LeafId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::structure::Variable;
 use cuweave_core::table::Op;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Expr, Type};
 
 use super::names::collect;
@@ -83,6 +83,23 @@ pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     let mut turns: Vec<VariableId> = names.iter().filter_map(|name| turn_of(name)).collect();
     turns.sort_unstable();
     turns
+}
+
+/// Returns the expression of the user's that a leaf is computed of: `n` of `dim(n)`.
+pub fn expression(leaf: &TokenStream) -> TokenStream {
+    match leaf.clone().into_iter().last() {
+        Some(TokenTree::Group(group)) => group.stream(),
+        _ => leaf.clone(),
+    }
+}
+
+/// Returns the scalar arguments that a leaf mentions, rising, each once.
+pub(super) fn scalars_in(leaf: &TokenStream, numbers: &BTreeMap<String, ScalarId>) -> Vec<ScalarId> {
+    let mut names = BTreeSet::new();
+    collect(expression(leaf), &mut names);
+    let mut scalars: Vec<ScalarId> = names.iter().filter_map(|name| numbers.get(name).copied()).collect();
+    scalars.sort_unstable();
+    scalars
 }
 
 /// The names of the scalar arguments, and of those whose type is an integer.

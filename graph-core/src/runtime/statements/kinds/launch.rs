@@ -4,7 +4,7 @@ use crate::codes::Code;
 use crate::diagnostic::render;
 use crate::index::{Index, Vector, narrow, size};
 use crate::ir::{Access, BufferId, Mode, StatementId};
-use crate::operation::Operations;
+use crate::operation::{Operations, Pointed, PointedId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::runtime::cuda::{self, Launching, Node, Outcome, Values, Word};
@@ -217,18 +217,20 @@ pub(super) fn resolve(
     launch: &LaunchRecord,
     words: &mut [Word],
 ) {
-    address(emission.operations, emission.bases, (statement, launch), &mut words[size(launch.first)..]);
+    let pointed = (emission.operations, emission.pointed);
+    address(pointed, emission.bases, (statement, launch), &mut words[size(launch.first)..]);
 }
 
-/// Writes the addresses of a launch's buffers into its words.
+/// Writes the addresses of a launch's buffers into its words. `moved` has the targets of all accesses where setters change some.
 #[inline]
 pub(crate) fn address(
-    operations: &Operations,
+    (operations, moved): (&Operations, Option<&Vector<PointedId, Pointed>>),
     bases: &Vector<BufferId, u64>,
     (statement, launch): (StatementId, &LaunchRecord),
     words: &mut [Word],
 ) {
-    let pointed = &operations.pointed.as_slice()[operations.pointed_of[statement].index()..];
+    let pointed = moved.unwrap_or(&operations.pointed);
+    let pointed = &pointed.as_slice()[operations.pointed_of[statement].index()..];
     for (word, at) in launch.kernel.address_words().zip(pointed) {
         words[word] = cuda::address_word(bases[at.buffer].wrapping_add(at.offset));
     }

@@ -1,0 +1,65 @@
+//! The bounds of setters, and the items by which functions ask for each other's.
+
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Index;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::expand::Expansion;
+use super::setters::Setter;
+use super::signature::{Argument, ArgumentKind};
+
+impl Expansion<'_> {
+    /// Returns the bounds of a scalar's setter.
+    pub(super) fn setter_bounds(&self, scalar: ScalarId) -> TokenStream {
+        let Setter { fixed, passed } = &self.setters[scalar];
+        // Of another type than the item: else rustc tells the message of `Sets` where a caller asks.
+        let own = fixed.iter().map(|_| {
+            let reason = reason_name(scalar);
+            quote!(for<'__setter> (): #reason)
+        });
+        // A scalar that is settled here needs no other reason.
+        let passed = passed.iter().filter(|_| fixed.is_none()).filter_map(|(callee, index)| {
+            let last = callee.segments.last().map(|last| &last.ident)?;
+            Some(quote!(for<'__setter> #callee::#last: ::cuweave::__private::Sets<#index>))
+        });
+        let bounds: Vec<TokenStream> = own.chain(passed).collect();
+        if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
+    }
+
+    /// Returns the implementations by which the setters of other functions ask for those of this one, and the traits whose
+    /// messages say why a scalar has none.
+    pub(super) fn settable(&self) -> TokenStream {
+        let name = self.name();
+        let mut tokens = TokenStream::new();
+        let arguments = self.signature.arguments.iter().enumerate();
+        let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
+        for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {
+            let scalar = ScalarId::new(number);
+            if let Some(reason) = &self.setters[scalar].fixed {
+                let trait_name = reason_name(scalar);
+                let message = format!("`{argument}` of `{name}` has no setter: {reason}");
+                let label = format!("the graph is built for one value of `{argument}`");
+                tokens.extend(quote! {
+                    #[diagnostic::on_unimplemented(
+                        message = #message,
+                        label = #label,
+                        note = "build the graph again for another value"
+                    )]
+                    trait #trait_name {}
+                });
+            }
+            let bounds = self.setter_bounds(scalar);
+            tokens.extend(quote! {
+                #[doc(hidden)]
+                impl ::cuweave::__private::Sets<#index> for #name::#name #bounds {}
+            });
+        }
+        tokens
+    }
+}
+
+/// Returns the name of the trait that says why a scalar has no setter.
+fn reason_name(scalar: ScalarId) -> Ident {
+    format_ident!("__Fixed{}", scalar.as_u32(), span = Span::mixed_site())
+}

@@ -1,0 +1,115 @@
+//! Scalar arguments that can be set, and the reasons that others cannot.
+//!
+//! The order and the sizes of a graph are settled when it is built. A scalar that they are made of has no setter: its method has
+//! a bound that nothing meets, whose message names the reason. A scalar that a call passes on can be set if the callee's
+//! parameter can, which only rustc can find out: the method's bounds ask the callee's item.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::{Index, Vector, size};
+use cuweave_core::ir::{DimId, Kind};
+use cuweave_core::structure::{Argument, Item, Step, Turns};
+use cuweave_core::table::Op;
+use quote::ToTokens;
+use syn::Path;
+
+use super::lower::{Lowered, collect};
+
+/// What is known of the setter of a scalar.
+#[derive(Default)]
+pub(super) struct Setter<'l> {
+    /// The reason that there is none.
+    pub fixed: Option<String>,
+    /// The callees that it is passed to, each with the index of the parameter.
+    pub passed: Vec<(&'l Path, usize)>,
+}
+
+/// Returns what is known of the setters of the scalar arguments with these names.
+pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<ScalarId, Setter<'l>> {
+    let mut setters: Vector<ScalarId, Setter<'l>> = names.iter().map(|_| Setter::default()).collect();
+    if lowered.faulty {
+        return setters;
+    }
+    for (scalars, reason) in reasons(lowered, names) {
+        for scalar in scalars {
+            setters[scalar].fixed.get_or_insert_with(|| reason.clone());
+        }
+    }
+    let statements = lowered.source.program.statements.iter();
+    for (statement, syntax) in statements.zip(&lowered.syntax) {
+        let (Kind::Call(id), Some(callee), false) = (statement.kind, &syntax.path, syntax.faulty) else {
+            continue;
+        };
+        for (index, argument) in lowered.structure.calls[id].arguments.iter().enumerate() {
+            let Argument::Scalar { of, .. } = argument else { continue };
+            // The scalars of records stand behind those of the arguments.
+            for &scalar in of.iter().filter(|scalar| scalar.index() < names.len()) {
+                let passed = &mut setters[scalar].passed;
+                if !passed.contains(&(callee, index)) {
+                    passed.push((callee, index));
+                }
+            }
+        }
+    }
+    setters
+}
+
+/// Returns what is settled when a graph is built, in the words of a message, with the scalars that it depends on.
+fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, String)> {
+    let (program, structure) = (&lowered.source.program, &lowered.structure);
+    let of_dim = |dim: DimId| -> BTreeSet<ScalarId> {
+        let leaves = lowered.dims[dim.index()].iter().filter_map(|op| match op {
+            Op::Leaf(leaf) => structure.leaf_scalars.get(*leaf),
+            _ => None,
+        });
+        leaves.flatten().copied().collect()
+    };
+    let mut reasons: Vec<(BTreeSet<ScalarId>, String)> = program
+        .buffers
+        .iter()
+        .map(|buffer| (of_dim(buffer.len), format!("the length of `{}` depends on it", buffer.base_name())))
+        .collect();
+    let budget = program.options.budget.into_iter();
+    reasons.extend(budget.map(|dim| (of_dim(dim), "the budget depends on it".to_owned())));
+    let returned = structure.returned.iter();
+    reasons.extend(returned.map(|&(buffer, declared, _)| {
+        let name = &program.buffers[buffer].name;
+        (of_dim(declared), format!("the length of `{name}` depends on it"))
+    }));
+    for (_, dim, least) in &structure.at_least {
+        reasons.push((of_dim(*dim), format!("the build checks `#[at_least({least})]`")));
+    }
+    for step in structure.parts.iter().flat_map(|part| &part.path) {
+        if let Step::Index(dim) = step {
+            reasons.push((of_dim(*dim), "an index of a list of arguments depends on it".to_owned()));
+        }
+    }
+    let mut items: Vec<&Item> = structure.body.iter().collect();
+    while let Some(item) = items.pop() {
+        match item {
+            Item::Loop(each) => {
+                items.extend(&each.body);
+                if let Turns::Range(lo, hi) = each.turns {
+                    let scalars = &of_dim(lo) | &of_dim(hi);
+                    reasons.push((scalars, format!("the loop on line {} depends on it", each.line)));
+                }
+            }
+            Item::Choice(choice) => {
+                items.extend(choice.arms.iter().flatten());
+                let mut mentioned = BTreeSet::new();
+                collect(lowered.choices[size(choice.number)].to_token_stream(), &mut mentioned);
+                let scalars = scalars_among(&mentioned, names);
+                reasons.push((scalars, format!("the choice on line {} depends on it", choice.line)));
+            }
+            Item::Statement(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {}
+        }
+    }
+    reasons
+}
+
+/// Returns the scalars whose names stand among others.
+pub(super) fn scalars_among(mentioned: &BTreeSet<String>, names: &[String]) -> BTreeSet<ScalarId> {
+    let numbered = names.iter().enumerate();
+    numbered.filter(|(_, name)| mentioned.contains(*name)).map(|(at, _)| ScalarId::new(at)).collect()
+}

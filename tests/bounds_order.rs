@@ -1,0 +1,74 @@
+//! Bounds that move where the order takes a shorter way: numbers that are negative on the way, and ranges that are found by their
+//! numbers.
+
+use cuweave::Error;
+use cuweave::prelude::*;
+use cuweave_testkit::device::{alone, device};
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+/// A bound of which a part may be negative.
+#[cuweave::graph]
+fn shifted(n: u32, by: i32, x: &mut [f32; n]) {
+    scale[per_item(2)](&mut x[by + 5..by + 7], 2.0, 2);
+}
+
+/// Such a bound is not computed of numbers that are none of them negative, as the order takes it to be. So it has no setter then,
+/// whatever was built before.
+#[test]
+fn a_bound_that_is_negative_on_the_way_is_that_of_the_build() {
+    let device = device();
+    for by in [3, -2, 3, -5, 0, -2] {
+        let graph = shifted(&device.ctx, 16, by, device.upload(&[1.0_f32; 16])).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        assert_eq!(exec.set_by(4).is_ok(), by >= 0, "{by}");
+        assert!(matches!(exec.set_by(-1), Err(Error::BuildAgain { .. })), "{by}");
+        exec.launch(&device.stream).expect("it launches");
+        let from = if by >= 0 { 9 } else { (by + 5) as usize };
+        let plain: Vec<f32> =
+            (0..16).map(|at| if (from..from + 2).contains(&at) { 2.0 } else { 1.0 }).collect();
+        assert_eq!(device.download(&exec.args().x), plain, "{by}");
+    }
+    let refused = shifted(&device.ctx, 16, -6, device.zeros::<f32>(16)).expect_err("it begins before x");
+    assert!(matches!(refused, Error::Size { .. }), "{refused}");
+}
+
+/// Ranges that move among so many that do not that these are found by their numbers.
+#[cuweave::graph]
+fn crowded(rows: u32, at: u32, from: u32, seen: &mut [f32; 4], out: &mut [f32; 4 * rows]) {
+    let t = alloc::<f32>(4 * rows);
+    for i in 0..rows {
+        set[per_item(4)](&mut t[4 * i..4 * i + 4], 1.0, 4);
+    }
+    scale[per_item(4)](&mut t[at..at + 4], 3.0, 4);
+    copy(&t[from..from + 4], &mut seen);
+    for i in 0..rows {
+        scale[per_item(4)](&mut t[4 * i..4 * i + 4], 2.0, 4);
+    }
+    copy(&t, &mut out);
+}
+
+#[test]
+fn a_range_moves_among_hundreds() {
+    let device = alone();
+    let (mut seen, mut out) = (device.zeros::<f32>(4), device.zeros::<f32>(800));
+    let graph = crowded(&device.ctx, 200, 796, 0, &mut seen, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    for (seed, (at, from)) in (1..).zip([(796, 0), (0, 2), (398, 397), (2, 796), (4, 8), (796, 796)]) {
+        device.schedule(seed);
+        exec.set_at(at).expect("it is set");
+        exec.set_from(from).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+        let once = |one: u32| if (at..at + 4).contains(&one) { 3.0 } else { 1.0 };
+        let plain: Vec<f32> = (from..from + 4).map(once).collect();
+        assert_eq!(device.download(&exec.args().seen), plain, "{at} and {from}");
+        let plain: Vec<f32> = (0..800).map(|one| 2.0 * once(one)).collect();
+        assert_eq!(device.download(&exec.args().out), plain, "{at} and {from}");
+    }
+    drop(exec);
+    device.nothing_reported();
+}

@@ -1,0 +1,45 @@
+//! Scalars that a graph is built with have no setters: the message says what depends on them, also in a callee.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph(budget = bytes)]
+fn whole(n: u32, steps: u32, mode: u32, bytes: u64, at: u32, x: &mut [f32; n]) {
+    let t = alloc::<f32>(n);
+    copy(&x, &mut t);
+    for i in 0..steps {
+        scale[per_item(1)](&mut t[i..i + 1], 2.0, 1);
+    }
+    if mode == 1 {
+        copy(&t, &mut x);
+    }
+    scale[per_item(1)](&mut x[at..at + 1], 2.0, 1);
+}
+
+#[cuweave::graph]
+fn passes(len: u32, turns: u32, from: u32, y: &mut [f32; 64]) {
+    let twice = turns * 2;
+    whole(len, twice, 1, 4096, from, &mut y);
+}
+
+#[cuweave::graph]
+fn outermost(longer: u32, more: u32, at: u32, z: &mut [f32; 64]) {
+    passes(longer, more, at, &mut z);
+}
+
+fn setters(mut one: cuweave::Exec<whole::Args<'_>>, mut other: cuweave::Exec<outermost::Args<'_>>) -> cuweave::Result<()> {
+    one.set_n(3)?; //~ E0277
+    one.set_steps(3)?; //~ E0277
+    one.set_mode(3)?; //~ E0277
+    one.set_bytes(3)?; //~ E0277
+    one.set_at(3)?;
+    other.set_longer(3)?; //~ E0277
+    other.set_more(3)?; //~ E0277
+    other.set_at(3)
+}
+
+fn main() {}
