@@ -67,8 +67,7 @@ impl Expansion<'_> {
         }
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
         let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
-        // Nothing here may be allowed to be unused: rustc takes what such an item names as used. It says nothing of names that
-        // begin with `_`, so that the graph function counts as used where it is called, here or in another one.
+        // The graph function counts as used where it is called, by another one or by a builder.
         quote! {
             fn __built(
                 #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,

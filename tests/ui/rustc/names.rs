@@ -13,7 +13,7 @@ fn step(n: u32, x: &[f32; n], y: &mut [f32; n]) {
     axpy[per_item(n)](2.0, &x, &mut y, n);
 }
 
-fn half(n: u32) -> u32 {
+fn halved(n: u32) -> u32 {
     n / 2
 }
 
@@ -24,7 +24,7 @@ fn f(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     stepp(n, &x, &mut h); //~ CW001
     copy(&h, &mut out);
     axpi[per_item(n)](2.0, &x, &mut out, n); //~ CW001
-    half(n); //~ CW001
+    halved(n); //~ CW001
     axpy(2.0, &x, &mut out, n); //~ CW001
     step[per_item(n)](n, &x, &mut out); //~ CW001
     drop(h); //~ CW001

@@ -14,7 +14,7 @@ struct Layer {
 }
 
 #[cuweave::graph]
-fn f(n: u32, layer: Layer) { //~ E0106 E0106
+fn f(n: u32, layer: Layer) { //~ E0106 E0106 E0277
     scale[per_item(n)](&mut layer.q, 2.0, n);
 }
 
