@@ -472,3 +472,38 @@ fn calls_for_independent_elements_are_batched() {
         assert_eq!(device.download(&view.gain), [8.0; 8]);
     }
 }
+
+/// A row of a cache, whose number a scalar of the record is.
+#[cuweave::arguments]
+struct Row {
+    row: u32,
+    by: f32,
+    x: &mut [f32; 8],
+}
+
+#[cuweave::graph]
+fn scaled_row(row: u32, by: f32, out: &mut [f32; 8]) {
+    scale[per_item(4)](&mut out[row * 4..(row + 1) * 4], by, 4);
+}
+
+#[cuweave::graph]
+fn rows(row: u32, each: Row<'_>) {
+    scaled_row(each.row, each.by, &mut each.x);
+    scaled_row(row, 3.0, &mut each.x);
+}
+
+#[test]
+fn a_range_moves_with_an_argument_and_not_with_a_scalar_of_a_record() {
+    let device = device();
+    let each = Row::new(0, 2.0, device.upload(&[1.0_f32; 8]));
+    let mut exec = rows(&device.ctx, 1, each).expect("it builds").instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    exec.set_row(0).expect("a range moves");
+    exec.each().set_by(5.0).expect("no bound depends on it");
+    let error = exec.each().set_row(1).expect_err("a range depends on it");
+    println!("{error}");
+    assert!(matches!(error, cuweave::Error::BuildAgain { .. }), "{error}");
+    exec.launch(&device.stream).expect("it launches");
+    device.stream.synchronize().expect("it ends");
+    assert_eq!(device.download(&exec.args().each.x), [30.0, 30.0, 30.0, 30.0, 3.0, 3.0, 3.0, 3.0]);
+}
