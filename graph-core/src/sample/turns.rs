@@ -138,8 +138,8 @@ impl Sampler<'_> {
         join.end(self);
     }
 
-    /// What the turns before the last write: where that is not proved to be all, it counts as written, since a turn between may
-    /// have written it.
+    /// Adds the writes of the turns before the last one. A range that they are not proved to write in all counts as written too,
+    /// since a turn between may have written it.
     fn before_last(&mut self, range: &Range<'_>, before: &Poly) {
         let region = self.open();
         let rows = self.rows_of(&range.each.body, &range.variable, (&range.lo, before));

@@ -70,7 +70,7 @@ pub(super) struct Expansion<'e> {
     pub(super) signature: &'e Signature,
     pub(super) lowered: &'e Lowered,
     steps: Steps<'e>,
-    /// What is known of the setter of each scalar argument.
+    /// The setter of each scalar argument.
     pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 

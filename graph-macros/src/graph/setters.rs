@@ -16,7 +16,7 @@ use syn::Path;
 
 use super::lower::{Lowered, collect};
 
-/// What is known of the setter of a scalar.
+/// The setter of a scalar: the reason that there is none, and the callees that decide.
 #[derive(Default)]
 pub(super) struct Setter<'l> {
     /// The reason that there is none.

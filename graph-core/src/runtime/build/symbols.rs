@@ -44,7 +44,7 @@ pub(crate) struct Symbols {
     numbers: BTreeMap<Meaning, u32>,
     /// For each scalar of a frame the settable scalars of the outermost function that it is computed of.
     roots: BTreeMap<FrameId, Vector<ScalarId, BTreeSet<ScalarId>>>,
-    /// Whether any bound can move, once that is known.
+    /// True if a bound can move; `None` until that is known.
     pub any: Option<bool>,
     /// Scalars that turned out to reach what no setter changes.
     pub fixed: BTreeSet<ScalarId>,
