@@ -35,12 +35,26 @@ pub enum ArgumentKind {
     Array(BufferType, usize),
     /// A record, or a list whose length the build knows.
     Part(PartType),
+    /// `&T`: a host value, which library calls are given.
+    Host(HostType),
+}
+
+/// The type of a host value.
+pub struct HostType {
+    pub ty: Type,
+    /// True for `&mut T`, a resource: the calls that are given it stay in the order of the program.
+    pub resource: bool,
 }
 
 impl Argument {
     /// Returns true for a scalar.
     pub fn is_scalar(&self) -> bool {
         matches!(self.kind, ArgumentKind::Scalar(_))
+    }
+
+    /// Returns true for an argument that binds to buffers: it is neither a scalar nor a host value.
+    pub fn has_buffers(&self) -> bool {
+        !matches!(self.kind, ArgumentKind::Scalar(_) | ArgumentKind::Host(_))
     }
 }
 
@@ -269,6 +283,9 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     if let Some(buffer) = buffer_type(ty) {
         return Some(ArgumentKind::Buffer(buffer));
     }
+    if let Some(host) = host_type(ty) {
+        return Some(ArgumentKind::Host(host));
+    }
     if matches!(ty, Type::Reference(_) | Type::Slice(_)) {
         report.error(
             ty.span(),
@@ -280,6 +297,34 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
         return None;
     }
     Some(ArgumentKind::Scalar(Box::new(ty.clone())))
+}
+
+/// `&T` or `&mut T` of a type that is named by a path without lifetimes.
+pub fn host_type(ty: &Type) -> Option<HostType> {
+    /// The types that are passed by value.
+    const SCALARS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    let Type::Reference(reference) = ungrouped(ty) else { return None };
+    let Type::Path(path) = ungrouped(&reference.elem) else { return None };
+    let mut lifetimes = Lifetimes { any: reference.lifetime.is_some() };
+    syn::visit::visit_type_path(&mut lifetimes, path);
+    if lifetimes.any || SCALARS.iter().any(|name| path.path.is_ident(name)) {
+        return None;
+    }
+    Some(HostType { ty: (*reference.elem).clone(), resource: reference.mutability.is_some() })
+}
+
+/// Tells if a type names lifetimes.
+struct Lifetimes {
+    any: bool,
+}
+
+impl<'t> syn::visit::Visit<'t> for Lifetimes {
+    fn visit_lifetime(&mut self, _: &'t syn::Lifetime) {
+        self.any = true;
+    }
 }
 
 /// Returns the allocations of the return type; `None` if it was refused.
