@@ -1,7 +1,10 @@
-//! A decoder of as many layers as its weights have: prefill and decode share one cache, and the host picks the tokens between
-//! launches. The number of layers is an argument: both graphs are loops over one function, `block`.
+//! A decoder of as many layers as are loaded, each a record of its weights and its cache. Prefill and decode bind the same
+//! caches, and the host picks the tokens between launches.
 
 use std::error::Error;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream};
 
 use cuweave::Buffer;
 use cuweave::prelude::*;
@@ -20,63 +23,47 @@ unsafe extern "ptx-kernel" {
     fn mean(cache: &[f32; rows * n], out: &mut [MaybeUninit<f32>; n], pos: u32, rows: u32, n: u32);
 }
 
-/// One layer: the mean of the values of all positions so far, then a perceptron, each added to what came in. `weights` holds
-/// its four matrices.
-#[cuweave::graph]
-fn block(
+/// The operands of a layer: its four matrices, and the values of all positions so far.
+#[cuweave::arguments]
+struct Layer {
     n: u32,
     rows: u32,
-    pos: u32,
-    weights: &[f32; 4 * n * n],
+    value: &[f32; n * n],
+    output: &[f32; n * n],
+    up: &[f32; n * n],
+    down: &[f32; n * n],
     cache: &mut [f32; rows * n],
-    x: &[f32; n],
-    out: &mut [MaybeUninit<f32>; n],
-) {
-    let square = n * n;
+}
+
+/// One layer: the mean of the values of all positions so far, then a perceptron, each added to what came in.
+#[cuweave::graph]
+fn block(n: u32, pos: u32, layer: Layer<'_>, x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
     let value = alloc::<f32>(n);
     let mixed = alloc::<f32>(n);
     let residual = alloc::<f32>(n);
-    matvec[per_item(n)](&weights[..square], &x, &mut value, n);
+    matvec[per_item(n)](&layer.value, &x, &mut value, n);
     // The range moves with `set_pos`: in every layer's copy the address of the destination.
-    copy(&value, &mut cache[pos * n..(pos + 1) * n]);
-    mean[per_item(n)](&cache, &mut mixed, pos, rows, n);
-    matvec[per_item(n)](&weights[square..2 * square], &mixed, &mut value, n);
+    copy(&value, &mut layer.cache[pos * n..(pos + 1) * n]);
+    mean[per_item(n)](&layer.cache, &mut mixed, pos, layer.rows, n);
+    matvec[per_item(n)](&layer.output, &mixed, &mut value, n);
     add[per_item(n)](&x, &value, &mut residual, n);
 
     let up = alloc::<f32>(n);
     let down = alloc::<f32>(n);
-    matvec[per_item(n)](&weights[2 * square..3 * square], &residual, &mut up, n);
+    matvec[per_item(n)](&layer.up, &residual, &mut up, n);
     relu[per_item(n)](&mut up, n);
-    matvec[per_item(n)](&weights[3 * square..], &up, &mut down, n);
+    matvec[per_item(n)](&layer.down, &up, &mut down, n);
     add[per_item(n)](&residual, &down, &mut out, n);
 }
 
-/// All layers at one position. Each layer has `rows` rows of the cache.
+/// All layers at one position: as many as there are when the graph is built.
 #[cuweave::graph]
-fn forward(
-    layers: u32,
-    n: u32,
-    rows: u32,
-    pos: u32,
-    weights: &[f32; layers * 4 * n * n],
-    cache: &mut [f32; layers * rows * n],
-    x: &[f32; n],
-) -> [f32; n] {
-    let matrices = 4 * n * n;
-    let kept = rows * n;
+fn forward(n: u32, pos: u32, layers: &[Layer<'_>], x: &[f32; n]) -> [f32; n] {
     let h = alloc::<f32>(n);
     copy(&x, &mut h);
-    for i in 0..layers {
+    for layer in &layers {
         let next = alloc::<f32>(n);
-        block(
-            n,
-            rows,
-            pos,
-            &weights[i * matrices..(i + 1) * matrices],
-            &mut cache[i * kept..(i + 1) * kept],
-            &h,
-            &mut next,
-        );
+        block(n, pos, layer, &h, &mut next);
         h = next;
     }
     h
@@ -85,18 +72,15 @@ fn forward(
 /// The positions of a prompt, and the logits of the token after it.
 #[cuweave::graph]
 fn prefill(
-    layers: u32,
     n: u32,
-    rows: u32,
     tokens: u32,
-    weights: &[f32; layers * 4 * n * n],
+    layers: &[Layer<'_>],
     head: &[f32; n * n],
     prompt: &[f32; tokens * n],
-    cache: &mut [f32; layers * rows * n],
     logits: &mut [f32; n],
 ) {
     for pos in 0..tokens {
-        let h = forward(layers, n, rows, pos, &weights, &mut cache, &prompt[pos * n..(pos + 1) * n]);
+        let h = forward(n, pos, &layers, &prompt[pos * n..(pos + 1) * n]);
         if pos + 1 == tokens {
             matvec[per_item(n)](&head, &h, &mut logits, n);
         }
@@ -105,19 +89,29 @@ fn prefill(
 
 /// One position, and the logits of the next token.
 #[cuweave::graph]
-fn decode(
-    layers: u32,
-    n: u32,
-    rows: u32,
-    pos: u32,
-    weights: &[f32; layers * 4 * n * n],
-    head: &[f32; n * n],
-    x: &[f32; n],
-    cache: &mut [f32; layers * rows * n],
-    logits: &mut [f32; n],
-) {
-    let h = forward(layers, n, rows, pos, &weights, &mut cache, &x);
+fn decode(n: u32, pos: u32, layers: &[Layer<'_>], head: &[f32; n * n], x: &[f32; n], logits: &mut [f32; n]) {
+    let h = forward(n, pos, &layers, &x);
     matvec[per_item(n)](&head, &h, &mut logits, n);
+}
+
+/// The weights of a layer on the device, and its cache, which both graphs bind.
+struct Loaded {
+    matrices: [CudaSlice<f32>; 4],
+    cache: Buffer<f32>,
+}
+
+impl Loaded {
+    fn new(stream: &Arc<CudaStream>, weights: &[f32], cache: usize) -> Result<Loaded, Box<dyn Error>> {
+        let matrices = weights.chunks(weights.len() / 4).map(|matrix| stream.clone_htod(matrix));
+        let matrices: Vec<CudaSlice<f32>> = matrices.collect::<Result<_, _>>()?;
+        let matrices = matrices.try_into().map_err(|_| "a layer has four matrices")?;
+        Ok(Loaded { matrices, cache: Buffer::zeros(stream, cache)? })
+    }
+
+    fn bound(&self, n: u32, rows: u32) -> Layer<'_> {
+        let [value, output, up, down] = &self.matrices;
+        Layer::new(n, rows, value, output, up, down, &self.cache)
+    }
 }
 
 /// The same model in plain Rust. Its vocabulary is as large as its width.
@@ -204,20 +198,23 @@ fn main() -> Result<(), Box<dyn Error>> {
             cache: vec![Vec::new(); layers as usize],
         };
 
-        let (weights, head) = (stream.clone_htod(&weights_host)?, stream.clone_htod(&head_host)?);
+        let per_layer = weights_host.chunks(4 * d * d);
+        let loaded: Vec<Loaded> = per_layer
+            .map(|weights| Loaded::new(&stream, weights, rows as usize * d))
+            .collect::<Result<_, _>>()?;
+        let bound = || loaded.iter().map(|layer| layer.bound(n, rows)).collect::<Vec<Layer<'_>>>();
+        let head = stream.clone_htod(&head_host)?;
         let prompt = stream.clone_htod(&prompt_tokens.map(row).concat())?;
         // Both graphs bind these: each launch comes after all earlier ones that conflict with it.
-        let cache = Buffer::<f32>::zeros(&stream, layers as usize * rows as usize * d)?;
         let logits = Buffer::<f32>::zeros(&stream, d)?;
         let x = Buffer::<f32>::zeros(&stream, d)?;
 
         let tokens = prompt_tokens.len() as u32;
-        let graph = prefill(&ctx, layers, n, rows, tokens, &weights, &head, &prompt, &cache, &logits)?;
+        let graph = prefill(&ctx, n, tokens, bound(), &head, &prompt, &logits)?;
         let report = graph.report();
         println!("prefill: {} launches, {} nodes, {} deep", report.launches, report.nodes(), report.depth);
         let mut prefill = graph.instantiate()?;
-        let mut decode =
-            decode(&ctx, layers, n, rows, tokens, &weights, &head, &x, &cache, &logits)?.instantiate()?;
+        let mut decode = decode(&ctx, n, tokens, bound(), &head, &x, &logits)?.instantiate()?;
 
         prefill.launch(&stream)?;
         let mut want = Vec::new();

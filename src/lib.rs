@@ -173,6 +173,78 @@
 //! - Two errors say to build again, [`Error::BuildAgain`]: where members of a batch would get different configurations, and
 //!   where a range is proved right for the first value alone.
 //!
+//! # Records
+//!
+//! A record is a struct of buffers with its own integers, from which their lengths are computed: a layer with its weights
+//! and its cache. A slice of records, or of buffers, is as long as it is when the graph is built.
+//!
+//! ```
+//! # use cuweave::prelude::*;
+//! # #[cuweave::kernels("examples/kernels/nn.ptx")]
+//! # unsafe extern "ptx-kernel" {
+//! #     fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
+//! #     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+//! # }
+//! #[cuweave::arguments] // adds the lifetime, and `Layer::new`
+//! struct Layer {
+//!     d: u32,
+//!     w: &[f32; d * d],
+//!     bias: &[f32; d],
+//!     last: &mut [f32; d],
+//! }
+//!
+//! #[cuweave::graph]
+//! fn layer(n: u32, layer: Layer<'_>, x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
+//!     let h = alloc::<f32>(n);
+//!     matvec[per_item(n)](&layer.w, &x, &mut h, layer.d);
+//!     add[per_item(n)](&h, &layer.bias, &mut out, n);
+//!     copy(&h, &mut layer.last);
+//! }
+//!
+//! #[cuweave::graph]
+//! fn network(n: u32, x: &[f32; n], layers: &[Layer<'_>]) -> [f32; n] {
+//!     let h = alloc::<f32>(n);
+//!     copy(&x, &mut h);
+//!     for one in &layers {
+//!         let next = alloc::<f32>(n);
+//!         layer(n, one, &h, &mut next);
+//!         h = next;
+//!     }
+//!     h
+//! }
+//!
+//! # fn main() -> cuweave::Result<()> {
+//! # cuweave_sim::load().expect("a driver");
+//! # let ctx = cuweave::context(0)?;
+//! # let stream = ctx.new_stream()?;
+//! let w = stream.clone_htod(&[1.0_f32, 0.0, 0.0, 1.0])?;
+//! let bias = stream.clone_htod(&[1.0_f32, 2.0])?;
+//! let x = stream.clone_htod(&[0.0_f32, 0.0])?;
+//! let layers = (0..3).map(|_| Ok(Layer::new(2, &w, &bias, stream.alloc_zeros(2)?)));
+//! let layers: Vec<Layer<'_>> = layers.collect::<cuweave::Result<_>>()?;
+//! let mut exec = network(&ctx, 2, &x, layers)?.instantiate()?;
+//! assert_eq!(stream.clone_dtoh(&exec.launch(&stream)?)?, [3.0, 6.0]);
+//! let other = stream.clone_htod(&[5.0_f32, 5.0])?;
+//! exec.layers(1)?.set_bias(other)?; // one field of one element
+//! assert_eq!(stream.clone_dtoh(&exec.launch(&stream)?)?, [7.0, 9.0]);
+//! assert_eq!(stream.clone_dtoh(&exec.args().layers[2].last)?, [6.0, 7.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - Fields are scalars, `&[T; len]`, `&mut [T; len]`, arrays and slices of these, and records, alone, in arrays
+//!   and in slices. A record is bound by value, a slice as a `Vec`; `into_args()` gives them back.
+//! - `&layer.w`, `&mut layer.last` and `atomic(&mut layer.last)` are buffers, and so are ranges of them; a bare `layer.d`
+//!   is a scalar, also in conditions and lengths. A record, a slice or an array goes to a graph function by its name,
+//!   one that is a field as `record(layer.inner)` or `&layer.inner`.
+//! - `for layer in &layers`, `for (i, layer) in layers.iter().enumerate()`, or by index: `layers[i]`, `layers.len()`.
+//!   An index that is not below the length is an error of the build. `#[at_least(1)]` on a slice or a scalar says that
+//!   a loop over it has a turn, which the build checks.
+//! - While the crate compiles, parts with different indices count as different buffers. The build knows the
+//!   indices: it orders what conflicts, and refuses a launch that borrows one buffer twice in conflict.
+//! - `exec.layers(i)?.set_w(..)`, `exec.layer().inner().set_w(..)`: a setter for each field. A scalar that a length, a loop
+//!   or a choice depends on cannot be set.
+//!
 //! # Graphs that are known only when the program runs
 //!
 //! A [`Builder`](builder::Builder) has the statements as calls, for frameworks and for graphs that a description says. It checks what
@@ -393,7 +465,7 @@ pub use cuweave_core::runtime::{
     AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result,
     context,
 };
-pub use cuweave_macros::{call, graph, kernels};
+pub use cuweave_macros::{arguments, call, graph, kernels};
 
 #[cfg(feature = "blas")]
 pub mod blas;

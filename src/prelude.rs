@@ -52,6 +52,14 @@ pub fn atomic<B: UpdatedByAtomics>(buffer: B) -> B::Argument {
     buffer.by_atomics()
 }
 
+/// `record(layer.inner)` is the argument of a graph function for a record in a record, or for a list in one.
+///
+/// A graph function does not see the fields of a record: `layer.inner` alone is a scalar, and `&layer.inner` whatever the
+/// record says that it is.
+pub fn record(only: impl InGraphFunctions) {
+    only.never()
+}
+
 /// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
 /// `.maxntid` says so. `n = 0` is an error.
 pub fn per_item<N: Items>(n: N) -> N::Config {
@@ -68,7 +76,7 @@ pub enum __Prelude {}
 pub(crate) mod language {
     /// An argument of the words that are allowed in graph functions only: no type is one, so nothing can call them.
     #[diagnostic::on_unimplemented(
-        message = "`alloc`, `fill`, `copy`, `free` and `atomic` are words of graph functions",
+        message = "`alloc`, `fill`, `copy`, `free`, `record` and `atomic` are words of graph functions",
         label = "not in a graph function",
         note = "write `#[cuweave::graph]` before the function"
     )]
@@ -83,7 +91,7 @@ pub(crate) mod language {
         macro_rules! words {
             ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
         }
-        words!(alloc fill copy free atomic per_item Atomic MaybeUninit Pinned __Prelude);
+        words!(alloc fill copy free atomic per_item record Atomic MaybeUninit Pinned __Prelude);
     }
 }
 

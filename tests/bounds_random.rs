@@ -10,7 +10,7 @@ use cuweave::__private::{
 };
 use cuweave::bind::DeviceView;
 use cuweave::prelude::*;
-use cuweave_core::ids::{DimId, LeafId, ScalarId};
+use cuweave_core::ids::{ArgumentId, DimId, LeafId, ScalarId};
 use cuweave_core::index::Index;
 use cuweave_core::ir::{
     Access, Buffer, BufferId, Kind, Mode, Options, Origin, Program, Statement, StatementId,
@@ -272,6 +272,8 @@ impl Function {
         let scalars: Vec<Scalar> = (0..SCALARS)
             .map(|scalar| Scalar {
                 name: format!("s{scalar}").into(),
+                argument: ArgumentId::new(scalar),
+                path: Vec::new(),
                 line: 1,
                 fixed: false,
                 leaf: Some(LeafId::new(scalar)),

@@ -3,50 +3,15 @@
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
 
+#[macro_use]
+#[path = "common/steps.rs"]
+mod steps;
+use steps::{add, axpy, copied, copy_to, doubled, scale, set, step};
+
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
-    fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
-    fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
-    fn scale(x: &mut [f32; n], a: f32, n: u32);
-    fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
-    fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
     fn parts(x: &[f32; n], pos: &mut [MaybeUninit<f32>; n], neg: &mut [MaybeUninit<f32>; n], n: u32);
     fn histogram(x: &[u32; n], bins: &[Atomic<u32>; k], n: u32, k: u32);
-}
-
-/// Runs a graph on several schedules, and compares an output with plain Rust.
-macro_rules! launched {
-    ($device:ident, $build:expr, $out:ident, $want:expr) => {
-        for seed in 0..6u64 {
-            $device.schedule(seed);
-            let mut exec = $build.expect("builds").instantiate().expect("instantiates");
-            exec.launch(&$device.stream).expect("launches");
-            $device.stream.synchronize().unwrap();
-            drop(exec);
-            assert_eq!($device.download(&$out), $want, "seed {seed}");
-        }
-        $device.schedule(0);
-    };
-}
-
-#[cuweave::graph]
-fn step(n: u32, a: f32, x: &[f32; n], y: &mut [f32; n]) {
-    axpy[per_item(n)](a, &x, &mut y, n);
-    scale[per_item(n)](&mut y, 2.0, n);
-}
-
-#[cuweave::graph]
-fn copied(n: u32, x: &[f32; n]) -> [f32; n] {
-    let h = alloc::<f32>(n);
-    copy_to[per_item(n)](&x, &mut h, n);
-    h
-}
-
-#[cuweave::graph]
-fn doubled(n: u32, x: &[f32; n]) -> [f32; n] {
-    let h = alloc::<f32>(n);
-    add[per_item(n)](&x, &x, &mut h, n);
-    h
 }
 
 #[cuweave::graph]

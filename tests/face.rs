@@ -55,6 +55,27 @@ pub mod program {
         }
     }
 
+    /// Some buffers of one length.
+    #[cuweave::arguments]
+    pub struct Buffers {
+        /// The length.
+        pub n: u32,
+        by: f32,
+        /// It is read.
+        pub x: &[f32; n],
+        y: [&mut [f32; n]; 2],
+        more: &[Buffers<'_>],
+    }
+
+    /// Every y is scaled.
+    #[cuweave::graph]
+    pub fn every(n: u32, all: &[Buffers<'_>], one: Buffers<'_>, list: &[&mut [f32; n]]) {
+        for buffers in &all {
+            scale[per_item(n)](&mut buffers.y[1], buffers.by, buffers.n);
+        }
+        copy(&one.x, &mut list[0]);
+    }
+
     /// x = 2x
     #[cuweave::graph]
     pub fn double(n: u32, x: &mut [f32; n]) {

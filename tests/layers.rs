@@ -67,7 +67,7 @@ const CRATES: [(&str, &[&str]); 7] = [
     ),
     (
         "graph-macros/src",
-        &["words", "known", "dims", "report", "image", "parameters", "proof", "kernels", "graph"],
+        &["words", "known", "dims", "report", "image", "parameters", "proof", "kernels", "graph", "record"],
     ),
     ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),
     (

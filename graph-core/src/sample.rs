@@ -105,6 +105,7 @@ impl Sampler<'_> {
                 Item::Choice(choice) => self.choice(choice.number, &choice.arms),
                 Item::Rename { to, from } => self.buffers[*to] = self.buffers[*from],
                 Item::Swap(a, b) => self.buffers.swap(*a, *b),
+                Item::Needs(_) => {}
             }
         }
     }
@@ -227,9 +228,15 @@ impl Sampler<'_> {
         self.put_in(poly).unwrap_or_else(|| poly.clone())
     }
 
-    /// Returns what is known in the turns and arms around: no length is 0, and what they assume.
+    /// Returns what is known in the turns and arms around: no length is 0, arguments with `#[at_least(n)]` are, and what they
+    /// assume.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
+        for (_, dim, least) in &self.shape.structure.at_least {
+            if let Some(above) = self.source.polys[*dim].minus(&Poly::constant(i128::from(*least))) {
+                facts.add(&above);
+            }
+        }
         self.assumed.iter().for_each(|poly| facts.add(poly));
         facts
     }

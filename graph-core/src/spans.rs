@@ -84,7 +84,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is found is what a search of all ranges finds.
+        /// The index finds the ranges that a search of all of them finds.
         #[test]
         fn near_is_its_definition(
             ranges in proptest::collection::vec(proptest::option::of((numbers(), numbers())), 0..60),

@@ -27,6 +27,8 @@ pub struct Structure {
     pub returned: Vec<(BufferId, DimId, DimId)>,
     /// For each leaf of the bounds the variables that it mentions.
     pub leaf_variables: Vector<LeafId, Vec<VariableId>>,
+    /// Arguments with `#[at_least(n)]`: name, value or length, and the least that it may be.
+    pub at_least: Vec<(Text, DimId, u64)>,
     /// For each leaf of the bounds the scalar arguments that it mentions.
     pub leaf_scalars: Vector<LeafId, Vec<ScalarId>>,
 }
@@ -56,6 +58,8 @@ pub enum Item {
     },
     /// `swap(&mut a, &mut b)`.
     Swap(BufferId, BufferId),
+    /// An element of a list that expressions of the statement behind it use: it must exist.
+    Needs(PartId),
 }
 
 /// A loop that is unrolled when the graph is built.
@@ -116,6 +120,16 @@ pub enum Step {
     Index(DimId),
     /// A field of a record.
     Field(Text),
+}
+
+impl Step {
+    /// Returns the name of the field.
+    pub fn field(&self) -> Option<&Text> {
+        match self {
+            Step::Field(name) => Some(name),
+            Step::Index(_) => None,
+        }
+    }
 }
 
 /// A call of a graph function.

@@ -65,15 +65,21 @@ pub enum Parameter {
     Buffer(BufferId),
     /// An array of buffers: the first, and their number.
     Array(BufferId, u32),
-    /// A record, or a list whose length the build knows: its buffers are parts of it.
+    /// A record, or a list of records: its buffers are parts of it.
     Part,
+    /// A list of buffers whose length the build knows: a buffer that declares each of them.
+    Buffers(BufferId),
 }
 
-/// A scalar argument, for its setter.
+/// A scalar argument, or a scalar in an argument, for its setter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
     /// Its name.
     pub name: Text,
+    /// The argument.
+    pub argument: ArgumentId,
+    /// The fields on the way from the argument to it. The indices of lists are left out: `layers[i].scale` is `scale`.
+    pub path: Vec<Text>,
     /// The line of its declaration.
     pub line: u32,
     /// True if a length, a loop, a choice or the budget is computed of it: it cannot be set.
@@ -247,6 +253,8 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
     writer.ids(&program.outputs);
     writer.list(printed.scalars.iter(), |writer, scalar| {
         writer.text(&scalar.name);
+        writer.id(scalar.argument);
+        writer.list(scalar.path.iter(), |writer, field| writer.text(field));
         writer.number(scalar.line);
         writer.number(u32::from(scalar.fixed));
         writer.ids(scalar.leaf.as_slice());
@@ -360,6 +368,7 @@ impl Writer<'_> {
             Parameter::Buffer(buffer) => [1, buffer.as_u32(), 0],
             Parameter::Array(first, count) => [2, first.as_u32(), count],
             Parameter::Part => [3, 0, 0],
+            Parameter::Buffers(declared) => [4, declared.as_u32(), 0],
             Parameter::Host { resource } => [5, u32::from(resource), 0],
         }
         .into_iter()
@@ -394,6 +403,8 @@ impl Decoded {
         let scalars = reader.list(|reader| {
             Some(Scalar {
                 name: reader.text()?,
+                argument: reader.id()?,
+                path: reader.list(Reader::text)?,
                 line: reader.number()?,
                 fixed: reader.number()? != 0,
                 leaf: reader.ids()?.first().copied(),
@@ -524,6 +535,7 @@ impl Reader {
             1 => Parameter::Buffer(BufferId::from_u32(one)),
             2 => Parameter::Array(BufferId::from_u32(one), two),
             3 => Parameter::Part,
+            4 => Parameter::Buffers(BufferId::from_u32(one)),
             5 => Parameter::Host { resource: one != 0 },
             _ => return None,
         })

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use cuweave_core::ids::{BufferId, LeafId, VariableId};
+use cuweave_core::ids::{BufferId, LeafId, PartId, VariableId};
 use cuweave_core::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
@@ -37,6 +37,19 @@ impl Bound {
     pub fn extent(buffer: BufferId, name: &str, symbols: &mut Symbols) -> Bound {
         let text = format!("the length of `{name}`");
         Bound { poly: symbols.opaque(&format!("extent {buffer}"), &text), term: Term::Extent(buffer), text }
+    }
+
+    /// Makes the length of a buffer that is a part of an argument: the build knows it.
+    pub fn length(part: PartId, name: &str, symbols: &mut Symbols) -> Bound {
+        let text = format!("the length of `{name}`");
+        Bound { poly: symbols.opaque(&format!("length {part}"), &text), term: Term::Length(part), text }
+    }
+
+    /// Makes the number of elements of a list; `tokens` compute it as a `Dim`.
+    pub fn count(list: &Expr, tokens: TokenStream, symbols: &mut Symbols) -> Bound {
+        let len: Expr = syn::parse_quote!(#list.len());
+        let (key, text) = (key(&len), compact(&len));
+        Bound { poly: symbols.opaque(&key, &text), term: Term::Leaf(Rc::new((tokens, key))), text }
     }
 
     /// Makes the bound of an expression over the arguments.
@@ -82,6 +95,8 @@ pub enum Term {
     Variable(VariableId),
     /// The length of the buffer that a name stands for.
     Extent(BufferId),
+    /// The length of a part of an argument.
+    Length(PartId),
     /// An expression that rustc computes: its tokens, which give a `Dim`, and its [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// An operator and its sides.
@@ -134,6 +149,7 @@ impl Term {
             Term::Constant(value) => code.push(Op::Constant(*value)),
             Term::Variable(variable) => code.push(Op::Variable(*variable)),
             Term::Extent(buffer) => code.push(Op::Extent(*buffer)),
+            Term::Length(part) => code.push(Op::Length(*part)),
             Term::Leaf(one) => code.push(Op::Leaf(leaf(&one.0, &one.1))),
             Term::Operation(op, sides) => {
                 sides.0.code(code, leaf);
@@ -370,6 +386,8 @@ pub enum Meaning {
     Number(i128),
     /// A variable of a loop that is unrolled when the graph is built, or a `let` of a scalar.
     Expression(Box<Expr>),
+    /// A part of an argument.
+    Place(Box<Expr>),
 }
 
 /// Puts the meanings of names in.
@@ -380,6 +398,29 @@ pub struct Substitute<'v> {
 
 impl VisitMut for Substitute<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        // A part of a part is named as it is, a part alone is borrowed.
+        let base = match expr {
+            Expr::Field(field) => Some(&mut field.base),
+            Expr::Index(index) => Some(&mut index.expr),
+            Expr::MethodCall(call) => Some(&mut call.receiver),
+            _ => None,
+        };
+        if let Some(base) = base
+            && let Expr::Path(path) = &**base
+            && let Some(ident) = path.path.get_ident()
+            && let Some((_, Meaning::Place(place))) =
+                self.variables.iter().rev().find(|(name, _)| ident == name)
+        {
+            **base = (**place).clone();
+            match expr {
+                Expr::Index(index) => self.visit_expr_mut(&mut index.index),
+                Expr::MethodCall(call) => {
+                    call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+                }
+                _ => {}
+            }
+            return;
+        }
         if let Expr::Path(path) = expr
             && let Some(ident) = path.path.get_ident()
             && let Some((_, meaning)) = self.variables.iter().rev().find(|(name, _)| ident == name)
@@ -388,6 +429,11 @@ impl VisitMut for Substitute<'_> {
                 Meaning::Number(value) => value,
                 Meaning::Expression(meaning) => {
                     *expr = (**meaning).clone();
+                    return;
+                }
+                // A scalar, or a part that a function of the user's takes.
+                Meaning::Place(place) => {
+                    *expr = (**place).clone();
                     return;
                 }
             };
@@ -415,6 +461,7 @@ pub fn constant(expr: &Expr, variables: &[(String, Meaning)]) -> Option<i128> {
             match variables.iter().rev().find(|(name, _)| ident == name)? {
                 (_, Meaning::Number(value)) => Some(*value),
                 (_, Meaning::Expression(meaning)) => constant(meaning, &[]),
+                (_, Meaning::Place(_)) => None,
             }
         }
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {

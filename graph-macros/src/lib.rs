@@ -1,4 +1,4 @@
-//! The attributes of `cuweave`: `#[kernels]` and `#[graph]`. Documented there.
+//! The attributes of `cuweave`: `#[kernels]`, `#[graph]` and `#[arguments]`. Documented there.
 //!
 //! Tokens are lowered to the IR of `cuweave-core`, which orders and checks it. Diagnostics are reported at their places
 //! in the source, and the checked program is printed as a static table with the code that evaluates it.
@@ -10,6 +10,7 @@ mod kernels;
 mod known;
 mod parameters;
 mod proof;
+mod record;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,27 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()
+}
+
+/// Makes a record of arguments of a struct: `#[cuweave::arguments] struct Layer { d: u32, q: &[f32; d * d], .. }`.
+///
+/// The struct is written without a lifetime and becomes `Layer<'a>`, whose fields hold bound buffers: `Shared<'a, T>` for
+/// `&[T; len]`, `Exclusive<'a, T>` for `&mut [T; len]`. `Layer::new(..)` takes the fields in their order, buffers by
+/// whatever binds to them.
+///
+/// A field is one of:
+///
+/// - a scalar: any type by value without a lifetime;
+/// - a buffer, `&[T; len]` or `&mut [T; len]`; `len` is an expression over the record's own scalars;
+/// - an array or a slice of buffers: `[&[T; len]; N]`, or `&[&mut [T; len]]`, which is bound as a `Vec`;
+/// - a record, `Inner<'_>`, an array `[Inner<'_>; N]`, or a slice `&[Inner<'_>]`, which is bound as a `Vec`.
+///
+/// Beside the struct stand `LayerViews` and `LayerViewsMut`, which `args()` and `args_mut()` of an exec have in its place, and
+/// `LayerSetters`, which `exec.layers(i)?` returns: a setter `set_q` for each buffer and for each scalar that no length of the
+/// record depends on, and a function named as the field for each record and list.
+#[proc_macro_attribute]
+pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    record::arguments(attribute.into(), item.into()).into()
 }
 
 /// Declares a library call: `#[cuweave::call] unsafe fn name(stream: &CallStream, ..) -> Result<(), E> { .. }`.
@@ -75,6 +97,11 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// A call of another graph function, `name(args);` or `let h = name(args);`, is replaced by its statements when the graph is
 /// built. Loops over ranges of scalars, `if` and `match` on scalars are decided then, too; a loop with literal bounds is
 /// unrolled while the crate compiles.
+///
+/// Arguments are scalars, buffers, pinned host memory, taken-over outputs, arrays and slices of buffers, and records of
+/// [`macro@arguments`]: alone, in arrays and in slices. `#[at_least(1)]` on a scalar or a slice says that loops over it have a
+/// turn at least; the build checks it. An exec has a function named as the argument for each record, array and slice:
+/// `exec.layers(i)?` returns the setters of an element. Where the exec has a method of that name, the function's ends with `_`.
 ///
 /// The module `name` has the types: `name::Exec`, which `Graph::instantiate` returns, with `launch`, the setters and
 /// all other methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field an argument. An argument that no

@@ -63,6 +63,8 @@ impl Function {
         (0..SCALARS)
             .map(|scalar| Scalar {
                 name: format!("s{scalar}").into(),
+                argument: cuweave_core::ids::ArgumentId::NONE,
+                path: Vec::new(),
                 line: 1,
                 fixed: false,
                 leaf: None,

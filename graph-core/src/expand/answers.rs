@@ -197,6 +197,15 @@ pub enum Refusal {
         /// Its own.
         actual: u64,
     },
+    /// An argument is smaller than `#[at_least]` says.
+    AtLeast {
+        /// The argument.
+        argument: String,
+        /// The least value or length.
+        least: u64,
+        /// Its own.
+        value: u64,
+    },
     /// A name comes to stand for a buffer of another length or element type.
     Unlike {
         /// The name.
@@ -219,6 +228,10 @@ pub const MOST_TURNS: usize = 1 << 20;
 pub enum Described {
     /// A scalar.
     Scalar,
+    /// A scalar that a length of its own record depends on: it has no setter.
+    Fixed,
+    /// The number of buffers of a list whose elements the function itself declares.
+    Buffers(usize),
     /// A buffer.
     Buffer(Box<DescribedBuffer>),
     /// The elements of a list.
@@ -232,7 +245,9 @@ pub enum Described {
 pub struct DescribedBuffer {
     /// Its name: `layers[3].q`.
     pub name: String,
-    /// The line of the argument.
+    /// The file of the record.
+    pub file: Text,
+    /// The line of the field.
     pub line: u32,
     /// Its origin.
     pub origin: Origin,

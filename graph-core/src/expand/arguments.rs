@@ -1,12 +1,14 @@
 //! The arguments of the outermost function, and new buffers.
 
-use super::answers::{Answers, Described, DescribedBuffer, Number, Refusal, ZERO};
+use super::answers::{Answers, Described, DescribedBuffer, FrameId, Number, Refusal, ZERO};
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
 use crate::ids::ArgumentId;
 use crate::index::{Index, size};
 use crate::ir::{Buffer, BufferId, DimId, Text};
 use crate::table::Parameter;
+
+const MISSING: Refusal = Refusal::Malformed("an argument is missing");
 
 impl<A: Answers> Expansion<'_, A> {
     /// Declares the arguments of the outermost function.
@@ -26,9 +28,11 @@ impl<A: Answers> Expansion<'_, A> {
                 }
                 Parameter::Part => match described.next() {
                     Some(described) => self.described(described),
-                    None => {
-                        return Err(self.refuse(scope, None, Refusal::Malformed("an argument is missing")));
-                    }
+                    None => return Err(self.refuse(scope, None, MISSING)),
+                },
+                Parameter::Buffers(declared) => match described.next() {
+                    Some(&Described::Buffers(count)) => self.declare_list(scope, declared, count)?,
+                    _ => return Err(self.refuse(scope, None, MISSING)),
                 },
             };
             scope.arguments.push(value);
@@ -36,16 +40,36 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
+    /// Declares a buffer for each element of a list, all of one length.
+    fn declare_list(
+        &mut self,
+        scope: &mut Scope,
+        declared: BufferId,
+        count: usize,
+    ) -> Result<Value, A::Error> {
+        let name = &scope.table.program.buffers[declared].name;
+        let elements: Result<Vec<Value>, A::Error> = (0..count)
+            .map(|at| {
+                Ok(Value::Buffer(self.declare_named(scope, declared, format!("{name}[{at}]").into())?))
+            })
+            .collect();
+        Ok(Value::List(elements?.into()))
+    }
+
     pub(super) fn declare_buffer(&mut self, scope: &mut Scope, buffer: BufferId) -> Result<Window, A::Error> {
+        let name = self.name(scope, &scope.table.program.buffers[buffer].name);
+        let window = self.declare_named(scope, buffer, name)?;
+        scope.buffers[buffer] = Some(window);
+        Ok(window)
+    }
+
+    fn declare_named(&mut self, scope: &mut Scope, buffer: BufferId, name: Text) -> Result<Window, A::Error> {
         let declared = &scope.table.program.buffers[buffer];
         let len = self.dim(scope, declared.len)?;
-        let name = self.name(scope, &declared.name);
         let file = declared.file.clone().or_else(|| self.file(scope));
         let element = scope.table.elements[buffer];
         let id = self.flat.buffer(Buffer { name, len, file, ..declared.clone() }, element);
-        let window = Window { buffer: id, lo: self.zero(scope)?, hi: len };
-        scope.buffers[buffer] = Some(window);
-        Ok(window)
+        Ok(Window { buffer: id, lo: self.zero(scope)?, hi: len })
     }
 
     pub(super) fn zero(&mut self, scope: &mut Scope) -> Result<DimId, A::Error> {
@@ -54,16 +78,17 @@ impl<A: Answers> Expansion<'_, A> {
 
     pub(super) fn described(&mut self, described: &Described) -> Value {
         match described {
-            Described::Scalar => Value::Scalar,
+            Described::Scalar | Described::Fixed | Described::Buffers(_) => Value::Scalar,
             Described::Buffer(buffer) => {
-                let DescribedBuffer { name, line, origin, len, text, layout, element } = &**buffer;
+                let DescribedBuffer { name, file, line, origin, len, text, layout, element } = &**buffer;
+                let own = &self.frames[FrameId::OUTERMOST].table.program.file;
                 let lo = self.flat.dim("0".into(), Number::constant(0));
                 let hi = self.flat.dim(text.clone(), Number::constant(*len));
                 let declared = Buffer {
                     name: name.clone().into(),
                     line: *line,
                     column: 0,
-                    file: None,
+                    file: (file != own).then(|| file.clone()),
                     origin: *origin,
                     len: hi,
                     element: layout.0,

@@ -12,6 +12,13 @@ use crate::table::{Decoded, Parameter};
 impl<A: Answers> Expansion<'_, A> {
     pub(super) fn body(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
+        for (name, dim, least) in &table.structure.at_least {
+            let value = self.number(scope, *dim)?.value;
+            if value < *least {
+                let refusal = Refusal::AtLeast { argument: name.to_string(), least: *least, value };
+                return Err(self.refuse(scope, None, refusal));
+            }
+        }
         if table.structure.is_flat() {
             for statement in table.program.statements.ids() {
                 self.statement(scope, statement)?;
@@ -98,8 +105,15 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     pub(super) fn items<'t>(&mut self, scope: &mut Scope<'t>, items: &'t [Item]) -> Result<(), A::Error> {
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
             match item {
+                Item::Needs(part) => {
+                    let behind = items[at..].iter().find_map(|item| match item {
+                        Item::Statement(statement) => Some(*statement),
+                        _ => None,
+                    });
+                    self.part(scope, *part, behind)?;
+                }
                 Item::Statement(statement) => self.statement(scope, *statement)?,
                 Item::Loop(each) => self.turns(scope, each)?,
                 Item::Choice(choice) => {
@@ -137,7 +151,7 @@ impl<A: Answers> Expansion<'_, A> {
     pub(super) fn turns<'t>(&mut self, scope: &mut Scope<'t>, each: &'t Loop) -> Result<(), A::Error> {
         let (lo, hi) = match each.turns {
             Turns::Range(lo, hi) => (self.end(scope, lo)?, self.end(scope, hi)?),
-            Turns::Elements(part) => match self.part(scope, part)? {
+            Turns::Elements(part) => match self.part(scope, part, None)? {
                 Value::List(elements) => (0, i128::from(wide(elements.len()))),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
@@ -222,6 +236,12 @@ impl<A: Answers> Expansion<'_, A> {
         call: &Call,
     ) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
+        // The elements that generated code names must exist.
+        for argument in &call.arguments {
+            if let Argument::Part(part) = argument {
+                self.part(scope, *part, Some(id))?;
+            }
+        }
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let callee = self.answers.callee(at, id)?;
         self.not_again(scope, id, &callee)?;
@@ -248,7 +268,7 @@ impl<A: Answers> Expansion<'_, A> {
                     Value::Buffer(Window { buffer: window.buffer, lo, hi })
                 }
                 Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
-                Argument::Part(part) => self.part(scope, *part)?,
+                Argument::Part(part) => self.part(scope, *part, Some(id))?,
             };
             inner.arguments.push(value);
         }
@@ -290,6 +310,9 @@ impl<A: Answers> Expansion<'_, A> {
                 (&Parameter::Buffer(buffer), value) => vec![(buffer, value.clone())],
                 (&Parameter::Array(first, _), Value::List(list)) => {
                     array(first, list.len()).zip(list.iter().cloned()).collect()
+                }
+                (&Parameter::Buffers(declared), Value::List(list)) => {
+                    list.iter().map(|element| (declared, element.clone())).collect()
                 }
                 _ => Vec::new(),
             })

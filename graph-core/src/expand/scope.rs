@@ -89,7 +89,7 @@ impl<A: Answers> Expansion<'_, A> {
         for &op in &scope.table.dims[dim] {
             match op {
                 Op::Length(part) => {
-                    let number = match self.part(scope, part)? {
+                    let number = match self.part(scope, part, None)? {
                         Value::Buffer(window) => self.length(window),
                         Value::List(elements) => Number::constant(wide(elements.len())),
                         Value::Scalar | Value::Host(_) | Value::Record(_) => {
@@ -117,7 +117,12 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Returns the part of an argument.
-    pub(super) fn part(&mut self, scope: &Scope, part: PartId) -> Result<Value, A::Error> {
+    pub(super) fn part(
+        &mut self,
+        scope: &Scope,
+        part: PartId,
+        statement: Option<StatementId>,
+    ) -> Result<Value, A::Error> {
         let Part { argument, path } = &scope.table.structure.parts[part];
         let mut value = scope.arguments[*argument].clone();
         for (at, step) in path.iter().enumerate() {
@@ -129,7 +134,7 @@ impl<A: Answers> Expansion<'_, A> {
                         None => {
                             let list = self.path(scope, *argument, &path[..at]);
                             let refusal = Refusal::Index { list, index, len: elements.len() };
-                            return Err(self.refuse(scope, None, refusal));
+                            return Err(self.refuse(scope, statement, refusal));
                         }
                     }
                 }
@@ -166,7 +171,7 @@ impl<A: Answers> Expansion<'_, A> {
         statement: Option<StatementId>,
     ) -> Result<Window, A::Error> {
         if let Origin::Part(part) = scope.table.program.buffers[buffer].origin {
-            return match self.part(scope, part)? {
+            return match self.part(scope, part, statement)? {
                 Value::Buffer(window) => Ok(window),
                 _ => Err(self.refuse(scope, statement, Refusal::Malformed("an argument is no buffer"))),
             };

@@ -234,6 +234,17 @@ pub enum Error {
         /// The number of its elements.
         len: usize,
     },
+    /// A scalar, or the length of a list, is smaller than `#[at_least]` says.
+    #[error("{at}: its value or length is {value}, and `#[at_least({least})]` is declared")]
+    #[non_exhaustive]
+    AtLeast {
+        /// The argument.
+        at: Box<At>,
+        /// The least that it may be.
+        least: u64,
+        /// Its value, or its number of elements.
+        value: u64,
+    },
     /// A graph function calls itself, directly or by way of others.
     #[error("{at}: this call has no end: {}", .cycle.join(" -> "))]
     #[non_exhaustive]

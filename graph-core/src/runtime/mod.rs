@@ -55,10 +55,12 @@ pub use observe::{
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.
 pub mod private {
+    pub use crate::expand::Described;
     pub use crate::runtime::bind::{
-        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound, Exclusive,
-        ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, Output, OutputDescription, Resource,
-        Shared, SharedPinned, Taken, Visitor,
+        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
+        Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, List, Output,
+        OutputDescription, Record, Resource, Shared, SharedPinned, Taken, Visitor, count as __count,
+        describe_records,
     };
     pub use crate::runtime::build::{
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
@@ -69,21 +71,25 @@ pub mod private {
         Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits,
     };
     pub use crate::runtime::error::{Error, Result};
-    pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, dump, operations};
+    pub use crate::runtime::exec::{
+        Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
+        Place, Settable, build, dump, operations,
+    };
     pub use crate::runtime::kernels::item::{
         Called, GraphPath, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
     };
     pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
-        Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, per_item, turn,
-        typed,
+        Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,
+        turn, typed,
     };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::runtime::kernels::mark::{
-            Atomic, Fresh, FreshMoved, Moved, Shared, Unique, copies, leaves,
+            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, copies, element, element_mut,
+            leaves, lent, lent_mut, same,
         };
     }
     pub use crate::table::{Layout, Table, TableHandle};

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::CudaContext;
 
-use super::cuda::{Driver, Failure, Outcome, record};
+use super::cuda::{Context, Driver, Failure, Outcome, record};
 use super::waits::{self, OwnedEvent};
 
 /// A reserved range of addresses, with memory from its start on. Its drop unmaps the memory.
@@ -63,7 +63,12 @@ impl Range {
         let (at, more) = (self.start + self.mapped, bytes.next_multiple_of(self.step) - self.mapped);
         let map = || self.driver.relaxed(|| self.driver.map(self.device, at, more));
         map().or_else(|failure| {
-            if failure.is_out_of_memory() && settle(self.driver) { map() } else { Err(failure) }
+            if !failure.is_out_of_memory() || !settle(self.driver) {
+                return Err(failure);
+            }
+            // Ranges of other contexts may have been among them.
+            self.driver.enter(Context::of(&self.ctx))?;
+            map()
         })?;
         self.mapped += more;
         Ok(())
@@ -71,8 +76,10 @@ impl Range {
 
     /// Unmaps the memory once the launches that these events record are over: now, or by a later call.
     pub fn retire(self, uses: Vec<Arc<OwnedEvent>>) {
-        lock().push(Retired { range: self, uses });
-        PENDING.fetch_add(1, Ordering::Relaxed);
+        let mut list = lock();
+        list.push(Retired { range: self, uses });
+        PENDING.store(list.len(), Ordering::Relaxed);
+        drop(list);
         collect();
     }
 
@@ -132,8 +139,12 @@ pub(crate) fn collect() {
     if PENDING.load(Ordering::Relaxed) == 0 {
         return;
     }
-    let over: Vec<Retired> = lock().extract_if(.., Retired::is_over).collect();
-    PENDING.fetch_sub(over.len(), Ordering::Relaxed);
+    let mut list = lock();
+    let over: Vec<Retired> = list.extract_if(.., Retired::is_over).collect();
+    PENDING.store(list.len(), Ordering::Relaxed);
+    drop(list);
+    // Unmapped without the lock.
+    drop(over);
 }
 
 /// Waits for the launches that use the ranges in the list, and unmaps them. Returns true if there was any.

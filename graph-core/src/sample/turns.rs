@@ -138,8 +138,8 @@ impl Sampler<'_> {
         join.end(self);
     }
 
-    /// What the turns before the last write: where that is not proved to be all, it counts as written, since a turn between may
-    /// have written it.
+    /// Adds the writes of the turns before the last one. A range that they are not proved to write in all counts as written too,
+    /// since a turn between may have written it.
     fn before_last(&mut self, range: &Range<'_>, before: &Poly) {
         let region = self.open();
         let rows = self.rows_of(&range.each.body, &range.variable, (&range.lo, before));
@@ -169,13 +169,13 @@ impl Sampler<'_> {
                 }
                 Item::Loop(each) => self.written_in(&each.body, with),
                 Item::Choice(choice) => choice.arms.iter().for_each(|arm| self.written_in(arm, with)),
-                Item::Rename { .. } | Item::Swap(..) => {}
+                Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {}
             }
         }
     }
 
-    /// Returns true if a loop from `lo` to `hi` has a turn, because of literal bounds, of an arm around, or because an argument
-    /// would have no elements otherwise: no length is 0.
+    /// Returns true if a loop from `lo` to `hi` has a turn, because of literal bounds, of an arm around, of `#[at_least(n)]`, or because an
+    /// argument would have no elements otherwise: no length is 0.
     fn runs(&self, lo: &Poly, hi: &Poly) -> bool {
         let Some(turns) = hi.minus(lo) else { return false };
         if let Some(count) = turns.as_constant() {
@@ -223,7 +223,7 @@ impl Sampler<'_> {
                 }
                 found || choice.arms.iter().any(|arm| self.tells_last(arm, variable, lo, hi))
             }
-            Item::Statement(_) | Item::Rename { .. } | Item::Swap(..) => false,
+            Item::Statement(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => false,
         })
     }
 
@@ -297,6 +297,7 @@ impl Sampler<'_> {
                 Item::Choice(choice) => choice.arms.iter().for_each(|arm| self.renamed_in(arm, found)),
                 Item::Rename { to, from } => found.extend([*to, *from]),
                 Item::Swap(a, b) => found.extend([*a, *b]),
+                Item::Needs(_) => {}
             }
         }
     }
@@ -336,7 +337,7 @@ impl Sampler<'_> {
                         |row: &Row| others.iter().all(|arm| arm.iter().any(|other| alike(row, other)));
                     rows.extend(first.into_iter().filter(common));
                 }
-                Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) => {}
+                Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {}
             }
         }
         joined(rows)

@@ -23,6 +23,11 @@ impl<'p> Writer<'p> {
             writer.id(actual);
         });
         self.list(structure.leaf_variables.iter(), |writer, list| writer.ids(list));
+        self.list(structure.at_least.iter(), |writer, (name, dim, least)| {
+            writer.text(name);
+            writer.id(*dim);
+            writer.long(*least);
+        });
         self.list(structure.leaf_scalars.iter(), |writer, list| writer.ids(list));
     }
 
@@ -64,6 +69,10 @@ impl<'p> Writer<'p> {
                 writer.number(4);
                 writer.id(*a);
                 writer.id(*b);
+            }
+            Item::Needs(part) => {
+                writer.number(5);
+                writer.id(*part);
             }
         });
     }
@@ -128,6 +137,7 @@ impl Reader {
                 .into(),
             returned: self.list(|reader| Some((reader.id()?, reader.id()?, reader.id()?)))?,
             leaf_variables: self.list(Reader::ids)?.into(),
+            at_least: self.list(|reader| Some((reader.text()?, reader.id()?, reader.long()?)))?,
             leaf_scalars: self.list(Reader::ids)?.into(),
         })
     }
@@ -158,6 +168,7 @@ impl Reader {
                 }
                 3 => Item::Rename { to: reader.id()?, from: reader.id()? },
                 4 => Item::Swap(reader.id()?, reader.id()?),
+                5 => Item::Needs(reader.id()?),
                 _ => return None,
             })
         })

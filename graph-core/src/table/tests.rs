@@ -106,6 +106,7 @@ fn structure() -> Structure {
     let variable = |name: &'static str, dims: &[usize]| Variable { name: name.into(), dims: list(dims) };
     Structure {
         body: vec![
+            Item::Needs(id(1)),
             Item::Loop(range),
             Item::Loop(turn(vec![Item::Choice(Choice { line: 9, number: 128, arms })])),
         ],
@@ -124,6 +125,7 @@ fn structure() -> Structure {
         .into(),
         returned: vec![(id(5), id(1), id(2))],
         leaf_variables: vec![list(&[0, 1]), vec![]].into(),
+        at_least: vec![("n".into(), id(300), 1 << 40)],
         leaf_scalars: vec![vec![], list(&[1, 300])].into(),
     }
 }
@@ -146,6 +148,8 @@ fn everything() -> (Vec<u8>, Decoded) {
     let scalars = vec![
         Scalar {
             name: "n".into(),
+            argument: id(0),
+            path: vec![],
             line: 3,
             fixed: true,
             leaf: Some(id(128)),
@@ -154,7 +158,9 @@ fn everything() -> (Vec<u8>, Decoded) {
             blocks: vec![],
         },
         Scalar {
-            name: "by".into(),
+            name: "layers.by".into(),
+            argument: id(3),
+            path: vec!["by".into()],
             line: 4,
             fixed: false,
             leaf: None,
@@ -170,6 +176,7 @@ fn everything() -> (Vec<u8>, Decoded) {
         ("n".to_owned(), Parameter::Scalar(id(1))),
         ("w".to_owned(), Parameter::Array(id(2), 300)),
         ("layers".to_owned(), Parameter::Part),
+        ("caches".to_owned(), Parameter::Buffers(id(300))),
     ];
     let printed = Printed {
         program: &program,

@@ -49,9 +49,25 @@ impl Attributes {
     }
 }
 
-/// Returns the lint levels on an argument. Other attributes are reported, since generated code would drop them.
-pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> Vec<Attribute> {
-    Attributes::of(attributes, false, report).levels
+/// Returns the lint levels on an argument, and the number in its `#[at_least(n)]`. Other attributes are reported, since generated
+/// code would drop them.
+pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>) {
+    let (least, others): (Vec<Attribute>, Vec<Attribute>) =
+        attributes.iter().cloned().partition(|attribute| attribute.path().is_ident("at_least"));
+    let mut number = None;
+    for attribute in least {
+        match attribute.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse()) {
+            Ok(least) => number = Some(least),
+            Err(_) => report.error(
+                attribute.span(),
+                Code::CW001,
+                "`#[at_least(n)]` takes a number",
+                &[],
+                Some("write `#[at_least(1)]` on a scalar or on a slice, for loops that have a turn at least"),
+            ),
+        }
+    }
+    (Attributes::of(&others, false, report).levels, number)
 }
 
 fn refuse(attribute: &Attribute, report: &mut Report) {

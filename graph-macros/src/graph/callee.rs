@@ -4,7 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
+use super::parts::{BufferMemory, BufferType};
+use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
     /// Returns the methods of the item that calls in other graph functions name.
@@ -36,7 +37,7 @@ impl Expansion<'_> {
     /// parameters.
     fn called(&self) -> TokenStream {
         let name = self.name();
-        let scalars = self.scalar_values();
+        let known = self.known_values();
         let (mut generics, mut parameters) = (Vec::new(), Vec::new());
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
@@ -62,7 +63,10 @@ impl Expansion<'_> {
                     };
                     generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
                 }
-                ArgumentKind::Array(..) => return TokenStream::new(),
+                ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
+                    let ty = argument.value_type();
+                    parameters.push(quote!(#value: #ty));
+                }
             }
         }
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
@@ -79,7 +83,7 @@ impl Expansion<'_> {
                 #[doc(hidden)]
                 pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
                     let _ = __built;
-                    #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
+                    #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
         }
@@ -102,7 +106,7 @@ impl Expansion<'_> {
     /// Returns the part of the item that a builder uses: the table, and the values for the arguments that it gives.
     fn entered(&self) -> TokenStream {
         let name = self.name();
-        let scalars = self.scalar_values();
+        let known = self.known_values();
         let mut given = Vec::new();
         let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
         for (at, argument) in self.signature.arguments.iter().enumerate() {
@@ -112,10 +116,11 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(ty) => {
                     given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
                 }
-                // Only the outermost function copies from and to the host. A builder has no host values.
+                // Only the outermost function copies from and to the host. A builder's call has no records, lists and host values.
                 ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
                 | ArgumentKind::Host(_)
-                | ArgumentKind::Array(..) => return TokenStream::new(),
+                | ArgumentKind::Array(..)
+                | ArgumentKind::Part(_) => return TokenStream::new(),
                 ArgumentKind::Buffer(BufferType { element, .. }) => {
                     given.push(quote!(#arguments.buffer::<#element>(#at)?;));
                 }
@@ -137,15 +142,15 @@ impl Expansion<'_> {
                 ) -> ::core::option::Option<()> {
                     let _ = __built;
                     #(#given)*
-                    #enter(&#name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData });
+                    #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
                     ::core::option::Option::Some(())
                 }
             }
         }
     }
 
-    /// Returns the values of the scalars, which have the names of the arguments.
-    fn scalar_values(&self) -> Vec<TokenStream> {
+    /// Returns the values that expressions and calls know, which have the names of the arguments.
+    fn known_values(&self) -> Vec<TokenStream> {
         let value = |argument: &Argument| {
             let name = &argument.name;
             match self.signature.is_refused(argument) {

@@ -11,21 +11,21 @@ use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::ItemFn;
+use syn::{ItemFn, Lifetime};
 
 use super::generics::TypeParameters;
 use super::idents::{ident, type_at};
 use super::lower::Lowered;
+use super::parts::{BufferMemory, BufferType, PartType};
 use super::paths;
 use super::setters::{Setter, setters};
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, HostType, Signature};
+use super::signature::{Argument, ArgumentKind, HostType, Signature};
 use super::steps::Steps;
 use super::table;
 
 /// Prints a function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
-    let scalars =
-        signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
+    let scalars = signature.arguments.iter().filter(|argument| argument.is_scalar());
     let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
     let setters = setters(lowered, &names);
     let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered), setters };
@@ -71,7 +71,7 @@ pub(super) struct Expansion<'e> {
     pub(super) signature: &'e Signature,
     pub(super) lowered: &'e Lowered,
     steps: Steps<'e>,
-    /// What is known of the setter of each scalar argument.
+    /// The setter of each scalar argument.
     pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 
@@ -96,18 +96,18 @@ fn binding(buffer: &BufferType) -> Binding {
 
 impl BufferType {
     /// `Shared<'a, T>`.
-    fn bound(&self) -> TokenStream {
+    pub fn bound(&self, lifetime: &str) -> TokenStream {
         let (Binding { bound, borrows, .. }, element) = (binding(self), &self.element);
-        let bound = ident(bound);
+        let (bound, lifetime) = (ident(bound), Lifetime::new(lifetime, Span::call_site()));
         if borrows {
-            quote!(::cuweave::__private::#bound<'a, #element>)
+            quote!(::cuweave::__private::#bound<#lifetime, #element>)
         } else {
             quote!(::cuweave::__private::#bound<#element>)
         }
     }
 
     /// `impl BindShared<'a, T>`.
-    fn bindable(&self) -> TokenStream {
+    pub fn bindable(&self) -> TokenStream {
         let (Binding { bind, borrows, .. }, element) = (binding(self), &self.element);
         let bind = ident(bind);
         if borrows {
@@ -117,7 +117,7 @@ impl BufferType {
         }
     }
 
-    fn bind(&self, value: &TokenStream) -> TokenStream {
+    pub fn bind(&self, value: &TokenStream) -> TokenStream {
         let Binding { bind, method, .. } = binding(self);
         let (bind, method) = (ident(bind), ident(method));
         quote!(::cuweave::__private::#bind::#method(#value))
@@ -139,6 +139,11 @@ impl Argument {
                 let one = buffer.bindable();
                 quote!([#one; #count])
             }
+            ArgumentKind::Part(PartType::Buffers(buffer)) => {
+                let one = buffer.bindable();
+                quote!(::std::vec::Vec<#one>)
+            }
+            ArgumentKind::Part(part) => part.bound("'a"),
         }
     }
 
@@ -151,11 +156,29 @@ impl Argument {
             ArgumentKind::Host(HostType { ty, resource: true }) => {
                 quote!(::cuweave::__private::Resource<'a, #ty>)
             }
-            ArgumentKind::Buffer(buffer) => buffer.bound(),
+            ArgumentKind::Buffer(buffer) => buffer.bound("'a"),
             ArgumentKind::Array(buffer, count) => {
-                let one = buffer.bound();
+                let one = buffer.bound("'a");
                 quote!([#one; #count])
             }
+            ArgumentKind::Part(part) => part.bound("'a"),
+        }
+    }
+
+    /// Returns the type by which the values of expressions and calls know it; `None` for a buffer, which they do not know.
+    pub(super) fn value_type(&self) -> Option<TokenStream> {
+        match &self.kind {
+            ArgumentKind::Scalar(ty) => Some(quote!(#ty)),
+            ArgumentKind::Host(HostType { ty, resource: false }) => Some(quote!(&'v #ty)),
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                Some(quote!(::cuweave::__private::Lent<'v, #ty>))
+            }
+            ArgumentKind::Buffer(_) => None,
+            ArgumentKind::Array(buffer, count) => {
+                let one = buffer.bound("'v");
+                Some(quote!(&'v [#one; #count]))
+            }
+            ArgumentKind::Part(part) => Some(part.lent()),
         }
     }
 
@@ -176,24 +199,18 @@ impl Argument {
                 let bind = buffer.bind(&quote!(#one));
                 quote!(#name.map(|#one| #bind))
             }
-        }
-    }
-
-    /// Returns the type by which expressions and calls know the argument; `None` for buffers, which they do not know.
-    pub(super) fn value_type(&self) -> Option<TokenStream> {
-        match &self.kind {
-            ArgumentKind::Scalar(ty) => Some(quote!(#ty)),
-            ArgumentKind::Host(HostType { ty, resource: false }) => Some(quote!(&'v #ty)),
-            ArgumentKind::Host(HostType { ty, resource: true }) => {
-                Some(quote!(::cuweave::__private::Lent<'v, #ty>))
+            ArgumentKind::Part(PartType::Buffers(buffer)) => {
+                let one = Ident::new("one", Span::mixed_site());
+                let bind = buffer.bind(&quote!(#one));
+                quote!(#name.into_iter().map(|#one| #bind).collect())
             }
-            ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => None,
+            ArgumentKind::Part(_) => quote!(#name),
         }
     }
 
     pub(super) fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
-            ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => None,
+            ArgumentKind::Scalar(_) | ArgumentKind::Part(_) | ArgumentKind::Host(_) => None,
             ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => Some(buffer),
         }
     }
@@ -205,12 +222,17 @@ impl Expansion<'_> {
     }
 
     pub(super) fn scalars(&self) -> impl Iterator<Item = &Argument> {
-        self.signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)))
+        self.signature.arguments.iter().filter(|argument| argument.is_scalar())
     }
 
     /// Returns the arguments that expressions and calls know.
     pub(super) fn known(&self) -> impl Iterator<Item = &Argument> {
         self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
+    }
+
+    /// Returns true if an argument is a record or a list: then the numbers of buffers are known at run time alone.
+    pub(super) fn has_parts(&self) -> bool {
+        self.signature.arguments.iter().any(|argument| matches!(argument.kind, ArgumentKind::Part(_)))
     }
 
     /// The function that builds.
@@ -282,6 +304,12 @@ impl Expansion<'_> {
         }
         let arguments = self.signature.arguments.iter().zip(&lowered.argument_buffers);
         let used = |(argument, first): (&Argument, &Option<BufferId>)| match (&argument.kind, first) {
+            (ArgumentKind::Part(_) | ArgumentKind::Array(..), _)
+                if lowered.mentioned.contains(&argument.name.to_string()) =>
+            {
+                true
+            }
+            (ArgumentKind::Part(_), _) => false,
             (ArgumentKind::Array(_, count), Some(first)) => {
                 accessed.as_slice()[first.index()..].iter().take(*count).any(|&accessed| accessed)
             }
@@ -321,11 +349,12 @@ impl Expansion<'_> {
         let values = self.known().map(|argument| {
             let name = &argument.name;
             match &argument.kind {
-                ArgumentKind::Host(HostType { resource: false, .. }) => quote!(#name: &self.#name),
+                ArgumentKind::Scalar(_) => quote!(#name: self.#name),
                 ArgumentKind::Host(HostType { resource: true, .. }) => quote!(#name: self.#name.lend()),
-                _ => quote!(#name: self.#name),
+                _ => quote!(#name: &self.#name),
             }
         });
+        let described = self.described();
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let table = table::table(self.lowered, self.signature, (&self.steps, &self.setters), false);
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars, &TypeParameters::default());
@@ -354,6 +383,8 @@ impl Expansion<'_> {
                 fn values(&self, _: ::cuweave::__private::Token) -> #name::Values<'_> {
                     #name::Values { #(#values,)* __lifetime: ::core::marker::PhantomData }
                 }
+
+                #described
             }
             #[doc(hidden)]
             impl ::cuweave::__private::Body for #name::Values<'_> {
@@ -398,6 +429,36 @@ impl Expansion<'_> {
                 }
             }
         }
+    }
+
+    /// Returns the function that describes records and lists to the build.
+    fn described(&self) -> Option<TokenStream> {
+        let parts = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
+            ArgumentKind::Part(part) => Some((&argument.name, part)),
+            _ => None,
+        });
+        let parts = parts.map(|(name, part)| {
+            let text = name.to_string();
+            match part {
+                PartType::Record(_) => quote! {
+                    ::cuweave::__private::Record::describe(&self.#name, #text, ::cuweave::__private::Token)?
+                },
+                PartType::Records(..) => {
+                    quote!(::cuweave::__private::describe_records(&self.#name, #text)?)
+                }
+                PartType::Buffers(_) => quote!(::cuweave::__private::Described::Buffers(self.#name.len())),
+            }
+        });
+        self.has_parts().then(|| {
+            quote! {
+                fn described(
+                    &self,
+                    _: ::cuweave::__private::Token,
+                ) -> ::cuweave::Result<::std::vec::Vec<::cuweave::__private::Described>> {
+                    ::core::result::Result::Ok(::std::vec![#(#parts),*])
+                }
+            }
+        })
     }
 
     /// An output has the elements that the signature says: rustc compares the types at its name.

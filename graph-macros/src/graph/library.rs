@@ -14,10 +14,9 @@ use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 use super::generics::TypeParameters;
 use super::lower::library::{ScratchParameter, lower_call};
 use super::lower::{Lowered, collect};
+use super::parts::{BufferMemory, BufferType, buffer_type};
 use super::setters::Setter;
-use super::signature::{
-    Argument, ArgumentKind, BufferMemory, BufferType, Signature, buffer_type, host_type, ungrouped,
-};
+use super::signature::{Argument, ArgumentKind, HostType, Signature, host_type, ungrouped};
 use super::steps::Steps;
 use super::table;
 use crate::dims::dim_tokens;
@@ -141,7 +140,7 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f>
                 Of::Scratch(scratch.len() - 1)
             }
             kind => {
-                arguments.push(Argument { name: name.clone(), levels: Vec::new(), kind });
+                arguments.push(Argument { name: name.clone(), levels: Vec::new(), kind, at_least: None });
                 Of::Argument(arguments.len() - 1)
             }
         };
@@ -409,24 +408,26 @@ impl Declaration<'_> {
             true => quote!(&mut ::cuweave::cudarc::driver::CudaViewMut<'_, #element>),
             false => quote!(&::cuweave::cudarc::driver::CudaView<'_, #element>),
         };
-        let parameters = self.parameters.iter().map(|Parameter { pattern, of }| {
+        let parameters = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
             let ident = &pattern.ident;
             match of {
                 Of::Scratch(at) => {
                     let ty = view(&self.scratch[*at].element, true);
-                    quote!(#ident: #ty)
+                    Some(quote!(#ident: #ty))
                 }
-                Of::Argument(at) => match &self.signature.arguments[*at].kind {
-                    ArgumentKind::Scalar(ty) => quote!(#pattern: #ty),
-                    ArgumentKind::Host(host) => {
-                        let ty = &host.ty;
-                        if host.resource { quote!(#ident: &mut #ty) } else { quote!(#ident: &#ty) }
-                    }
-                    ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => {
-                        let ty = view(&buffer.element, buffer.mutable);
-                        quote!(#ident: #ty)
-                    }
-                },
+                Of::Argument(at) => {
+                    let argument = &self.signature.arguments[*at];
+                    Some(match &argument.kind {
+                        ArgumentKind::Scalar(ty) => quote!(#pattern: #ty),
+                        ArgumentKind::Host(HostType { ty, resource: true }) => quote!(#ident: &mut #ty),
+                        ArgumentKind::Host(HostType { ty, resource: false }) => quote!(#ident: &#ty),
+                        _ => {
+                            let buffer = argument.buffer()?;
+                            let ty = view(&buffer.element, buffer.mutable);
+                            quote!(#ident: #ty)
+                        }
+                    })
+                }
             }
         });
         let (declared, bounds) = (self.types.declared(), self.types.conditions());
@@ -488,19 +489,19 @@ impl Declaration<'_> {
             }
             _ => None,
         });
-        let given = self.parameters.iter().map(|Parameter { pattern, of }| {
+        let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
             let (name, own) = (&pattern.ident, own(&pattern.ident));
             match of {
-                Of::Scratch(_) => quote!(&mut #own.view_mut()),
-                Of::Argument(at) => match &self.signature.arguments[*at].kind {
-                    ArgumentKind::Scalar(_) => quote!(#name),
-                    ArgumentKind::Host(host) if host.resource => quote!(&mut *#own),
-                    ArgumentKind::Host(_) => quote!(#name),
-                    ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => match buffer.mutable {
-                        true => quote!(&mut #own.view_mut()),
-                        false => quote!(&#own.view()),
-                    },
-                },
+                Of::Scratch(_) => Some(quote!(&mut #own.view_mut())),
+                Of::Argument(at) => {
+                    let argument = &self.signature.arguments[*at];
+                    Some(match &argument.kind {
+                        ArgumentKind::Host(HostType { resource: true, .. }) => quote!(&mut *#own),
+                        ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => quote!(#name),
+                        _ if argument.buffer()?.mutable => quote!(&mut #own.view_mut()),
+                        _ => quote!(&#own.view()),
+                    })
+                }
             }
         });
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());

@@ -24,20 +24,24 @@ use super::attributes::Attributes;
 
 use super::launch::Literal;
 use super::paths::Callee;
+use super::place::Parts;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
-use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
+use super::signature::{ArgumentKind, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
 use crate::report::Report;
 
+mod arguments;
 mod arrays;
 mod calls;
 mod conditions;
+mod elements;
 mod functions;
 mod hosts;
 pub mod kinds;
 pub mod library;
 mod names;
 mod numbers;
+mod places;
 mod refused;
 mod spans;
 mod statements;
@@ -45,7 +49,7 @@ mod structure;
 mod tail;
 mod views;
 
-pub use names::collect;
+pub use names::{chains, collect, indexed};
 pub use numbers::{Turn, expression, turns_in};
 use numbers::{codes, readable, scalars, scalars_in, variables};
 pub use spans::Spans;
@@ -87,6 +91,14 @@ pub struct Lowered {
     pub named: Vec<String>,
     /// The graph functions that it calls, each once.
     pub callees: Vec<Callee>,
+    /// The expressions by which generated code names the buffers that are parts of arguments.
+    pub part_exprs: BTreeMap<BufferId, Expr>,
+    /// The names of the arguments.
+    pub argument_names: Vector<ArgumentId, String>,
+    /// The names of those that have parts.
+    pub roots: BTreeSet<String>,
+    /// The scalars of records that arguments of calls mention, in the order of their numbers.
+    pub field_scalars: Vec<String>,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -114,7 +126,10 @@ impl Syntax {
     pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
         self.arguments.iter().filter_map(|argument| match argument {
             LaunchArgument::Scalar(value) => Some(&**value),
-            LaunchArgument::Buffer(_) | LaunchArgument::Moved(_) => None,
+            LaunchArgument::Buffer(_)
+            | LaunchArgument::Moved(_)
+            | LaunchArgument::Part(_)
+            | LaunchArgument::Field(..) => None,
         })
     }
 }
@@ -126,6 +141,10 @@ pub enum LaunchArgument {
     Buffer(u32),
     /// A whole allocation that is handed over: the access of this index.
     Moved(u32),
+    /// A record or a list, for a graph function.
+    Part(Box<Expr>),
+    /// A field of a record, for a graph function: a buffer, by the statement's access of this index, a record or a list.
+    Field(u32, Borrow),
 }
 
 /// A function being lowered.
@@ -141,6 +160,16 @@ struct Lowering<'r> {
     calls: Vector<CallId, Call>,
     /// The numbers of the scalar arguments.
     scalar_numbers: BTreeMap<String, ScalarId>,
+    /// The scalars of records that arguments of calls mention.
+    field_scalars: Vec<String>,
+    /// The names of the arguments that have parts.
+    roots: BTreeSet<String>,
+    /// The names of the arguments.
+    argument_names: Vector<ArgumentId, String>,
+    /// The parts of arguments.
+    parts_of_arguments: Parts,
+    /// Arguments with `#[at_least(n)]`.
+    at_least: Vec<(ir::Text, DimId, u64)>,
     /// The items of the block that is being lowered.
     items: Vec<Item>,
     /// The loops that are unrolled when the graph is built, with their ranges as they are written.
@@ -207,7 +236,13 @@ type Lower<T> = Result<T, Reported>;
 
 impl<'r> Lowering<'r> {
     /// Returns the lowering of a function, of which nothing is lowered yet.
-    fn new(report: &'r mut Report) -> Lowering<'r> {
+    fn new(signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
+        let parts = signature
+            .arguments
+            .iter()
+            .filter(|argument| matches!(argument.kind, ArgumentKind::Part(_) | ArgumentKind::Array(..)));
+        let names: Vec<String> =
+            signature.arguments.iter().map(|argument| argument.name.to_string()).collect();
         Lowering {
             report,
             symbols: Symbols::default(),
@@ -216,6 +251,11 @@ impl<'r> Lowering<'r> {
             callees: Vec::new(),
             calls: Vector::new(),
             scalar_numbers: BTreeMap::new(),
+            field_scalars: Vec::new(),
+            argument_names: names.into(),
+            roots: parts.map(|argument| argument.name.to_string()).collect(),
+            parts_of_arguments: Parts::default(),
+            at_least: Vec::new(),
             items: Vec::new(),
             turns: Vec::new(),
             structured: false,
@@ -261,7 +301,7 @@ pub fn lower(
     body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
-    let mut lowering = Lowering::new(report);
+    let mut lowering = Lowering::new(signature, report);
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =
@@ -311,7 +351,8 @@ impl Lowering<'_> {
             variables: variables(&self.turns, &dims, &leaves),
             leaf_variables: leaves.iter().map(|leaf| turns_in(leaf.clone())).collect(),
             leaf_scalars: leaves.iter().map(|leaf| scalars_in(leaf, &self.scalar_numbers)).collect(),
-            ..Structure::default()
+            parts: self.parts_of_arguments.list,
+            at_least: self.at_least,
         };
         let program = Program {
             name: name.to_string().into(),
@@ -348,61 +389,13 @@ impl Lowering<'_> {
             variables: symbols,
             named: self.scopes.known,
             callees: self.callees,
+            part_exprs: self.parts_of_arguments.exprs,
+            argument_names: self.argument_names,
+            roots: self.roots,
+            field_scalars: self.field_scalars,
             unknown: self.unknown,
             faulty: false,
         }
-    }
-
-    // ---- arguments
-
-    pub(super) fn arguments(&mut self, signature: &Signature) -> Vec<Option<BufferId>> {
-        let mut first = Vec::new();
-        for (number, argument) in signature.arguments.iter().enumerate() {
-            first.push(match &argument.kind {
-                ArgumentKind::Scalar(_) => None,
-                ArgumentKind::Host(host) => {
-                    let binding =
-                        Binding::Host { argument: ArgumentId::new(number), resource: host.resource };
-                    self.scopes.bind(&argument.name, binding);
-                    None
-                }
-                ArgumentKind::Buffer(ty) => {
-                    let view = self.argument(&argument.name, argument.name.to_string(), ty);
-                    let id = view.buffer;
-                    self.scopes.bind(&argument.name, Binding::View(view));
-                    Some(id)
-                }
-                ArgumentKind::Array(ty, count) => {
-                    let first = BufferId::new(self.buffers.len());
-                    let views = (0..*count)
-                        .map(|i| self.argument(&argument.name, format!("{}[{i}]", argument.name), ty))
-                        .collect();
-                    self.scopes.bind(&argument.name, Binding::Array(views));
-                    Some(first)
-                }
-            });
-        }
-        first
-    }
-
-    pub(super) fn argument(&mut self, name: &Ident, text: String, ty: &BufferType) -> View {
-        let origin = match ty.memory {
-            BufferMemory::Device => Origin::Device { mutable: ty.mutable },
-            BufferMemory::Pinned => Origin::Pinned { mutable: ty.mutable },
-            BufferMemory::Taken => Origin::Taken,
-        };
-        let borrow = match (ty.memory, ty.mutable) {
-            (BufferMemory::Taken, _) => None,
-            (_, true) => Some(Borrow::Mutable),
-            (_, false) => Some(Borrow::Shared),
-        };
-        let len = self.bound(&ty.len);
-        let view = self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow);
-        if ty.fresh {
-            let zero = self.dim(Bound::constant(0));
-            self.fresh.push((view.buffer, zero, self.buffers[view.buffer].len));
-        }
-        view
     }
 
     pub(super) fn buffer(
@@ -443,6 +436,9 @@ impl Lowering<'_> {
             return expr.clone();
         }
         let found = self.names(expr);
+        if !self.roots.is_empty() && !matches!(expr, Expr::Path(_)) {
+            self.needs(expr);
+        }
         let mut expr = expr.clone();
         if !self.variables.is_empty() {
             if found.binds(&self.variables) {
@@ -469,7 +465,8 @@ impl Lowering<'_> {
     fn is_no_buffer(&mut self, name: &Ident) {
         let (what, help) = match self.scopes.get(name) {
             Some(Binding::View(view)) => self.of_buffer(view),
-            Some(Binding::Array(views)) => (
+            Some(Binding::Part(_)) => return,
+            Some(Binding::Array(views, _)) => (
                 "an array of buffers",
                 format!("it has {} elements; write a number or a scalar", views.len()),
             ),

@@ -2,13 +2,14 @@
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
 
 use super::expand::Expansion;
 use super::idents::ident;
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
+use super::parts::{BufferMemory, BufferType, PartType, with_lifetime};
+use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
     /// Returns the methods of the exec, in the function's own scope.
@@ -16,11 +17,14 @@ impl Expansion<'_> {
         let name = self.name();
         let (launch, common) = (self.launch(), self.common());
         let core = self.core("core_mut");
+        let number = Ident::new("first", Span::mixed_site());
+        let parts = self.parts();
         let setters = self.signature.arguments.iter().enumerate().filter_map(|(at, argument)| {
             let setter = self.setter(&argument.name);
             let value = &argument.name;
             let (ty, bound) = (argument.parameter_type(), argument.bound_value());
             match &argument.kind {
+                ArgumentKind::Part(_) => None,
                 ArgumentKind::Scalar(_) => {
                     let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
                     let scalar = ScalarId::new(index);
@@ -53,7 +57,16 @@ impl Expansion<'_> {
                 // The calls that are given it are captured.
                 ArgumentKind::Host(_) => None,
                 ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
-                    let first = self.lowered.argument_buffers[at]?.as_u32();
+                    let first = match self.has_parts() {
+                        true => {
+                            let (at, core) = (at as u32, self.core("core"));
+                            quote!({ #core.arguments().__first(#at, ::cuweave::__private::Token) })
+                        }
+                        false => {
+                            let first = self.lowered.argument_buffers[at]?.as_u32();
+                            quote!(#first)
+                        }
+                    };
                     let documented =
                         format!("Binds the argument `{value}` anew: only what uses it is updated.");
                     Some(quote! {
@@ -64,7 +77,8 @@ impl Expansion<'_> {
                         /// A buffer that is too short, of another context, or that overlaps another of which one is
                         /// written; a failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
-                            #core.set_buffer(#first, #bound, |args| &mut args.#value)
+                            let #number = #first;
+                            #core.set_buffer(#number, #bound, |args| &mut args.#value)
                         }
                     })
                 }
@@ -76,9 +90,68 @@ impl Expansion<'_> {
             impl<'a> #name::Exec<'a> {
                 #launch
                 #(#setters)*
+                #parts
                 #common
             }
         }
+    }
+
+    /// Returns the functions that give the setters of records and of elements.
+    fn parts(&self) -> TokenStream {
+        let name = self.name();
+        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
+        let [first, index] = ["first", "index"].map(|name| Ident::new(name, Span::mixed_site()));
+        let arguments = (0u32..).zip(&self.signature.arguments);
+        let part = |(at, argument): (u32, &Argument)| {
+            let (value, text) = (&argument.name, argument.name.to_string());
+            let bound = argument.field_type();
+            let whole = quote!(::cuweave::__private::OfExec<'_, #name::Args<'a>, #bound>);
+            let place = quote!(::cuweave::__private::OfList<#whole>);
+            let (indexed, setters) = match &argument.kind {
+                ArgumentKind::Scalar(_) | ArgumentKind::Host(_) | ArgumentKind::Buffer(_) => return None,
+                ArgumentKind::Array(buffer, _) => (true, element(buffer, &place)),
+                ArgumentKind::Part(PartType::Buffers(buffer)) => (true, element(buffer, &place)),
+                ArgumentKind::Part(PartType::Record(ty)) => (false, record(ty, &whole)),
+                ArgumentKind::Part(PartType::Records(ty, _)) => (true, record(ty, &place)),
+            };
+            let (ty, setters) = setters;
+            let method = method_name(value);
+            let number = match self.has_parts() {
+                true => quote!(#core.arguments().__first(#at, ::cuweave::__private::Token)),
+                false => {
+                    let first = self.lowered.argument_buffers[at as usize]?.as_u32();
+                    quote!(#first)
+                }
+            };
+            let part = quote! {
+                #core_mut.part((#at, #text), #first, |args: &mut #name::Args<'a>| &mut args.#value)
+            };
+            let token = quote!(::cuweave::__private::Token);
+            Some(if indexed {
+                let documented = format!("Returns the setters of an element of the argument `{value}`.");
+                quote! {
+                    #[doc = #documented]
+                    ///
+                    /// # Errors
+                    ///
+                    /// An index that is not below the length.
+                    pub fn #method(&mut self, #index: usize) -> ::cuweave::Result<#ty> {
+                        let #first = #number;
+                        ::core::result::Result::Ok(#setters(#part.element(#index)?, #token))
+                    }
+                }
+            } else {
+                let documented = format!("Returns the setters of the argument `{value}`.");
+                quote! {
+                    #[doc = #documented]
+                    pub fn #method(&mut self) -> #ty {
+                        let #first = #number;
+                        #setters(#part, #token)
+                    }
+                }
+            })
+        };
+        arguments.filter_map(part).collect()
     }
 
     /// Returns the expression that reaches the contents of `self` by a method of `Generated`.
@@ -243,4 +316,38 @@ impl Expansion<'_> {
             }
         }
     }
+}
+
+/// Returns the type of the setters of a record at a place, and the function that makes them.
+pub fn record(ty: &Type, place: &TokenStream) -> (TokenStream, TokenStream) {
+    let ty = with_lifetime(ty, "'a");
+    let settable = quote!(<#ty as ::cuweave::__private::Settable>);
+    (quote!(#settable::Setters<#place>), quote!(#settable::setters))
+}
+
+/// Returns the type of the setter of a buffer at a place, and the function that makes it.
+pub fn element(buffer: &BufferType, place: &TokenStream) -> (TokenStream, TokenStream) {
+    let name = ident(if buffer.mutable { "ElementMut" } else { "Element" });
+    (quote!(::cuweave::__private::#name<#place>), quote!(::cuweave::__private::#name::new))
+}
+
+/// The methods that every exec has.
+const METHODS: [&str; 10] = [
+    "launch",
+    "output",
+    "upload",
+    "args",
+    "args_mut",
+    "into_args",
+    "report",
+    "dot",
+    "memory_svg",
+    "budget_curve",
+];
+
+/// Returns the name of the function that gives the setters of an argument's parts: the argument's own, with `_` behind it where
+/// the exec has a method of that name.
+fn method_name(argument: &Ident) -> Ident {
+    let text = argument.to_string();
+    if METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }
 }

@@ -1,11 +1,14 @@
 //! Scopes of names. Names of statements may be used before their definition.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use cuweave_core::ids::ArgumentId;
 use cuweave_core::ir::{BufferId, StatementId};
 use proc_macro2::Ident;
 
+pub use super::place::Borrow;
+use super::place::Place;
 use crate::dims::Bound;
 
 /// The meaning of a name.
@@ -13,8 +16,10 @@ use crate::dims::Bound;
 pub enum Binding {
     /// All or a part of a buffer, or the statement that allocates it.
     View(View),
-    /// The elements of an array of buffers.
-    Array(Vec<View>),
+    /// The elements of an array of buffers, and the array as an argument.
+    Array(Vec<View>, Rc<Place>),
+    /// A record, a list, or a part of them.
+    Part(Rc<Place>),
     /// A statement.
     Statement,
     /// A host value.
@@ -40,13 +45,6 @@ pub struct View {
     pub hi: Bound,
     /// The borrow that the bare name passes: `None` for buffers that the graph owns.
     pub borrow: Option<Borrow>,
-}
-
-/// The declared borrow of a reference.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Borrow {
-    Shared,
-    Mutable,
 }
 
 /// A name in an `#[after]`, with the statement that carries it.

@@ -16,7 +16,7 @@ use syn::Path;
 
 use super::lower::{Lowered, collect};
 
-/// What is known of the setter of a scalar.
+/// The setter of a scalar: the reason that there is none, and the callees that decide.
 #[derive(Default)]
 pub(super) struct Setter<'l> {
     /// The reason that there is none.
@@ -43,7 +43,8 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<Scal
         };
         for (index, argument) in lowered.structure.calls[id].arguments.iter().enumerate() {
             let Argument::Scalar { of, .. } = argument else { continue };
-            for &scalar in of {
+            // The scalars of records stand behind those of the arguments.
+            for &scalar in of.iter().filter(|scalar| scalar.index() < names.len()) {
                 let passed = &mut setters[scalar].passed;
                 if !passed.contains(&(callee, index)) {
                     passed.push((callee, index));
@@ -76,6 +77,9 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
         let name = &program.buffers[buffer].name;
         (of_dim(declared), format!("the length of `{name}` depends on it"))
     }));
+    for (_, dim, least) in &structure.at_least {
+        reasons.push((of_dim(*dim), format!("the build checks `#[at_least({least})]`")));
+    }
     for step in structure.parts.iter().flat_map(|part| &part.path) {
         if let Step::Index(dim) = step {
             reasons.push((of_dim(*dim), "an index of a list of arguments depends on it".to_owned()));
@@ -98,7 +102,7 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
                 let scalars = scalars_among(&mentioned, names);
                 reasons.push((scalars, format!("the choice on line {} depends on it", choice.line)));
             }
-            Item::Statement(_) | Item::Rename { .. } | Item::Swap(..) => {}
+            Item::Statement(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {}
         }
     }
     reasons

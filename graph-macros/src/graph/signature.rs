@@ -10,7 +10,9 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
+use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
 pub use super::refused_types::ungrouped;
+use super::unmarked::Borrowed;
 use super::{attributes, refused_types};
 use crate::report::Report;
 
@@ -20,6 +22,8 @@ pub struct Argument {
     /// The levels of lints that stand on it.
     pub levels: Vec<Attribute>,
     pub kind: ArgumentKind,
+    /// The number in `#[at_least(n)]`.
+    pub at_least: Option<u64>,
 }
 
 /// The kind of an argument.
@@ -30,6 +34,8 @@ pub enum ArgumentKind {
     Buffer(BufferType),
     /// `[&[T; len]; N]`.
     Array(BufferType, usize),
+    /// A record, or a list whose length the build knows.
+    Part(PartType),
     /// `&T`: a host value, which library calls are given.
     Host(HostType),
 }
@@ -41,22 +47,16 @@ pub struct HostType {
     pub resource: bool,
 }
 
-/// How a buffer is declared.
-#[derive(Clone)]
-pub struct BufferType {
-    pub element: Type,
-    pub len: Expr,
-    pub memory: BufferMemory,
-    pub mutable: bool,
-    /// `&mut [MaybeUninit<T>; len]`: a caller may lend elements that nothing has written.
-    pub fresh: bool,
-}
+impl Argument {
+    /// Returns true for a scalar.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.kind, ArgumentKind::Scalar(_))
+    }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum BufferMemory {
-    Device,
-    Pinned,
-    Taken,
+    /// Returns true for an argument that binds to buffers: it is neither a scalar nor a host value.
+    pub fn has_buffers(&self) -> bool {
+        !matches!(self.kind, ArgumentKind::Scalar(_) | ArgumentKind::Host(_))
+    }
 }
 
 /// A returned allocation.
@@ -145,8 +145,9 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
         GenericParam::Const(parameter) => Some(parameter.ident.clone()),
     });
     let mut unknown: Vec<Ident> = parameters.collect();
+    let borrowed = Borrowed::of(&function.block);
     let mut arguments: Vec<Argument> =
-        head.inputs.iter().filter_map(|input| argument(input, &mut unknown, report)).collect();
+        head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
     twice(&mut arguments, &mut unknown, report);
     let returned = returned(&head.output, report);
     let misreturned = returned.is_none();
@@ -205,7 +206,12 @@ impl VisitMut for Concrete {
     }
 }
 
-fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Option<Argument> {
+fn argument(
+    input: &FnArg,
+    borrowed: &Borrowed,
+    unknown: &mut Vec<Ident>,
+    report: &mut Report,
+) -> Option<Argument> {
     let typed = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => {
@@ -219,7 +225,7 @@ fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Opt
             return None;
         }
     };
-    let levels = attributes::of_argument(&typed.attrs, report);
+    let (levels, at_least) = attributes::of_argument(&typed.attrs, report);
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),
@@ -235,17 +241,36 @@ fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Opt
             report.error(typed.ty.span(), Code::CW001, message, &[], Some(help));
             None
         }
+        None if borrowed.is_unmarked_record(&name.ident.to_string(), &typed.ty) => {
+            let ty = match ungrouped(&typed.ty) {
+                Type::Reference(reference) => ungrouped(&reference.elem).to_token_stream().to_string(),
+                ty => ty.to_token_stream().to_string(),
+            };
+            let message = format!("`{}` is used as a record, and its type has no lifetime", name.ident);
+            let help = format!(
+                "write `{}: {ty}<'_>`: graph functions only borrow it; a buffer of its own is `&[T; len]`",
+                name.ident
+            );
+            report.error(typed.ty.span(), Code::CW001, &message, &[], Some(&help));
+            None
+        }
         None => argument_kind(&typed.ty, report),
     };
     let kind = kind.unwrap_or_else(|| {
         unknown.push(name.ident.clone());
         refused()
     });
-    Some(Argument { name: name.ident.clone(), levels, kind })
+    Some(Argument { name: name.ident.clone(), levels, kind, at_least })
 }
 
-fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
+/// Reads the type of an argument, or of a field of a record.
+pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     let ty = ungrouped(ty);
+    match PartType::of(ty, report) {
+        Ok(Some(part)) => return Some(ArgumentKind::Part(part)),
+        Ok(None) => {}
+        Err(Refused) => return None,
+    }
     if let Type::Array(array) = ty
         && let Type::Reference(_) = ungrouped(&array.elem)
     {
@@ -319,63 +344,6 @@ struct Lifetimes {
 impl<'t> syn::visit::Visit<'t> for Lifetimes {
     fn visit_lifetime(&mut self, _: &'t syn::Lifetime) {
         self.any = true;
-    }
-}
-
-/// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.
-pub fn buffer_type(ty: &Type) -> Option<BufferType> {
-    match ungrouped(ty) {
-        Type::Array(array) => Some(BufferType {
-            element: (*array.elem).clone(),
-            len: array.len.clone(),
-            memory: BufferMemory::Taken,
-            mutable: true,
-            fresh: false,
-        }),
-        Type::Reference(reference) => {
-            let mutable = reference.mutability.is_some();
-            match ungrouped(&reference.elem) {
-                Type::Array(array) => {
-                    let uninitialised = maybe_uninit(&array.elem).filter(|_| mutable);
-                    Some(BufferType {
-                        element: uninitialised.unwrap_or(&array.elem).clone(),
-                        len: array.len.clone(),
-                        memory: BufferMemory::Device,
-                        mutable,
-                        fresh: uninitialised.is_some(),
-                    })
-                }
-                Type::Path(path) => {
-                    let last = path.path.segments.last().filter(|last| last.ident == "Pinned")?;
-                    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-                    let Some(syn::GenericArgument::Type(Type::Array(array))) = arguments.args.first() else {
-                        return None;
-                    };
-                    Some(BufferType {
-                        element: (*array.elem).clone(),
-                        len: array.len.clone(),
-                        memory: BufferMemory::Pinned,
-                        mutable,
-                        fresh: false,
-                    })
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// Returns the `T` of `MaybeUninit<T>`.
-fn maybe_uninit(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ungrouped(ty) else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "MaybeUninit")?;
-    match &last.arguments {
-        syn::PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
-            syn::GenericArgument::Type(ty) => Some(ty),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -18,7 +18,7 @@ use syn::{Attribute, Expr, Path, Type};
 use super::generics::TypeParameters;
 use super::launch;
 use super::lower::kinds::{self, Evaluated};
-use super::lower::{LaunchArgument, Lowered, Syntax, collect, turns_in};
+use super::lower::{LaunchArgument, Lowered, Syntax, chains, collect, indexed, turns_in};
 use super::paths;
 use crate::dims::turn;
 
@@ -56,7 +56,14 @@ enum Given<'l> {
     Scalar(&'l Expr),
     /// The name stands in rustc's messages; left out in a large function.
     Buffer(&'static str, Option<&'l str>, &'l Type),
+    /// A buffer that is a part of an argument.
+    Field(&'static str, Option<&'l str>, &'l Expr),
+    /// A record or a list.
+    Part(&'l Expr),
 }
+
+/// Marks the names of scalars of records among names.
+pub const FIELD: char = '@';
 
 impl<'l> Steps<'l> {
     /// Groups the statements.
@@ -95,11 +102,18 @@ impl<'l> Steps<'l> {
         }
         let given = |argument: &'l LaunchArgument| match argument {
             LaunchArgument::Scalar(value) => Given::Scalar(value),
-            LaunchArgument::Buffer(index) | LaunchArgument::Moved(index) => {
+            LaunchArgument::Buffer(index)
+            | LaunchArgument::Moved(index)
+            | LaunchArgument::Field(index, _) => {
                 let index = *index as usize;
-                let name = (!large).then(|| of.buffer_name(index));
-                Given::Buffer(of.mark(argument).unwrap_or_default(), name, of.element(index))
+                let (name, mark) =
+                    ((!large).then(|| of.buffer_name(index)), of.mark(argument).unwrap_or_default());
+                match of.part(index) {
+                    Some(part) => Given::Field(mark, name, part),
+                    None => Given::Buffer(mark, name, of.element(index)),
+                }
             }
+            LaunchArgument::Part(part) => Given::Part(part),
         };
         Some(Alike {
             kind: discriminant(&of.statement.kind),
@@ -133,7 +147,15 @@ impl<'l> Steps<'l> {
     /// Returns the names in tokens.
     pub fn names<T: ToTokens>(&self, tokens: impl IntoIterator<Item = T>) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
-        tokens.into_iter().for_each(|tokens| collect(tokens.to_token_stream(), &mut names));
+        let mut fields = BTreeSet::new();
+        for tokens in tokens {
+            let tokens = tokens.to_token_stream();
+            if !self.lowered.roots.is_empty() {
+                chains(tokens.clone(), &self.lowered.roots, &mut fields);
+            }
+            collect(tokens, &mut names);
+        }
+        names.extend(fields.into_iter().map(|field| format!("{FIELD}{field}")));
         names
     }
 
@@ -303,6 +325,8 @@ impl<'l> Steps<'l> {
 
     /// Returns an expression with the variables of the loops that it mentions in scope, of the types of their ranges.
     fn in_turn(&self, expression: TokenStream, turns: &Ident) -> TokenStream {
+        let roots = &self.lowered.roots;
+        let expression = if roots.is_empty() { expression } else { indexed(expression, roots) };
         let mut mentioned: BTreeSet<VariableId> = turns_in(expression.clone()).into_iter().collect();
         // The ranges of inner loops mention outer ones, which have lower numbers.
         for variable in ids::<VariableId>(self.lowered.turns.len()).rev() {

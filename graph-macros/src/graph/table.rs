@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use cuweave_core::ids::{LeafId, ScalarId};
+use cuweave_core::ids::{ArgumentId, LeafId, ScalarId};
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind, Statement, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
@@ -15,7 +15,7 @@ use super::lower::{Lowered, Syntax, expression};
 use super::paths;
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
-use super::steps::Steps;
+use super::steps::{FIELD, Steps};
 
 /// Returns the body of a function that returns the table. That of an item with type parameters knows no element types:
 /// [`layouts`] are added where they are known.
@@ -89,6 +89,8 @@ fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Paramete
     let mut scalars = (0..).map(ScalarId::from_u32);
     let one = |(argument, first): (&Argument, &Option<BufferId>)| {
         let parameter = match (&argument.kind, first) {
+            (ArgumentKind::Part(_), Some(declared)) => Parameter::Buffers(*declared),
+            (ArgumentKind::Part(_), None) => Parameter::Part,
             (ArgumentKind::Array(_, count), Some(first)) => Parameter::Array(*first, *count as u32),
             (_, Some(first)) => Parameter::Buffer(*first),
             (ArgumentKind::Host(host), None) => Parameter::Host { resource: host.resource },
@@ -114,39 +116,65 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// Returns the scalar arguments with their uses: in statements, in grids and in blocks.
+/// Returns the scalar arguments, then the scalars of records, with their uses: in statements, in grids and in blocks.
 fn scalars(
     lowered: &Lowered,
     signature: &Signature,
     (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
 ) -> Vec<Scalar> {
     let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
+    // No setter moves a bound that a scalar of a record reaches.
+    let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
     let (uses, configured) = (steps.mentioned(), steps.configured());
     let program = &lowered.source.program;
-    let scalars =
-        signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
-    scalars
-        .zip(setters)
-        .map(|(argument, setter)| {
-            let name = argument.name.to_string();
-            let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
-                // A faulty statement has no step.
-                let evaluated = |statement: &StatementId| {
-                    !program.statements[*statement].kind.is_memory()
-                        && (steps.of[statement.index()] as usize) < uses.len()
-                };
-                let statements = program.statements.ids().filter(evaluated);
-                statements.filter(|&statement| mentions(steps.of[statement.index()] as usize)).collect()
+    let named = |name: String, argument: usize, path: &[&str], mention: &str| {
+        let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
+            // A faulty statement has no step.
+            let evaluated = |statement: &StatementId| {
+                !program.statements[*statement].kind.is_memory()
+                    && (steps.of[statement.index()] as usize) < uses.len()
             };
+            let statements = program.statements.ids().filter(evaluated);
+            statements.filter(|&statement| mentions(steps.of[statement.index()] as usize)).collect()
+        };
+        Scalar {
+            line: signature.arguments[argument].name.span().start().line as u32,
+            argument: ArgumentId::new(argument),
+            path: path.iter().map(|&field| field.to_owned().into()).collect(),
+            fixed: dims.contains(mention),
+            leaf: None,
+            statements: statements_where(&|step| uses[step].contains(mention)),
+            grids: statements_where(&|step| configured[step][0].contains(mention)),
+            blocks: statements_where(&|step| configured[step][1].contains(mention)),
+            name: name.into(),
+        }
+    };
+    let arguments = signature.arguments.iter().enumerate();
+    let mut scalars: Vec<Scalar> = arguments
+        .filter(|(_, argument)| argument.is_scalar())
+        .zip(setters)
+        .map(|((at, argument), setter)| {
+            let name = argument.name.to_string();
             Scalar {
-                line: argument.name.span().start().line as u32,
                 fixed: setter.fixed.is_some(),
                 leaf: leaves.iter().position(|leaf| *leaf == name).map(LeafId::new),
-                statements: statements_where(&|step| uses[step].contains(&name)),
-                grids: statements_where(&|step| configured[step][0].contains(&name)),
-                blocks: statements_where(&|step| configured[step][1].contains(&name)),
-                name: name.into(),
+                ..named(name.clone(), at, &[], &name)
             }
         })
-        .collect()
+        .collect();
+    let mut fields = lowered.field_scalars.clone();
+    let sets = uses.iter().chain(configured.iter().flatten()).chain([&dims]);
+    for mention in sets.flatten().filter_map(|name| name.strip_prefix(FIELD)) {
+        if !fields.iter().any(|known| known == mention) {
+            fields.push(mention.to_owned());
+        }
+    }
+    scalars.extend(fields.into_iter().filter_map(|chain| {
+        let mut path = chain.split('.');
+        let root = path.next()?;
+        let argument = signature.arguments.iter().position(|argument| argument.name == root)?;
+        let path: Vec<&str> = path.collect();
+        Some(named(chain.clone(), argument, &path, &format!("{FIELD}{chain}")))
+    }));
+    scalars
 }

@@ -6,7 +6,8 @@ use quote::{format_ident, quote};
 
 use super::expand::Expansion;
 use super::idents::ident;
-use super::signature::{Argument, ArgumentKind, BufferMemory};
+use super::parts::BufferMemory;
+use super::signature::{Argument, ArgumentKind};
 
 /// A field of `Views` or `ViewsMut`: its type and what makes it from the argument's field.
 struct ViewField {
@@ -19,11 +20,26 @@ fn lender() -> Ident {
     Ident::new("lender", Span::mixed_site())
 }
 
+/// The variable that holds the number of an argument's first buffer.
+fn first_buffer(argument: usize) -> Ident {
+    format_ident!("first_{argument}", span = Span::mixed_site())
+}
+
 impl Argument {
     /// Returns the field of its view; `lender` lends its buffers, of which `first` is the first.
-    fn view(&self, mutable: bool, lender: &Ident, first: u32) -> Option<ViewField> {
+    fn view(&self, mutable: bool, lender: &Ident, first: &TokenStream) -> Option<ViewField> {
         let name = &self.name;
+        if let ArgumentKind::Part(part) = &self.kind {
+            let bound = part.bound("'v");
+            let borrow = if mutable { quote!(&'v mut) } else { quote!(&'v) };
+            let lent = if mutable { quote!(&mut) } else { quote!(&) };
+            return Some(ViewField {
+                ty: quote!(<#borrow #bound as ::cuweave::__private::Lend<'v>>::View),
+                value: quote!(::cuweave::__private::Lend::lend(#lent self.#name, #lender, #first)),
+            });
+        }
         let one = match &self.kind {
+            ArgumentKind::Part(_) => return None,
             ArgumentKind::Scalar(ty) => {
                 return (!mutable).then(|| ViewField { ty: quote!(#ty), value: quote!(self.#name) });
             }
@@ -123,9 +139,10 @@ impl Expansion<'_> {
         let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
         let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
         let documented = names.iter().map(|name| format!("The argument `{name}`."));
-        let scalars: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let scalar_types = self.known().filter_map(Argument::value_type);
-        let buffers = arguments.iter().filter(|argument| argument.buffer().is_some());
+        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        let known_types = self.known().filter_map(Argument::value_type);
+        let first = self.first();
+        let buffers = arguments.iter().filter(|argument| argument.has_buffers());
         let shown = buffers.map(|argument| {
             let (name, text) = (&argument.name, argument.name.to_string());
             quote!(.field(#text, &self.#name))
@@ -142,7 +159,7 @@ impl Expansion<'_> {
             /// The values of the scalar arguments, and the host values.
             #[doc(hidden)]
             pub struct Values<'v> {
-                #(pub(super) #scalars: #scalar_types,)*
+                #(pub(super) #known: #known_types,)*
                 pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
             }
 
@@ -175,6 +192,8 @@ impl Expansion<'_> {
                 pub(super) fn __new(#(#names: #types,)* _: ::cuweave::__private::Token) -> Self {
                     Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
                 }
+
+                #first
             }
 
             impl ::core::fmt::Debug for Args<'_> {
@@ -219,15 +238,52 @@ impl Expansion<'_> {
     }
 
     fn view_fields(&self, mutable: bool) -> impl Iterator<Item = (&Ident, ViewField)> {
-        let buffers = self.lowered.argument_buffers.iter();
-        self.signature.arguments.iter().zip(buffers).filter_map(move |(argument, first)| {
-            Some((&argument.name, argument.view(mutable, &lender(), first.map_or(0, BufferId::as_u32))?))
+        let buffers = self.lowered.argument_buffers.iter().enumerate();
+        self.signature.arguments.iter().zip(buffers).filter_map(move |(argument, (at, first))| {
+            let first = if self.has_parts() {
+                let first = first_buffer(at);
+                quote!(#first)
+            } else {
+                let first = first.map_or(0, BufferId::as_u32);
+                quote!(#first)
+            };
+            Some((&argument.name, argument.view(mutable, &lender(), &first)?))
         })
+    }
+
+    /// Returns the function that gives the number of the first buffer of an argument, where records and lists come before.
+    fn first(&self) -> Option<TokenStream> {
+        let counts = (0u32..).zip(&self.signature.arguments).filter(|(_, argument)| argument.has_buffers());
+        let counts = counts.map(|(at, argument)| {
+            let name = &argument.name;
+            quote!(if argument > #at { first += ::cuweave::__private::Bound::count(&self.#name); })
+        });
+        self.has_parts().then(|| {
+            quote! {
+                #[doc(hidden)]
+                pub(super) fn __first(&self, argument: u32, _: ::cuweave::__private::Token) -> u32 {
+                    let mut first = 0;
+                    #(#counts)*
+                    first
+                }
+            }
+        })
+    }
+
+    /// Returns the variables that hold the numbers of the first buffers.
+    fn firsts(&self) -> Option<TokenStream> {
+        let numbers = 0..self.signature.arguments.len();
+        let firsts = numbers.map(|at| {
+            let (first, number) = (first_buffer(at), at as u32);
+            quote!(let #first = self.__first(#number, ::cuweave::__private::Token);)
+        });
+        self.has_parts().then(|| quote!(#(#firsts)*))
     }
 
     /// The implementation of `Generated`.
     fn generated(&self) -> TokenStream {
-        let buffers = self.signature.arguments.iter().filter(|argument| argument.buffer().is_some());
+        let buffers = self.signature.arguments.iter().filter(|argument| argument.has_buffers());
+        let firsts = self.firsts();
         let operands = buffers.map(|argument| {
             let name = &argument.name;
             quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor);)
@@ -254,6 +310,7 @@ impl Expansion<'_> {
                     #lender: &::cuweave::__private::Lender<'v>,
                     _: ::cuweave::__private::Token,
                 ) -> Views<'v> {
+                    #firsts
                     Views { #(#views,)* __lifetime: ::core::marker::PhantomData }
                 }
 
@@ -262,6 +319,7 @@ impl Expansion<'_> {
                     #lender: &::cuweave::__private::Lender<'v>,
                     _: ::cuweave::__private::Token,
                 ) -> ViewsMut<'v> {
+                    #firsts
                     ViewsMut { #(#views_mut,)* __lifetime: ::core::marker::PhantomData }
                 }
 

@@ -229,6 +229,11 @@ impl<T> BindTaken<T> for &Output<'_, T> {
 pub trait Bound {
     /// Visits each buffer, in order.
     fn visit(&mut self, visitor: &mut Visitor<'_>);
+
+    /// Returns the number of its buffers.
+    fn count(&self) -> u32 {
+        1
+    }
 }
 
 impl<T> Bound for Shared<'_, T> {
@@ -300,6 +305,20 @@ impl<T> Bound for Taken<T> {
 impl<B: Bound, const N: usize> Bound for [B; N] {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         self.iter_mut().for_each(|bound| bound.visit(visitor));
+    }
+
+    fn count(&self) -> u32 {
+        self.iter().map(Bound::count).sum()
+    }
+}
+
+impl<B: Bound> Bound for Vec<B> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        self.iter_mut().for_each(|bound| bound.visit(visitor));
+    }
+
+    fn count(&self) -> u32 {
+        self.iter().map(Bound::count).sum()
     }
 }
 

@@ -5,7 +5,7 @@ use cudarc::driver::PinnedHostSlice;
 use crate::index::size;
 use crate::runtime::cuda::PinnedViewMut;
 
-use super::bound::{Exclusive, ExclusivePinned, Shared, SharedPinned};
+use super::bound::{Bound, Exclusive, ExclusivePinned, Shared, SharedPinned};
 use super::lending::{Lender, LentOperand};
 use super::view::{DeviceView, DeviceViewMut, Source};
 
@@ -83,26 +83,60 @@ pinned! {
     &'v mut ExclusivePinned<'_, T>: PinnedViewMut<'v, T>, view_mut;
 }
 
-impl<'v, B, const N: usize> Lend<'v> for &'v [B; N]
+/// Returns the number of the first buffer of the next of several bound arguments.
+fn next<B: Bound>(at: &mut u32, bound: &B) -> u32 {
+    let first = *at;
+    *at += bound.count();
+    first
+}
+
+impl<'v, B: Bound, const N: usize> Lend<'v> for &'v [B; N]
 where
     &'v B: Lend<'v>,
 {
     type View = [<&'v B as Lend<'v>>::View; N];
 
-    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
-        let mut at = first..;
-        self.each_ref().map(|one| one.lend(lender, at.next().unwrap_or(u32::MAX)))
+    fn lend(self, lender: &Lender<'v>, mut first: u32) -> Self::View {
+        self.each_ref().map(|one| one.lend(lender, next(&mut first, one)))
     }
 }
 
-impl<'v, B, const N: usize> Lend<'v> for &'v mut [B; N]
+impl<'v, B: Bound, const N: usize> Lend<'v> for &'v mut [B; N]
 where
     &'v mut B: Lend<'v>,
 {
     type View = [<&'v mut B as Lend<'v>>::View; N];
 
-    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
-        let mut at = first..;
-        self.each_mut().map(|one| one.lend(lender, at.next().unwrap_or(u32::MAX)))
+    fn lend(self, lender: &Lender<'v>, mut first: u32) -> Self::View {
+        self.each_mut().map(|one| {
+            let at = next(&mut first, one);
+            one.lend(lender, at)
+        })
+    }
+}
+
+impl<'v, B: Bound> Lend<'v> for &'v Vec<B>
+where
+    &'v B: Lend<'v>,
+{
+    type View = Vec<<&'v B as Lend<'v>>::View>;
+
+    fn lend(self, lender: &Lender<'v>, mut first: u32) -> Self::View {
+        self.iter().map(|one| one.lend(lender, next(&mut first, one))).collect()
+    }
+}
+
+impl<'v, B: Bound> Lend<'v> for &'v mut Vec<B>
+where
+    &'v mut B: Lend<'v>,
+{
+    type View = Vec<<&'v mut B as Lend<'v>>::View>;
+
+    fn lend(self, lender: &Lender<'v>, mut first: u32) -> Self::View {
+        let one = |one: &'v mut B| {
+            let at = next(&mut first, one);
+            one.lend(lender, at)
+        };
+        self.iter_mut().map(one).collect()
     }
 }

@@ -6,6 +6,7 @@
 //!   `uses`: the events that record uses;
 //! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
 //!   uses; `sharing`: that of the launches of one exec;
+//! - `record`: records and lists of arguments, as the build sees them;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
 mod bound;
@@ -19,6 +20,7 @@ mod operand;
 mod operands;
 mod output;
 mod output_view;
+mod record;
 mod sharing;
 mod uses;
 mod view;
@@ -38,6 +40,7 @@ pub(crate) use operands::Operands;
 pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
 pub use output_view::{OutputView, OutputViewMut};
+pub use record::{Declaration, List, ListMut, Record, count, describe_records};
 pub(crate) use sharing::Hindrance;
 pub use view::{DeviceView, DeviceViewMut};
 pub use visitor::Visitor;

@@ -221,6 +221,9 @@ impl Answers for Asked<'_> {
                 let program = At { name: buffer, ..*at };
                 Error::ReturnedLength { at: Box::new(program), declared, actual }
             }
+            Refusal::AtLeast { argument, least, value } => {
+                Error::AtLeast { at: Box::new(At { name: argument, ..*at }), least, value }
+            }
             Refusal::Unlike { one, other } => {
                 let reason = format!("`{one}` and `{other}` are not of one length and one element type");
                 Error::Config { at, reason }

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::check::Checked;
-use crate::expand::{Frame, FrameId, Instance};
-use crate::ids::ScalarId;
+use crate::expand::{Described, Frame, FrameId, Instance};
+use crate::ids::{ArgumentId, ScalarId};
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, StatementId};
-use crate::table::{Decoded, Scalar};
+use crate::ir::{BufferId, DimId, StatementId, Text};
+use crate::structure::{Argument, Part, Step};
+use crate::table::{Decoded, Parameter, Scalar};
 
 use super::moves::Moves;
-use super::symbols::passed;
 
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
@@ -28,7 +28,8 @@ pub(crate) struct Flattened {
     pub instances: Vector<StatementId, Instance>,
     /// The functions that were entered.
     pub frames: Vector<FrameId, Frame>,
-    /// The scalars of the outermost function, with the statements of the flat program that they reach.
+    /// The scalars of the outermost function, and then those of its records that have setters, with the statements of the flat
+    /// program that they reach.
     pub scalars: Vector<ScalarId, Scalar>,
 }
 
@@ -43,20 +44,28 @@ pub(crate) struct Built {
 }
 
 impl Flattened {
+    /// Returns the flat program of a function for these arguments, which are records and lists. O(statements) for each scalar
+    /// that has a setter.
     pub fn new(
         checked: Arc<Checked>,
         (sizes, moves, fixed): (Vector<DimId, u64>, Moves, &BTreeSet<ScalarId>),
-        elements: Vector<BufferId, TypeId>,
-        instances: Vector<StatementId, Instance>,
-        frames: Vector<FrameId, Frame>,
+        expanded: Parts,
+        arguments: &[Described],
     ) -> Flattened {
+        let Parts { elements, instances, frames } = expanded;
         let table = frames[FrameId::OUTERMOST].table.clone();
-        let mut scalars: Vector<ScalarId, Scalar> = if table.structure.is_flat() {
+        let mut scalars: Vector<ScalarId, Scalar> = if table.structure.is_flat() && arguments.is_empty() {
             table.scalars.clone()
         } else {
-            table.scalars.enumerate().map(|(at, scalar)| reached(at, scalar, &instances, &frames)).collect()
+            let own = table.scalars.iter().filter(|scalar| scalar.path.is_empty());
+            let own = own.map(|scalar| (scalar.name.clone(), scalar.line, scalar.argument, Vec::new()));
+            let reached = own
+                .chain(fields(&table, arguments))
+                .map(|scalar| Reach { instances: &instances, frames: &frames }.scalar(scalar));
+            reached.collect::<Vec<_>>().into()
         };
-        for (scalar, declared) in scalars.enumerate_mut() {
+        // The scalars of records change no bounds.
+        for (scalar, declared) in scalars.enumerate_mut().filter(|(_, declared)| declared.path.is_empty()) {
             declared.fixed |= fixed.contains(&scalar);
             let moved = moves.of[scalar].accesses.iter().map(|access| access.0);
             if moved.len() > 0 {
@@ -66,6 +75,62 @@ impl Flattened {
             }
         }
         Flattened { checked, sizes, moves, elements, instances, frames, scalars }
+    }
+
+    /// Returns a scalar in a record, by its argument and the fields on the way to it.
+    pub fn field(&self, argument: ArgumentId, path: &[Text]) -> Option<&Scalar> {
+        self.scalars.iter().find(|scalar| scalar.argument == argument && scalar.path == path)
+    }
+}
+
+/// The parts of an expansion beside its program.
+pub(crate) struct Parts {
+    pub elements: Vector<BufferId, TypeId>,
+    pub instances: Vector<StatementId, Instance>,
+    pub frames: Vector<FrameId, Frame>,
+}
+
+/// A scalar that a setter changes: its name and line, its argument, and the fields on the way to it.
+type Named = (Text, u32, ArgumentId, Vec<Text>);
+
+/// Returns the scalars of records that have setters: those of the elements of a list count as one.
+fn fields(table: &Decoded, arguments: &[Described]) -> Vec<Named> {
+    let mut found = BTreeSet::new();
+    let parts = table
+        .parameters
+        .enumerate()
+        .filter(|(_, parameter)| matches!(parameter, Parameter::Part | Parameter::Buffers(_)));
+    for ((argument, _), described) in parts.zip(arguments) {
+        collect(described, argument, &mut Vec::new(), &mut found);
+    }
+    let named = |(argument, path): (ArgumentId, Vec<Text>)| {
+        let name =
+            path.iter().fold(table.arguments[argument].to_string(), |name, field| format!("{name}.{field}"));
+        (name.into(), 0, argument, path)
+    };
+    found.into_iter().map(named).collect()
+}
+
+/// Collects the scalars of a part of an argument.
+fn collect(
+    described: &Described,
+    argument: ArgumentId,
+    path: &mut Vec<Text>,
+    found: &mut BTreeSet<(ArgumentId, Vec<Text>)>,
+) {
+    match described {
+        Described::Scalar => drop(found.insert((argument, path.clone()))),
+        Described::Fixed | Described::Buffers(_) | Described::Buffer(_) => {}
+        Described::List(elements) => {
+            elements.iter().for_each(|element| collect(element, argument, path, found));
+        }
+        Described::Record(fields) => {
+            for (name, field) in fields {
+                path.push(name.clone());
+                collect(field, argument, path, found);
+                path.pop();
+            }
+        }
     }
 }
 
@@ -96,46 +161,108 @@ impl Templates {
     }
 }
 
-/// Returns a scalar of the outermost function with what it reaches, also through the arguments of calls. O(statements).
-fn reached(
-    at: ScalarId,
-    scalar: &Scalar,
-    instances: &Vector<StatementId, Instance>,
-    frames: &Vector<FrameId, Frame>,
-) -> Scalar {
-    // The scalars of each frame that the scalar reaches.
-    let mut of_frames: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
-    for frame in frames {
-        of_frames.push(match &frame.call {
-            None => vec![at],
-            Some((caller, call, _)) => {
-                let passed = passed(&frames[*caller].table, *call, &frame.table).into_iter();
-                let reached =
-                    passed.filter(|(_, of)| of.iter().any(|scalar| of_frames[*caller].contains(scalar)));
-                reached.map(|(own, _)| own).collect()
-            }
-        });
-    }
-    let fixed = frames.iter().zip(&of_frames).any(|(frame, scalars)| {
-        scalars.iter().any(|&scalar| frame.table.scalars[scalar].fixed || frame.table.capture().is_some())
-    });
-    let templates: Vector<FrameId, Templates> =
-        frames.iter().zip(&of_frames).map(|(frame, scalars)| Templates::of(&frame.table, scalars)).collect();
-    let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
-        let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
-        instances
-            .enumerate()
-            .filter(|(_, instance)| reaches(instance))
-            .map(|(statement, _)| statement)
-            .collect()
+/// A scalar as a function sees it: its argument, and the fields on the way to it.
+type Target = (ArgumentId, Vec<Text>);
+
+/// Returns the scalars of a function that are a part of a target, or that it is a part of.
+fn mentioned(table: &Decoded, targets: &[Target]) -> Vec<ScalarId> {
+    let touches = |scalar: &Scalar| {
+        targets.iter().any(|(argument, path)| {
+            *argument == scalar.argument && path.iter().zip(&scalar.path).all(|(one, other)| one == other)
+        })
     };
-    Scalar {
-        name: scalar.name.clone(),
-        line: scalar.line,
-        fixed,
-        leaf: scalar.leaf,
-        statements: list(|templates| &templates.statements),
-        grids: list(|templates| &templates.grids),
-        blocks: list(|templates| &templates.blocks),
+    table.scalars.enumerate().filter(|(_, scalar)| touches(scalar)).map(|(id, _)| id).collect()
+}
+
+/// The statements that a scalar of the outermost function reaches.
+struct Reach<'f> {
+    instances: &'f Vector<StatementId, Instance>,
+    frames: &'f Vector<FrameId, Frame>,
+}
+
+impl Reach<'_> {
+    /// Returns a scalar with what it reaches, also through the arguments of calls. O(statements).
+    fn scalar(&self, (name, line, argument, path): Named) -> Scalar {
+        let Reach { instances, frames } = self;
+        let mut targets: Vector<FrameId, Vec<Target>> = Vector::with_capacity(frames.len());
+        let mut scalars: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
+        for frame in *frames {
+            let of_frame = match &frame.call {
+                None => vec![(argument, path.clone())],
+                Some((caller, call, _)) => {
+                    let by = (targets[*caller].as_slice(), scalars[*caller].as_slice());
+                    passed(&frames[*caller].table, *call, by, &frame.table)
+                }
+            };
+            scalars.push(mentioned(&frame.table, &of_frame));
+            targets.push(of_frame);
+        }
+        // What a scalar of a record reaches has the value of the build: no setter moves a bound of it.
+        let in_a_record = !path.is_empty();
+        let fixed = frames.iter().zip(&scalars).any(|(frame, scalars)| {
+            let Decoded { scalars: declared, structure, .. } = &*frame.table;
+            let in_bounds = |scalar: &ScalarId| {
+                in_a_record && structure.leaf_scalars.iter().any(|mentioned| mentioned.contains(scalar))
+            };
+            let captured = frame.table.capture().is_some();
+            scalars.iter().any(|scalar| captured || declared[*scalar].fixed || in_bounds(scalar))
+        });
+        let templates: Vector<FrameId, Templates> = frames
+            .iter()
+            .zip(&scalars)
+            .map(|(frame, scalars)| Templates::of(&frame.table, scalars))
+            .collect();
+        let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
+            let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
+            instances
+                .enumerate()
+                .filter(|(_, instance)| reaches(instance))
+                .map(|(statement, _)| statement)
+                .collect()
+        };
+        Scalar {
+            name,
+            argument,
+            path,
+            line,
+            fixed,
+            leaf: None,
+            statements: list(|templates| &templates.statements),
+            grids: list(|templates| &templates.grids),
+            blocks: list(|templates| &templates.blocks),
+        }
     }
+}
+
+/// Returns the targets of a callee whose arguments are computed of some scalars of the caller, or have a target of the
+/// caller as a part.
+fn passed(
+    caller: &Decoded,
+    call: StatementId,
+    (targets, scalars): (&[Target], &[ScalarId]),
+    callee: &Decoded,
+) -> Vec<Target> {
+    let crate::ir::Kind::Call(call) = caller.program.statements[call].kind else {
+        return Vec::new();
+    };
+    let arguments = &caller.structure.calls[call].arguments;
+    let mut found = Vec::new();
+    for ((parameter, _), argument) in callee.parameters.enumerate().zip(arguments) {
+        match argument {
+            Argument::Scalar { of, .. } if of.iter().any(|scalar| scalars.contains(scalar)) => {
+                found.push((parameter, Vec::new()));
+            }
+            Argument::Part(part) => {
+                let Part { argument, path } = &caller.structure.parts[*part];
+                let fields: Vec<&Text> = path.iter().filter_map(Step::field).collect();
+                for (of, target) in targets {
+                    if of == argument && target.iter().zip(&fields).all(|(one, other)| one == *other) {
+                        found.push((parameter, target.get(fields.len()..).unwrap_or_default().to_vec()));
+                    }
+                }
+            }
+            Argument::Scalar { .. } | Argument::Host(_) | Argument::Access(_) | Argument::Moved(_) => {}
+        }
+    }
+    found
 }

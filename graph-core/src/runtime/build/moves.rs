@@ -30,11 +30,11 @@ pub(crate) struct Moves {
     at: Vector<DimId, Option<usize>>,
     /// The accesses whose first element moves.
     accesses: Vec<(StatementId, usize)>,
-    /// What the setter of each scalar changes.
+    /// The changes of each scalar's setter.
     pub of: Vector<ScalarId, Moved>,
 }
 
-/// What the setter of a scalar changes: indices.
+/// The indices of all that a scalar's setter changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Moved {
     symbols: Vec<usize>,

@@ -20,7 +20,7 @@ use crate::runtime::error::{Error, refused_program};
 
 use super::answers::Asked;
 use super::checks::check_lengths;
-use super::flattened::{Built, Flattened};
+use super::flattened::{Built, Flattened, Parts};
 use super::moves::Moves;
 use super::recall::{keep, recalled};
 
@@ -111,7 +111,7 @@ pub(crate) fn flattened(
     asked: &mut Asked<'_>,
 ) -> Result<Built, Error> {
     let TableHandle::Static(of_code) = *table else {
-        return Ok(checked(expand(table, arguments, asked)?, asked)?.0);
+        return Ok(checked(expand(table, arguments, asked)?, arguments, asked)?.0);
     };
     if let Some(built) = recalled(of_code, arguments, asked) {
         return Ok(built);
@@ -125,7 +125,7 @@ pub(crate) fn flattened(
 fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>) -> Result<Built, Error> {
     let handle = TableHandle::Static(table);
     if !table.structure.is_flat() {
-        return Ok(checked(expand(&handle, arguments, asked)?, asked)?.0);
+        return Ok(checked(expand(&handle, arguments, asked)?, arguments, asked)?.0);
     }
     let root = Vector::from(vec![Frame::outermost(handle.clone())]);
     let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
@@ -137,7 +137,7 @@ fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>)
     let polys = numbers.iter().filter(moves).map(|number| number.poly.clone()).collect();
     let make = |asked: &mut Asked<'_>| {
         let expanded = expand(&handle, &[], &mut Known { numbers: &numbers, asked })?;
-        checked(expanded, asked)
+        checked(expanded, &[], asked)
     };
     let mut made = None;
     let kept = FLAT.get_or_make((sizes, polys, std::ptr::from_ref(table).addr()), |_| {
@@ -163,7 +163,11 @@ fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>)
 
 /// Orders and checks a flat program for all values that setters may bring. If that cannot be proved right, it is done for the
 /// values of this build, setters change no bounds, and the result is marked by `false`.
-fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool), Error> {
+fn checked(
+    mut expanded: Expanded,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+) -> Result<(Built, bool), Error> {
     let (symbols, mut fixed) = asked.settle(&mut expanded);
     let Expanded { mut source, values, moving, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
@@ -213,7 +217,8 @@ fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool
     let scalars = frames[FrameId::OUTERMOST].table.scalars.len();
     let moves = Moves::new(checked.program(), (symbols, bounds), scalars);
     let symbols = if moves.is_empty() { Vec::new() } else { now };
-    let flat = Flattened::new(checked, (sizes, moves, &fixed), elements, instances, frames);
+    let parts = Parts { elements, instances, frames };
+    let flat = Flattened::new(checked, (sizes, moves, &fixed), parts, arguments);
     Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
 }
 

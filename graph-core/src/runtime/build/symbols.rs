@@ -12,7 +12,7 @@ use crate::ids::{LeafId, ScalarId};
 use crate::index::{Vector, narrow, size};
 use crate::ir::{DimId, Kind, StatementId};
 use crate::structure::Argument;
-use crate::table::{Decoded, Parameter};
+use crate::table::{Decoded, Parameter, Scalar};
 use cuweave_ptx::poly::Poly;
 
 /// The meaning of a symbol.
@@ -44,7 +44,7 @@ pub(crate) struct Symbols {
     numbers: BTreeMap<Meaning, u32>,
     /// For each scalar of a frame the settable scalars of the outermost function that it is computed of.
     roots: BTreeMap<FrameId, Vector<ScalarId, BTreeSet<ScalarId>>>,
-    /// Whether any bound can move, once that is known.
+    /// True if a bound can move; `None` until that is known.
     pub any: Option<bool>,
     /// Scalars that turned out to reach what no setter changes.
     pub fixed: BTreeSet<ScalarId>,
@@ -77,7 +77,9 @@ impl Symbols {
             let mut roots = Vector::filled(BTreeSet::new(), table.scalars.len());
             match &frames[frame].call {
                 None => {
-                    for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| !scalar.fixed) {
+                    // The scalars of records have their values.
+                    let settable = |scalar: &Scalar| !scalar.fixed && scalar.path.is_empty();
+                    for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| settable(scalar)) {
                         roots[scalar].insert(scalar);
                     }
                 }

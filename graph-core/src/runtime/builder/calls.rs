@@ -84,7 +84,10 @@ impl Program {
                     return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
                 }
                 (_, Parameter::Scalar(_)) => return Err(self.unfit_scalar(&site, argument, &function, name)),
-                (_, Parameter::Buffer(_) | Parameter::Array(..) | Parameter::Part) => {
+                (
+                    _,
+                    Parameter::Buffer(_) | Parameter::Array(..) | Parameter::Part | Parameter::Buffers(_),
+                ) => {
                     return Err(self.unfit_scalar(&site, argument, &function, name));
                 }
             };

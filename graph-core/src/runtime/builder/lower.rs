@@ -207,6 +207,9 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
         };
         Scalar {
             name: symbol.name.clone().into(),
+            // The scalars are the first arguments.
+            argument: ArgumentId::new(id.index()),
+            path: Vec::new(),
             line: symbol.place.line,
             // Bounds of a builder are numbers.
             fixed: in_bounds.contains(&id),

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 
 use crate::dump;
+use crate::expand::Described;
 use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 use crate::table::Table;
@@ -60,6 +61,16 @@ pub trait GraphFn: Generated {
     /// Returns the table of the function; `None` for the graph of a builder, whose table is that of its values.
     #[doc(hidden)]
     fn table(token: Token) -> Option<&'static Table>;
+    /// Returns its records and lists, in the order of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// A length without a value.
+    #[doc(hidden)]
+    fn described(&self, token: Token) -> Result<Vec<Described>> {
+        let _ = token;
+        Ok(Vec::new())
+    }
     /// The values of its scalars, which its expressions are evaluated with.
     #[doc(hidden)]
     type Values<'v>: Body
@@ -249,6 +260,12 @@ impl<A: GraphFn> ExecCore<A> {
         self.args.views_mut(&self.core.lender(), Token)
     }
 
+    /// Returns the bound arguments.
+    #[must_use]
+    pub fn arguments(&self) -> &A {
+        &self.args
+    }
+
     /// See the generated `into_args`.
     pub fn into_args(self) -> A {
         let ExecCore { core, args, .. } = self;
@@ -276,6 +293,12 @@ impl<A: GraphFn> ExecCore<A> {
     /// See the generated `budget_curve`.
     pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
         self.core.budget_curve(points)
+    }
+}
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe("Core", f)
     }
 }
 

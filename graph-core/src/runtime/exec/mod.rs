@@ -1,7 +1,7 @@
 //! Graphs and execs: built, instantiated, launched and changed.
 //!
 //! - `core`: the parts of a graph, and the steps from a plan to an exec; `pipeline`: from arguments to a graph;
-//! - `graph`: the types that users and generated code see; `set`: the setters;
+//! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
 //! - `launch`, `in_flight`, `release`: launches, the last one, and the order of everything that follows;
 //! - `state`: the order of launches of several execs that share variables;
 //! - `arena`, `pooled`: one arena for the execs of a stream.
@@ -11,6 +11,7 @@ mod core;
 mod graph;
 mod in_flight;
 mod launch;
+mod part;
 mod pipeline;
 mod pooled;
 mod release;
@@ -19,4 +20,5 @@ mod state;
 
 pub use arena::ArenaPool;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
+pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::build;

@@ -45,7 +45,8 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
     let Built { flat, dims, symbols } = {
         let body = args.values(Token);
-        let flat = flattened(&table, &[], &mut Asked::new(&body));
+        let described = args.described(Token);
+        let flat = described.and_then(|described| flattened(&table, &described, &mut Asked::new(&body)));
         // The user's expressions may have changed the current context.
         driver.enter(Context::of(ctx))?;
         flat?

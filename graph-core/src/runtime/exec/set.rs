@@ -42,47 +42,9 @@ impl<A: GraphFn> ExecCore<A> {
         mut value: B,
         place: impl FnOnce(&mut A) -> &mut B,
     ) -> Result<()> {
-        let core = &mut self.core;
-        core.changeable()?;
-        let first = size(first);
-        let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
-        value.visit(&mut visitor);
-        let new = visitor.finish()?;
-        check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
-        let apart = check_new_overlap(
-            core.definition.program(),
-            core.definition.dims(),
-            first,
-            &new,
-            &core.operands.list,
-        );
-        // Several setters may exchange buffers: conflicts are checked by the next launch.
-        let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
-        if !exchanged {
-            apart?;
-        }
-        core.not_captured(first, new.len())?;
-        core.rebind(first, &new)?;
-        annotate::moved(&core.nodes.annotated(&core.definition));
-        core.operands.exchanged |= exchanged;
-
+        let old = self.core.bind_anew(size(first), &mut value)?;
         std::mem::swap(place(&mut self.args), &mut value);
-        let old: Vec<Operand> = new
-            .into_iter()
-            .enumerate()
-            .map(|(at, operand)| {
-                core.operands.count(&operand, true);
-                operand.note_exec(&core.in_flight.done);
-                std::mem::replace(&mut core.operands.list[first + at], operand)
-            })
-            .collect();
-        core.operands.sharing.bind(&core.operands.list);
-        // An owned buffer is dropped here, and freed after the last launch.
-        if core.retire(&old) {
-            core.definition.driver.relaxed(|| drop(value))
-        } else {
-            std::mem::forget(value)
-        }
+        self.core.release(&old, value);
         Ok(())
     }
 
@@ -110,7 +72,7 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
-    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Record>, Open)> {
+    pub(super) fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Record>, Open)> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
@@ -176,7 +138,55 @@ fn number(index: impl TryInto<usize>) -> usize {
 }
 
 impl Core {
-    fn changeable(&self) -> Result<()> {
+    /// Binds the buffers of a value in place of those from `first` on, and returns what they replace. The value is then to be put
+    /// among the arguments.
+    pub(super) fn bind_anew<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
+        let core = self;
+        core.changeable()?;
+        let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
+        value.visit(&mut visitor);
+        let new = visitor.finish()?;
+        check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
+        let apart = check_new_overlap(
+            core.definition.program(),
+            core.definition.dims(),
+            first,
+            &new,
+            &core.operands.list,
+        );
+        // Buffers may be exchanged by several setters: what they are then is checked by the next launch.
+        let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
+        if !exchanged {
+            apart?;
+        }
+        core.not_captured(first, new.len())?;
+        core.rebind(first, &new)?;
+        annotate::moved(&core.nodes.annotated(&core.definition));
+        core.operands.exchanged |= exchanged;
+        let old: Vec<Operand> = new
+            .into_iter()
+            .enumerate()
+            .map(|(at, operand)| {
+                core.operands.count(&operand, true);
+                operand.note_exec(&core.in_flight.done);
+                std::mem::replace(&mut core.operands.list[first + at], operand)
+            })
+            .collect();
+        core.operands.sharing.bind(&core.operands.list);
+        Ok(old)
+    }
+
+    /// Drops a replaced value behind the last launch.
+    pub(super) fn release<B>(&mut self, old: &[Operand], value: B) {
+        // An owned buffer is dropped here, and freed behind the last launch.
+        if self.retire(old) {
+            self.definition.driver.relaxed(|| drop(value));
+        } else {
+            std::mem::forget(value);
+        }
+    }
+
+    pub(super) fn changeable(&self) -> Result<()> {
         if self.broken {
             return Err(Error::Unusable { function: self.definition.program().name.to_string() });
         }
@@ -184,7 +194,7 @@ impl Core {
     }
 
     /// Replaces records, and the parameters of their nodes. `shift` has the old values of bounds. Restores all on failure.
-    fn exchange(
+    pub(super) fn exchange(
         &mut self,
         statements: &[StatementId],
         mut records: Vec<Record>,
@@ -243,7 +253,7 @@ impl Core {
             None => Ok(()),
             Some(call) => {
                 let program = self.definition.program();
-                let buffer = program.buffers[BufferId::new(first)].base_name();
+                let buffer = &program.buffers[BufferId::new(first)].name;
                 let reason = format!("is a library call, which keeps the address of `{buffer}`");
                 Err(Error::BuildAgain { at: at_statement(program, call), reason })
             }

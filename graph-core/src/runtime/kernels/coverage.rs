@@ -24,7 +24,7 @@ use super::shape::Shape;
 /// The most verdicts that are kept; then all are dropped, since a setter may bring new numbers without end.
 const MOST_KEPT: usize = 4096;
 
-/// What is kept for all builds.
+/// Values that all builds share.
 struct Kept<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
 
 /// The outlines of kernels, by their addresses: kernels are statics. `None` for bytes of another version of this crate.

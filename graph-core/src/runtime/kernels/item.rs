@@ -149,10 +149,10 @@ pub mod limits {
         true
     }
 
-    /// What `__admits_grid` would say.
+    /// The reason that `__admits_grid` refuses: none.
     pub const __GRIDS: &str = "";
-    /// What `__admits_block` would say.
+    /// The reason that `__admits_block` refuses: none.
     pub const __BLOCKS: &str = "";
-    /// What `__admits_shared` would say.
+    /// The reason that `__admits_shared` refuses: none.
     pub const __SHARED: &str = "";
 }

@@ -33,6 +33,7 @@ pub mod param {
     }
 }
 
+use crate::runtime::bind;
 use param::{Atomics, Read, ReadWrite, Taken, Write};
 
 macro_rules! marks {
@@ -74,6 +75,162 @@ marks! {
     /// `b`, of elements that are not all written.
     FreshMoved: TakesFreshMoved;
 }
+
+impl<T> Shared<T> {
+    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    pub fn of<F: Lends<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+impl<T> Unique<T> {
+    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+impl<T> Atomic<T> {
+    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+/// A part of an argument that is a buffer.
+#[diagnostic::on_unimplemented(
+    message = "this part of an argument is not a buffer",
+    label = "a buffer is needed here, and this is a `{Self}`",
+    note = "buffers of a record are fields `&[T; len]` and `&mut [T; len]`, and elements of arrays and slices of them",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
+)]
+pub trait Lends {
+    /// The element.
+    type Element;
+}
+
+impl<T> Lends for bind::Shared<'_, T> {
+    type Element = T;
+}
+
+impl<T> Lends for bind::Exclusive<'_, T> {
+    type Element = T;
+}
+
+/// A part of an argument that is a buffer and may be written.
+#[diagnostic::on_unimplemented(
+    message = "CW205: this part of an argument is written, but it is not declared as `&mut [_; _]`",
+    label = "a `{Self}`",
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
+)]
+pub trait LendsMut {
+    /// The element.
+    type Element;
+}
+
+impl<T> LendsMut for bind::Exclusive<'_, T> {
+    type Element = T;
+}
+
+/// Returns the element of a part of an argument.
+pub fn element<F: Lends + ?Sized>(_: &F) -> PhantomData<F::Element> {
+    PhantomData
+}
+
+/// Returns the element of a part of an argument that is written.
+pub fn element_mut<F: LendsMut + ?Sized>(_: &F) -> PhantomData<F::Element> {
+    PhantomData
+}
+
+/// A part of an argument that `&` lends to a graph function.
+#[diagnostic::on_unimplemented(
+    message = "this part of an argument is neither a buffer nor a record nor a list of them",
+    label = "a `{Self}` cannot be lent to a graph function",
+    note = "a scalar of a record is passed by value: `layer.d`"
+)]
+pub trait Lent<'v> {
+    /// The argument.
+    type Argument;
+
+    /// Returns the argument.
+    fn lent(&'v self) -> Self::Argument;
+}
+
+/// A part of an argument that `&mut` lends to a graph function.
+#[diagnostic::on_unimplemented(
+    message = "CW205: this part of an argument is lent by `&mut`, but it is not declared as `&mut [_; _]`",
+    label = "a `{Self}`",
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`"
+)]
+pub trait LentMut<'v> {
+    /// The argument.
+    type Argument;
+
+    /// Returns the argument.
+    fn lent_mut(&'v self) -> Self::Argument;
+}
+
+impl<'v, T> Lent<'v> for bind::Shared<'_, T> {
+    type Argument = Shared<T>;
+
+    fn lent(&'v self) -> Shared<T> {
+        Shared::at(0)
+    }
+}
+
+impl<'v, T> Lent<'v> for bind::Exclusive<'_, T> {
+    type Argument = Shared<T>;
+
+    fn lent(&'v self) -> Shared<T> {
+        Shared::at(0)
+    }
+}
+
+impl<'v, T> LentMut<'v> for bind::Exclusive<'_, T> {
+    type Argument = Unique<T>;
+
+    fn lent_mut(&'v self) -> Unique<T> {
+        Unique::at(0)
+    }
+}
+
+macro_rules! lists {
+    ($({$($generics:tt)*} $list:ty => $lent:ty;)*) => {$(
+        impl<'v, L: 'v, $($generics)*> Lent<'v> for $list {
+            type Argument = &'v $lent;
+
+            fn lent(&'v self) -> &'v $lent {
+                self
+            }
+        }
+
+        impl<'v, L: 'v, $($generics)*> LentMut<'v> for $list {
+            type Argument = &'v $lent;
+
+            fn lent_mut(&'v self) -> &'v $lent {
+                self
+            }
+        }
+    )*};
+}
+lists! {
+    {} Vec<L> => [L];
+    {const N: usize} [L; N] => [L; N];
+}
+
+/// Returns the argument for a part of an argument in a call of a graph function.
+pub fn lent<'v, F: Lent<'v>>(part: &'v F) -> F::Argument {
+    part.lent()
+}
+
+/// Returns the argument for a part of an argument in a call of a graph function that may write it.
+pub fn lent_mut<'v, F: LentMut<'v>>(part: &'v F) -> F::Argument {
+    part.lent_mut()
+}
+
+/// Compares the elements of the two ends of a copy.
+pub fn same<From: CopiesTo<To>, To>(_: PhantomData<From>, _: PhantomData<To>) {}
 
 /// A buffer argument of a launch or a call.
 pub trait Mark {

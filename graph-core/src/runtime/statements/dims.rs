@@ -120,6 +120,11 @@ pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64)
     T::of_turn(value)
 }
 
+/// Returns an index as a `usize`. One without a value is beyond every list.
+pub fn index(value: impl ToDim) -> usize {
+    value.to_dim().value().ok().and_then(|value| usize::try_from(value).ok()).unwrap_or(usize::MAX)
+}
+
 /// Returns a scalar, whose type is given.
 pub fn typed<T>(value: T) -> T {
     value

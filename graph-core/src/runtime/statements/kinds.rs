@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::marker::PhantomData;
 
 use crate::index::{Vector, narrow, size};
 use crate::ir::{DimId, Lifetime, Program, StatementId};
@@ -75,6 +76,15 @@ impl Evaluation<'_> {
     pub fn fill<T: Fillable>(&mut self, value: T) -> Result<()> {
         self.records.push(Kind::Fill(FillRecord::evaluate(&mut self.evaluator, value)?));
         Ok(())
+    }
+
+    /// Records a fill of a part of an argument, whose elements are of type `T`.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements.
+    pub fn fill_part<T: Fillable>(&mut self, _: PhantomData<T>, value: T) -> Result<()> {
+        self.fill(value)
     }
 
     /// Records a copy.

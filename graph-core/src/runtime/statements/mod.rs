@@ -16,7 +16,7 @@ pub use arguments::Arguments;
 pub(crate) use config::BlockLimits;
 pub use config::{Config, PerItem, per_item};
 pub(crate) use dims::compute;
-pub use dims::{Dim, ToDim, TurnVariable, dim, turn, typed};
+pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};
 pub(crate) use emission::{Adding, Emission, Setting, element};
 pub(crate) use evaluator::Open;
 pub use kinds::Evaluation;

@@ -38,7 +38,7 @@ impl Lowering<'_> {
                 }
             }
             Expr::Path(path) => match self.scopes.get(path.path.get_ident()?)? {
-                Binding::Array(views) => Some(Elements { views: views.clone(), enumerated: false }),
+                Binding::Array(views, _) => Some(Elements { views: views.clone(), enumerated: false }),
                 _ => None,
             },
             _ => None,

@@ -1,6 +1,6 @@
 //! Launches, and the arguments of statements.
 
-use cuweave_core::ir::{Access, Kind, Mode};
+use cuweave_core::ir::{Access, Kind, Mode, Origin};
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
@@ -146,15 +146,16 @@ impl Lowering<'_> {
                 (&*reference.expr, Mode::ReadWrite)
             }
             Expr::Reference(reference) => (&*reference.expr, Mode::Read),
-            bare => match self.view(bare)? {
+            bare => match self.bare(bare)? {
                 Some(View { borrow: Some(Borrow::Shared), .. }) => (bare, Mode::Read),
                 Some(View { borrow: Some(Borrow::Mutable), .. }) => (bare, Mode::ReadWrite),
-                Some(View { borrow: None, .. }) => {
-                    return Err(self.refuse(
-                        bare,
-                        "a buffer that the graph owns is passed by reference",
-                        &format!("write `&{0}`, `&mut {0}` or `atomic(&mut {0})`", compact(bare)),
-                    ));
+                Some(View { borrow: None, buffer, .. }) => {
+                    let what = match self.buffers[buffer].origin {
+                        Origin::Part(_) => "a part of a buffer of a record is passed by reference",
+                        _ => "a buffer that the graph owns is passed by reference",
+                    };
+                    let help = format!("write `&{0}`, `&mut {0}` or `atomic(&mut {0})`", compact(bare));
+                    return Err(self.refuse(bare, what, &help));
                 }
                 None => return Ok(None),
             },
@@ -170,6 +171,14 @@ impl Lowering<'_> {
         let access = self.access(&view, mode, inner.span());
         self.device_only(&access, argument, kernel)?;
         Ok(Some(access))
+    }
+
+    /// The buffer that an expression without a borrow stands for; `None` for a scalar, also of a record.
+    fn bare(&mut self, expr: &Expr) -> Lower<Option<View>> {
+        match self.place(expr)? {
+            Some(place) if !place.is_whole() && place.lent().is_none() => Ok(None),
+            _ => self.view(expr),
+        }
     }
 
     pub(super) fn is_whole(&self, view: &View) -> bool {
@@ -194,7 +203,8 @@ impl Lowering<'_> {
             _ => None,
         };
         let inner = reference.map_or(argument, |reference| &reference.expr);
-        let Some(view) = self.view(inner)? else { return Err(self.no_buffer(inner, statement)) };
+        let view = if reference.is_some() { self.view(inner)? } else { self.bare(inner)? };
+        let Some(view) = view else { return Err(self.no_buffer(inner, statement)) };
         let mutable = match (reference, view.borrow) {
             (Some(reference), _) => reference.mutability.is_some(),
             (None, Some(borrow)) => borrow == Borrow::Mutable,
@@ -273,7 +283,7 @@ pub(super) fn result_word(function: &Expr) -> Option<String> {
     ["Ok", "Err", "Some"].contains(&name.as_str()).then_some(name)
 }
 
-fn is_named(function: &Expr, name: &str) -> bool {
+pub(super) fn is_named(function: &Expr, name: &str) -> bool {
     matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 

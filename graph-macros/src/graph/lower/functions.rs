@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 
+use cuweave_core::codes::Code;
+use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, BufferId, DimId, Kind, Lifetime, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
-use quote::format_ident;
+use quote::{ToTokens, format_ident};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Path};
 
-use super::names::Names;
+use super::calls::is_named;
+use super::names::{Names, chains};
 use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
-use crate::dims::{Bound, is_integer};
+use crate::dims::{Bound, compact, is_integer};
 use crate::graph::paths::{self, Callee};
-use crate::graph::scope::{Binding, View};
+use crate::graph::place::{Place, PlaceKind};
+use crate::graph::scope::{Binding, Borrow, View};
 
 impl Lowering<'_> {
     /// Lowers a call; `results` are the names that a `let` gives to the allocations that it returns.
@@ -29,6 +33,7 @@ impl Lowering<'_> {
         let mut accesses: Vec<(Access, Span)> = Vec::new();
         let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
         let mut faulty = false;
+        let mut whole: Vec<(Place, &Expr)> = Vec::new();
         for argument in &call.args {
             if let Some(host) = self.host(argument) {
                 match self.passed(&host, &bindings) {
@@ -46,8 +51,12 @@ impl Lowering<'_> {
                     // A `let` of a scalar passes on the scalars that it is computed of.
                     let found = Names::of(&value);
                     let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
-                    let of = numbers.copied().collect();
-                    bindings.push(Argument::Scalar { of, value: self.integer(&value) });
+                    let mut of: Vec<ScalarId> = numbers.copied().collect();
+                    let fields = self.fields_in(&value);
+                    // A scalar of a record is no bound: its value may change.
+                    let bound = if fields.is_empty() { self.integer(&value) } else { None };
+                    of.extend(fields);
+                    bindings.push(Argument::Scalar { of, value: bound });
                     arguments.push(LaunchArgument::Scalar(Box::new(value)));
                 }
                 Ok(Passed::Borrowed(access)) => {
@@ -60,9 +69,21 @@ impl Lowering<'_> {
                     arguments.push(LaunchArgument::Moved(accesses.len() as u32));
                     accesses.push(access);
                 }
+                Ok(Passed::Field(place, access, borrow)) => {
+                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
+                    arguments.push(LaunchArgument::Field(accesses.len() as u32, borrow));
+                    accesses.push(access);
+                }
+                Ok(Passed::Part(place)) => {
+                    self.accesses_of_array(argument, &place, &mut accesses);
+                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
+                    arguments.push(LaunchArgument::Part(Box::new(place.reference())));
+                    whole.push((place, argument));
+                }
                 Err(Reported) => faulty = true,
             }
         }
+        faulty |= self.lent_twice(&text, &whole, call).is_err();
         let id = StatementId::new(self.statements.len());
         let mut returned = Vec::new();
         let number = self.callee(callee, results.len());
@@ -144,6 +165,27 @@ impl Lowering<'_> {
 
     /// An argument of a call: a whole allocation by its bare name is handed over.
     fn call_argument(&mut self, argument: &Expr, callee: &str) -> Lower<Passed> {
+        if let Expr::Call(call) = argument
+            && is_named(&call.func, "record")
+            && let [part] = call.args.iter().collect::<Vec<_>>()[..]
+        {
+            return match self.whole(part)? {
+                Some(place) => Ok(Passed::Part(place)),
+                None => Err(self.refuse(
+                    part,
+                    "`record` takes a record or a list of an argument",
+                    "write `record(layer.inner)`",
+                )),
+            };
+        }
+        if let Some(place) = self.whole(argument)?
+            && (place.is_whole() || matches!(place.kind, PlaceKind::Array))
+        {
+            return Ok(Passed::Part(place));
+        }
+        if let Some(passed) = self.lent_field(argument)? {
+            return Ok(passed);
+        }
         if let Expr::Path(_) = argument
             && let Some(view @ View { borrow: None, .. }) = self.view(argument)?
         {
@@ -160,9 +202,140 @@ impl Lowering<'_> {
     }
 }
 
+impl Lowering<'_> {
+    /// A field of a record, or an element of one, by `&` or `&mut`: rustc knows whether it is a buffer, a record or a list.
+    fn lent_field(&mut self, argument: &Expr) -> Lower<Option<Passed>> {
+        let Some(place) = self.place(argument)? else { return Ok(None) };
+        let borrow = match argument {
+            Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
+            Expr::Reference(_) => Some(Borrow::Shared),
+            _ => place.borrow,
+        };
+        let (PlaceKind::Field, Some(borrow)) = (&place.kind, borrow) else { return Ok(None) };
+        let view = self.part_view(&place, argument)?;
+        let mode = if borrow == Borrow::Mutable { Mode::ReadWrite } else { Mode::Read };
+        let access = self.access(&view, mode, borrowed(argument).span());
+        Ok(Some(Passed::Field(place, access, borrow)))
+    }
+
+    /// Returns the part that an expression names, or the array of buffers.
+    fn whole(&mut self, expr: &Expr) -> Lower<Option<Place>> {
+        let inner = match expr {
+            Expr::Reference(reference) => &reference.expr,
+            _ => expr,
+        };
+        if let Expr::Path(path) = inner
+            && let Some(Binding::Array(_, array)) =
+                path.path.get_ident().and_then(|name| self.scopes.get(name))
+        {
+            let array = (**array).clone();
+            self.mentioned.insert(self.argument_names[array.argument].clone());
+            return Ok(Some(Place { kind: PlaceKind::Array, ..array }));
+        }
+        self.place(expr)
+    }
+
+    /// Adds the accesses of an array of buffers that is passed as it is.
+    fn accesses_of_array(&mut self, at: &Expr, place: &Place, accesses: &mut Vec<(Access, Span)>) {
+        if !matches!(place.kind, PlaceKind::Array) {
+            return;
+        }
+        let inner = match at {
+            Expr::Reference(reference) => &reference.expr,
+            _ => at,
+        };
+        if let Expr::Path(path) = inner
+            && let Some(Binding::Array(views, _)) =
+                path.path.get_ident().and_then(|name| self.scopes.get(name))
+        {
+            for view in views.clone() {
+                let mode = match view.borrow {
+                    Some(Borrow::Mutable) => Mode::ReadWrite,
+                    _ => Mode::Read,
+                };
+                accesses.push(self.access(&view, mode, at.span()));
+            }
+        }
+    }
+
+    /// CW201: a record or a list in a call counts as borrowed mutably in all of its buffers.
+    fn lent_twice(&mut self, callee: &str, whole: &[(Place, &Expr)], call: &ExprCall) -> Lower<()> {
+        for (at, (place, written)) in whole.iter().enumerate() {
+            let again = whole[..at].iter().find(|(other, _)| other.overlaps(place));
+            let other = match again {
+                Some((_, other)) => Some((*other).clone()),
+                None => {
+                    let mut others = Vec::new();
+                    for argument in &call.args {
+                        if matches!(argument, Expr::Reference(_) | Expr::Call(_)) {
+                            others.push(argument.clone());
+                        }
+                    }
+                    let mut found = None;
+                    for other in others {
+                        let inner = borrowed(&other);
+                        if let Some(part) = self.place(inner)?
+                            && !whole.iter().any(|(_, whole)| std::ptr::eq(*whole, &other))
+                            && !part.is_whole()
+                            && part.path.len() > place.path.len()
+                            && part.overlaps(place)
+                        {
+                            found = Some(other);
+                        }
+                    }
+                    found
+                }
+            };
+            if let Some(other) = other {
+                let [one, two] = [*written, &other].map(|expr| compact(borrowed(expr)).replace(" [", "["));
+                self.report.error(
+                    other.span(),
+                    Code::CW201,
+                    &format!("`{callee}` borrows `{two}` and also `{one}`"),
+                    &["a record or a list in a call counts as borrowed mutably in all of its buffers".into()],
+                    Some("pass it once: the function reaches the fields through the record"),
+                );
+                return Err(Reported);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the numbers of the scalars of records that an expression mentions.
+    fn fields_in(&mut self, value: &Expr) -> Vec<ScalarId> {
+        let mut found = BTreeSet::new();
+        chains(value.to_token_stream(), &self.roots, &mut found);
+        let first = self.scalar_numbers.len();
+        found
+            .into_iter()
+            .map(|chain| {
+                let known = self.field_scalars.iter().position(|other| *other == chain);
+                let at = known.unwrap_or_else(|| {
+                    self.field_scalars.push(chain);
+                    self.field_scalars.len() - 1
+                });
+                ScalarId::new(first + at)
+            })
+            .collect()
+    }
+}
+
+/// Returns the expression inside a borrow, also by `atomic` and `record`.
+fn borrowed(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Reference(reference) => borrowed(&reference.expr),
+        Expr::Paren(inner) => borrowed(&inner.expr),
+        Expr::Call(call) if call.args.len() == 1 => borrowed(&call.args[0]),
+        Expr::Index(index) if matches!(&*index.index, Expr::Range(_)) => borrowed(&index.expr),
+        _ => expr,
+    }
+}
+
 /// How an argument is passed to a graph function.
 enum Passed {
     Scalar,
     Borrowed((Access, Span)),
     Moved((Access, Span)),
+    Part(Place),
+    Field(Place, (Access, Span), Borrow),
 }

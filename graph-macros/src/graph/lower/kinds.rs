@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
+use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -16,7 +17,7 @@ use crate::dims::compact;
 use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
 use crate::graph::paths;
-use crate::graph::scope::Binding;
+use crate::graph::scope::{Binding, Borrow};
 
 /// A word that a statement is a call of.
 pub(super) struct Word {
@@ -51,12 +52,22 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         Kind::Call(_) | Kind::Capture(()) | Kind::Alloc(_) | Kind::Free(_) => {
             quote!(::core::result::Result::Ok(()))
         }
+        Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
+            let (from, to) = (of.element_of(0, false), of.element_of(1, true));
+            let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::same(#from, #to););
+            quote!({ #same #evaluation.copy() })
+        }
         Kind::Copy(()) => {
             let (from, to) = (of.element(0), of.element(1));
             // rustc holds one element type against the other, at the destination.
             let [from, to] = [from, to].map(|ty| type_at(ty, of.spans[1]));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::copies::<#from, #to>(););
             quote!({ #same #evaluation.copy() })
+        }
+        Kind::Fill(()) if of.part(0).is_some() => {
+            let (element, value) = (of.element_of(0, true), syntax.scalars());
+            let fill = quote_spanned!(of.spans[0]=> fill_part);
+            quote!(#evaluation.#fill(#element, #(#value),*))
         }
         Kind::Fill(()) => {
             let (element, value) = (of.element(0), syntax.scalars());
@@ -230,6 +241,7 @@ pub struct Evaluated<'l> {
     /// The span of each access.
     spans: &'l [Span],
     integers: &'l BTreeSet<String>,
+    lowered: &'l Lowered,
 }
 
 impl<'l> Evaluated<'l> {
@@ -243,6 +255,7 @@ impl<'l> Evaluated<'l> {
             elements: &lowered.elements,
             spans: &lowered.spans.accesses[at],
             integers: &lowered.integers,
+            lowered,
         }
     }
 
@@ -253,13 +266,38 @@ impl<'l> Evaluated<'l> {
 
     /// Returns the name of the buffer that an access is about.
     pub fn buffer_name(&self, access: usize) -> &'l str {
-        self.program.buffers[self.statement.accesses[access].buffer].base_name()
+        let buffer = &self.program.buffers[self.statement.accesses[access].buffer];
+        let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
+        let Part { argument, path } = &self.lowered.structure.parts[part];
+        let field = path.iter().rev().find_map(Step::field);
+        field.map_or(self.lowered.argument_names[*argument].as_str(), |field| field)
+    }
+
+    /// Returns the expression of an access of a part of an argument.
+    pub fn part(&self, access: usize) -> Option<&'l Expr> {
+        self.lowered.part_exprs.get(&self.statement.accesses[access].buffer)
+    }
+
+    /// Returns the expression by which generated code names the element type of an access, as a `PhantomData`.
+    fn element_of(&self, access: usize, written: bool) -> TokenStream {
+        match self.part(access) {
+            Some(part) => {
+                let function = ident(if written { "element_mut" } else { "element" });
+                quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
+            }
+            None => {
+                let element = self.element(access);
+                quote!(::core::marker::PhantomData::<#element>)
+            }
+        }
     }
 
     /// Returns the arguments of a launch or a call.
     pub fn arguments(&self) -> impl Iterator<Item = TokenStream> {
         self.syntax.arguments.iter().map(|argument| match argument {
             LaunchArgument::Scalar(value) => quote!(#value),
+            LaunchArgument::Part(part) => quote!(#part),
+            LaunchArgument::Field(index, borrow) => self.field(*index as usize, *borrow),
             LaunchArgument::Buffer(index) | LaunchArgument::Moved(index) => {
                 self.marker(*index, self.mark(argument).unwrap_or_default())
             }
@@ -270,7 +308,9 @@ impl<'l> Evaluated<'l> {
     pub fn mark(&self, argument: &LaunchArgument) -> Option<&'static str> {
         let mode = |index: u32| self.statement.accesses[index as usize].mode;
         Some(match argument {
-            LaunchArgument::Scalar(_) => return None,
+            LaunchArgument::Scalar(_) | LaunchArgument::Part(_) => return None,
+            LaunchArgument::Field(_, Borrow::Mutable) => "lent_mut",
+            LaunchArgument::Field(_, Borrow::Shared) => "lent",
             LaunchArgument::Moved(index) if mode(*index) == Mode::Write => "FreshMoved",
             LaunchArgument::Moved(_) => "Moved",
             LaunchArgument::Buffer(index) => match mode(*index) {
@@ -282,10 +322,23 @@ impl<'l> Evaluated<'l> {
         })
     }
 
+    /// Returns the argument for a field of a record in a call.
+    fn field(&self, access: usize, borrow: Borrow) -> TokenStream {
+        let function = ident(if borrow == Borrow::Mutable { "lent_mut" } else { "lent" });
+        let part = self.part(access);
+        quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
+    }
+
     /// Returns the argument for a buffer, whose type rustc holds against the declaration.
     fn marker(&self, index: u32, kind: &str) -> TokenStream {
         let access = index as usize;
-        let (kind, element) = (ident(kind), self.element(access));
+        let kind = ident(kind);
+        if let Some(part) = self.part(access) {
+            return quote_spanned! {self.spans[access]=>
+                ::cuweave::__private::mark::#kind::of(#index, &#part)
+            };
+        }
+        let element = self.element(access);
         quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#kind::<#element>::at(#index))
     }
 }

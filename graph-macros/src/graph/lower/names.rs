@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::dims::Meaning;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Expr, FieldValue, Item, Macro, PatIdent};
@@ -92,6 +92,7 @@ pub fn within(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, exp
                 quote::quote!(let #name = #value;)
             }
             Meaning::Expression(meaning) => quote::quote!(let #name = #meaning;),
+            Meaning::Place(place) => quote::quote!(let #name = &#place;),
         }
     });
     syn::parse_quote!({ #(#bindings)* #expr })
@@ -99,9 +100,15 @@ pub fn within(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, exp
 
 /// Adds every name in tokens; every word of a text may be one, since `format!("{n}")` captures `n`.
 pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
+    let (mut dots, mut member) = (false, false);
     for token in tokens {
+        // `d` in `layer.d`, and not in `0..d`.
+        let dot = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
+        let of_a_value = std::mem::replace(&mut member, dot && !dots);
+        dots = dot;
         match token {
             TokenTree::Group(group) => collect(group.stream(), names),
+            TokenTree::Ident(_) if of_a_value => {}
             TokenTree::Ident(name) => drop(names.insert(name.to_string())),
             TokenTree::Literal(literal) => {
                 let text = literal.to_string();
@@ -113,4 +120,79 @@ pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
             TokenTree::Punct(_) => {}
         }
     }
+}
+
+/// Adds the scalars of records that tokens mention: `layers.scale` for `layers[i].scale`, and `layers` where all of an argument
+/// may be meant. `roots` are the names of arguments. The length of a list is no scalar of it.
+pub fn chains(tokens: TokenStream, roots: &BTreeSet<String>, found: &mut BTreeSet<String>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => chains(group.stream(), roots, found),
+            TokenTree::Ident(name) if name == COUNT => drop(tokens.next()),
+            TokenTree::Ident(name) if roots.contains(&name.to_string()) => {
+                let mut chain = name.to_string();
+                let mut scalar = true;
+                loop {
+                    match tokens.peek() {
+                        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
+                            chains(group.stream(), roots, found);
+                            tokens.next();
+                        }
+                        Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
+                            tokens.next();
+                            let Some(TokenTree::Ident(field)) = tokens.next() else { break };
+                            if matches!(tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
+                            {
+                                scalar = field != "len" && field != "is_empty";
+                                break;
+                            }
+                            chain.push('.');
+                            chain.push_str(&field.to_string());
+                        }
+                        _ => break,
+                    }
+                }
+                if scalar {
+                    found.insert(chain);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The function of generated code that counts the elements of a list.
+const COUNT: &str = "__count";
+
+/// Returns tokens in which elements of arguments are indexed by integers of all types.
+pub fn indexed(tokens: TokenStream, roots: &BTreeSet<String>) -> TokenStream {
+    let mut in_chain = false;
+    let mut out = Vec::new();
+    for token in tokens {
+        out.push(match token {
+            TokenTree::Group(group) => {
+                let inner = indexed(group.stream(), roots);
+                let wraps = in_chain && group.delimiter() == Delimiter::Bracket;
+                let inner = if wraps { quote::quote!(::cuweave::__private::index(#inner)) } else { inner };
+                in_chain = wraps;
+                let mut changed = Group::new(group.delimiter(), inner);
+                changed.set_span(group.span());
+                TokenTree::Group(changed)
+            }
+            TokenTree::Ident(name) => {
+                in_chain = in_chain || roots.contains(&name.to_string());
+                TokenTree::Ident(name)
+            }
+            TokenTree::Punct(punct) => {
+                in_chain &= punct.as_char() == '.';
+                TokenTree::Punct(punct)
+            }
+            literal @ TokenTree::Literal(_) => {
+                in_chain = false;
+                literal
+            }
+        });
+    }
+    out.into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! What to write in place of Rust that is not in the language.
+//! Advice in place of Rust that is not in the language.
 
 use syn::{BinOp, Expr, ExprMethodCall, Macro, Stmt};
 
@@ -99,7 +99,7 @@ pub(super) fn statement(statement: &Stmt) -> Refused {
     }
 }
 
-/// What to say of a pattern.
+/// The advice on a pattern.
 pub(super) const PATTERN: Refused = refused("this pattern is", "give each scalar a `let` of its own");
 
 /// The pattern of an arm of a `match`.
@@ -114,21 +114,21 @@ pub(super) const EACH: Refused = refused(
     "write `for i in 0..n`, `for x in &w` or `for (i, x) in w.iter().enumerate()`",
 );
 
-/// What to say of a type on a `let` that names a buffer.
+/// The advice on a type on a `let` that names a buffer.
 pub(super) const TYPED: Refused = refused(
     "a type on this `let` is",
     "write `let b = alloc::<T>(len);`, `let b = name(args);`; a scalar's value is an expression",
 );
 
-/// What to say of `let b;`.
+/// The advice on `let b;`.
 pub(super) const VALUELESS: Refused =
     refused("a `let` without a value is", "write the `let` where the value is: `let b = alloc::<T>(len);`");
 
-/// What to say of `let .. else`.
+/// The advice on `let .. else`.
 pub(super) const ELSE: Refused =
     refused("`let ... else` is", "write `match` on a scalar, or check it before the graph is built");
 
-/// What to say of a call of something that is no path.
+/// The advice on a call of something that is no path.
 pub(super) const CALL: Refused = refused(
     "this call is",
     "write a launch `kernel[config](args);` or a call of a graph function `name(args);`",

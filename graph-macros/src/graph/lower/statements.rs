@@ -72,6 +72,11 @@ impl Lowering<'_> {
             self.scopes.bind(variable, Binding::Number);
         }
         self.statements(statements);
+        self.leave_block(variables);
+    }
+
+    /// Leaves a block, with the variables that were there before it.
+    pub(super) fn leave_block(&mut self, variables: usize) {
         let (resolved, _) = self.scopes.leave();
         self.resolve(resolved);
         self.variables.truncate(variables);
@@ -151,7 +156,7 @@ impl Lowering<'_> {
                 proc_macro2::TokenTree::Group(group) => self.poison(group.stream()),
                 proc_macro2::TokenTree::Ident(name) => match self.scopes.get(&name) {
                     Some(Binding::View(view)) => self.poisoned[view.buffer] = true,
-                    Some(Binding::Array(views)) => {
+                    Some(Binding::Array(views, _)) => {
                         for view in views {
                             self.poisoned[view.buffer] = true;
                         }
@@ -192,6 +197,25 @@ impl Lowering<'_> {
             return Err(self.not_in_language(local, "`let ... else` is", &[]));
         }
         match &local.pat {
+            Pat::Ident(name)
+                if name.by_ref.is_none()
+                    && name.subpat.is_none()
+                    && self.name_part(&name.ident, &init.expr)? =>
+            {
+                self.no_after(&local.attrs);
+                Ok(())
+            }
+            Pat::Type(typed)
+                if matches!(&*init.expr, Expr::Field(_) | Expr::Index(_))
+                    && pattern_name(&typed.pat).is_some() =>
+            {
+                let name = pattern_name(&typed.pat).cloned();
+                self.no_after(&local.attrs);
+                match name {
+                    Some(name) if self.name_part(&name, &init.expr)? => Ok(()),
+                    _ => Err(self.not_in_language(local, "this pattern is", &[])),
+                }
+            }
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
                 if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) {
                     self.no_after(&local.attrs);
@@ -359,6 +383,9 @@ impl Lowering<'_> {
         }
         if let Some(elements) = self.elements_of(&each.expr) {
             return self.for_each(each, elements);
+        }
+        if let Some(done) = self.elements(each)? {
+            return Ok(done);
         }
         let variable = match &*each.pat {
             Pat::Ident(name) => Some(&name.ident),

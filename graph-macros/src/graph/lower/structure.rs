@@ -46,7 +46,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers a block that may run several times or not at all, and returns its items.
-    fn items_of(&mut self, lower: impl FnOnce(&mut Self)) -> Vec<Item> {
+    pub(super) fn items_of(&mut self, lower: impl FnOnce(&mut Self)) -> Vec<Item> {
         let outside = std::mem::take(&mut self.items);
         let depth = std::mem::replace(&mut self.outer_names, self.scopes.depth());
         lower(self);

@@ -28,7 +28,12 @@ impl Lowering<'_> {
                         "give the name an allocation again, or use the other name",
                     ))
                 }
-                Some(Binding::Array(_)) => Err(self.refuse(
+                Some(Binding::Part(place)) => {
+                    let place = place.clone();
+                    self.place(expr)?;
+                    self.part_view(&place, expr).map(Some)
+                }
+                Some(Binding::Array(..)) => Err(self.refuse(
                     expr,
                     "an array of buffers is not a buffer",
                     "index it with a literal or with the variable of a loop",
@@ -44,6 +49,10 @@ impl Lowering<'_> {
                 },
                 Some(Binding::Number) | None => Ok(None),
             },
+            Expr::Field(_) => match self.place(expr)? {
+                Some(place) => self.part_view(&place, expr).map(Some),
+                None => Ok(None),
+            },
             Expr::Index(index) => self.indexed(expr, index),
             _ => Ok(None),
         }
@@ -51,16 +60,17 @@ impl Lowering<'_> {
 
     pub(super) fn indexed(&mut self, expr: &Expr, index: &syn::ExprIndex) -> Lower<Option<View>> {
         if let Expr::Path(path) = &*index.expr
-            && let Some(Binding::Array(views)) = path.path.get_ident().and_then(|name| self.scopes.get(name))
+            && let Some(Binding::Array(views, array)) =
+                path.path.get_ident().and_then(|name| self.scopes.get(name))
+            && !matches!(&*index.index, Expr::Range(_))
         {
-            let views = views.clone();
+            let (views, array) = (views.clone(), array.clone());
             self.names(&index.index);
             let Some(at) = constant(&index.index, &self.variables) else {
-                return Err(self.refuse(
-                    &index.index,
-                    "the index of an array of buffers is not a literal",
-                    "index it with a literal or with the variable of a loop",
-                ));
+                let (bound, written) = (self.bound(&index.index), self.substituted(&index.index));
+                let dim = self.dim(bound);
+                self.mentioned.insert(self.argument_names[array.argument].clone());
+                return self.part_view(&array.element(dim, &written), expr).map(Some);
             };
             return match usize::try_from(at).ok().and_then(|at| views.get(at)) {
                 Some(view) => Ok(Some(view.clone())),
@@ -69,6 +79,11 @@ impl Lowering<'_> {
                     Err(self.refuse(&index.index, &message, "stay below the length of the array"))
                 }
             };
+        }
+        if !matches!(&*index.index, Expr::Range(_))
+            && let Some(place) = self.place(expr)?
+        {
+            return self.part_view(&place, expr).map(Some);
         }
         let Some(view) = self.view(&index.expr)? else { return Ok(None) };
         let Expr::Range(range) = &*index.index else {

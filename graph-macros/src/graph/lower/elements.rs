@@ -1,0 +1,146 @@
+//! Lowers loops over lists of records and buffers whose lengths the build knows: `for layer in &layers`, `for (i, cache) in caches.iter().enumerate()`.
+
+use cuweave_core::ids::VariableId;
+use cuweave_core::index::Index;
+use cuweave_core::structure::{Item, Loop, Turns};
+use proc_macro2::Ident;
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprForLoop, Pat};
+
+use super::calls::ungrouped;
+use super::{Lower, Lowering, Turn};
+use crate::dims::{Bound, Meaning, turn};
+use crate::graph::place::Place;
+use crate::graph::scope::{Binding, Borrow};
+
+/// The head of a loop over elements.
+struct Head<'e> {
+    /// The names of the index, with `enumerate`, and of the element. `None` for `_`.
+    index: Option<Option<&'e Ident>>,
+    element: Option<&'e Ident>,
+}
+
+impl Lowering<'_> {
+    /// Lowers a loop over the elements of a list; `None` for other loops.
+    pub(super) fn elements(&mut self, each: &ExprForLoop) -> Lower<Option<()>> {
+        let (iterated, enumerated) = match ungrouped(&each.expr) {
+            Expr::MethodCall(call) if call.method == "enumerate" && call.args.is_empty() => {
+                (ungrouped(&call.receiver), true)
+            }
+            expr => (expr, false),
+        };
+        let list = match iterated {
+            Expr::MethodCall(call)
+                if (call.method == "iter" || call.method == "iter_mut") && call.args.is_empty() =>
+            {
+                &*call.receiver
+            }
+            Expr::Reference(reference) if !enumerated => &*reference.expr,
+            Expr::Path(_) | Expr::Field(_) if !enumerated => iterated,
+            other => return self.other_iterator(other),
+        };
+        let Some(place) = self.place(list)? else { return Ok(None) };
+        let Some(head) = head(&each.pat, enumerated) else {
+            return Err(self.refuse(
+                &each.pat,
+                "this pattern does not take the elements of a list",
+                "write `for layer in &layers` or `for (i, layer) in layers.iter().enumerate()`",
+            ));
+        };
+        self.element_turns(each, &head, &place);
+        Ok(Some(()))
+    }
+
+    /// Refuses other iterators over lists; `None` for what has no list.
+    fn other_iterator(&mut self, expr: &Expr) -> Lower<Option<()>> {
+        let mut at = expr;
+        while let Expr::MethodCall(call) = ungrouped(at) {
+            at = &call.receiver;
+        }
+        let known = match ungrouped(at) {
+            Expr::Path(path) => path
+                .path
+                .get_ident()
+                .is_some_and(|name| matches!(self.scopes.get(name), Some(Binding::Part(_)))),
+            Expr::Field(_) => self.place(at)?.is_some(),
+            _ => false,
+        };
+        if !known || !matches!(expr, Expr::MethodCall(_)) {
+            return Ok(None);
+        }
+        Err(self.refuse(
+            expr,
+            "this iterator is not part of the language of graph functions",
+            "loop over `&layers`, `layers.iter().enumerate()` or indices: `for i in 0..layers.len()` and `&layers[i].q`",
+        ))
+    }
+
+    /// The number of elements of a list.
+    pub(super) fn count(&mut self, list: &Expr) -> Bound {
+        let list = self.substituted(list);
+        let tokens =
+            quote_spanned!(list.span()=> ::cuweave::__private::dim(::cuweave::__private::__count(&#list)));
+        Bound::count(&list, tokens, &mut self.symbols)
+    }
+
+    /// A loop over a list whose length the build knows: its body is lowered once.
+    fn element_turns(&mut self, each: &ExprForLoop, head: &Head<'_>, place: &Place) {
+        let hi = self.count(&place.expr);
+        let (lo, hi) = (self.dim(Bound::constant(0)), self.dim(hi));
+        let number = VariableId::new(self.turns.len());
+        let name = head.index.flatten().map_or_else(|| "..".to_owned(), ToString::to_string);
+        self.turns.push(Turn { range: syn::parse_quote!(0usize..0usize), name });
+        self.structured = true;
+        let variable: Expr = {
+            let variable = turn(number);
+            syn::parse_quote!(#variable)
+        };
+        let index = self.bound(&variable);
+        let index = self.dim(index);
+        let borrow = match ungrouped(&each.expr) {
+            Expr::Reference(reference) if reference.mutability.is_some() => Borrow::Mutable,
+            Expr::MethodCall(call) if call.method == "iter_mut" => Borrow::Mutable,
+            _ => Borrow::Shared,
+        };
+        let element = place.element(index, &variable);
+        let element = Place { borrow: Some(borrow), ..element };
+        let body = self.items_of(|lowering| {
+            lowering.scopes.enter();
+            let variables = lowering.variables.len();
+            if let Some(index) = head.index.flatten() {
+                lowering.variables.push((index.to_string(), Meaning::Expression(Box::new(variable))));
+                lowering.scopes.bind(index, Binding::Number);
+            }
+            if let Some(name) = head.element {
+                lowering.bind_place(name, element);
+            }
+            lowering.statements(&each.body.stmts);
+            lowering.leave_block(variables);
+        });
+        let line = each.span().start().line as u32;
+        self.items.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
+    }
+}
+
+/// Returns the names of a loop's head, if its pattern fits.
+fn head(pattern: &Pat, enumerated: bool) -> Option<Head<'_>> {
+    let (index, element) = match pattern {
+        Pat::Tuple(tuple) if enumerated && tuple.elems.len() == 2 => {
+            (Some(name(&tuple.elems[0])?), name(&tuple.elems[1])?)
+        }
+        _ if !enumerated => (None, name(pattern)?),
+        _ => return None,
+    };
+    Some(Head { index, element })
+}
+
+/// Returns the name of a pattern; `Some(None)` for `_`.
+fn name(pattern: &Pat) -> Option<Option<&Ident>> {
+    match pattern {
+        Pat::Ident(name) if name.subpat.is_none() => Some(Some(&name.ident)),
+        Pat::Wild(_) => Some(None),
+        Pat::Reference(inner) => name(&inner.pat),
+        _ => None,
+    }
+}

@@ -1,0 +1,160 @@
+//! Lowers the names of parts of arguments: `layer.q`, `layers[i].inner`, `caches[i]`.
+
+use cuweave_core::ir::Origin;
+use cuweave_core::structure::Item;
+use proc_macro2::{Ident, Span};
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
+use syn::{Expr, Member, Type};
+
+use super::{Lower, Lowering};
+use crate::dims::{Bound, compact};
+use crate::graph::place::{Place, PlaceKind};
+use crate::graph::scope::{Binding, Borrow, View};
+
+impl Lowering<'_> {
+    /// Returns the part of an argument that an expression names, borrowed or not; `None` for other expressions.
+    pub(super) fn place(&mut self, expr: &Expr) -> Lower<Option<Place>> {
+        match expr {
+            Expr::Paren(inner) => self.place(&inner.expr),
+            Expr::Group(inner) => self.place(&inner.expr),
+            Expr::Reference(inner) => self.place(&inner.expr),
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.place(&unary.expr),
+            Expr::Path(path) => Ok(path.path.get_ident().and_then(|name| match self.scopes.get(name) {
+                Some(Binding::Part(place)) => {
+                    let mut place = (**place).clone();
+                    let root = self.argument_names[place.argument].clone();
+                    self.mentioned.insert(root);
+                    locate(&mut place.expr, name.span());
+                    Some(place)
+                }
+                _ => None,
+            })),
+            Expr::Field(field) => {
+                let Some(place) = self.place(&field.base)? else { return Ok(None) };
+                match &field.member {
+                    Member::Named(name) => Ok(Some(place.field(name))),
+                    Member::Unnamed(_) => Err(self.refuse(
+                        expr,
+                        "the fields of a record have names",
+                        "write `layer.q` with the name of the field",
+                    )),
+                }
+            }
+            Expr::Index(index) if !matches!(&*index.index, Expr::Range(_)) => {
+                let Some(place) = self.place(&index.expr)? else { return Ok(None) };
+                let (bound, written) = (self.bound(&index.index), self.substituted(&index.index));
+                let dim = self.dim(bound);
+                Ok(Some(place.element(dim, &written)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the buffer that a part is.
+    pub(super) fn part_view(&mut self, place: &Place, at: &Expr) -> Lower<View> {
+        if place.is_whole() {
+            let (what, help) = match place.kind {
+                PlaceKind::Record => ("a record", "borrow a field of it: `&layer.q`"),
+                PlaceKind::Records => ("a list of records", "borrow a field of an element: `&layers[i].q`"),
+                _ => ("a list of buffers", "borrow an element: `&caches[i]`"),
+            };
+            return Err(self.refuse(at, &format!("{what} is not a buffer"), help));
+        }
+        let part = self.parts_of_arguments.number(place);
+        let known = self.parts_of_arguments.buffers.get(&part).copied();
+        let len = match &place.kind {
+            PlaceKind::Buffer(buffer) => self.bound(&buffer.len.clone()),
+            _ => Bound::length(part, &written(at), &mut self.symbols),
+        };
+        let buffer = match known {
+            Some(buffer) => buffer,
+            None => {
+                self.structured = true;
+                let none: Type = syn::parse_quote!(());
+                let name = written(at);
+                let view = self.buffer(name, at.span(), Origin::Part(part), len.clone(), none, None);
+                self.parts_of_arguments.buffers.insert(part, view.buffer);
+                self.parts_of_arguments.exprs.insert(view.buffer, place.expr.clone());
+                view.buffer
+            }
+        };
+        Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
+    }
+
+    /// Has the build check that the elements exist whose scalars an expression names.
+    pub(super) fn needs(&mut self, expr: &Expr) {
+        struct Indexed<'e>(Vec<&'e Expr>);
+        impl<'e> Visit<'e> for Indexed<'e> {
+            fn visit_expr(&mut self, expr: &'e Expr) {
+                syn::visit::visit_expr(self, expr);
+                if let Expr::Index(index) = expr
+                    && !matches!(&*index.index, Expr::Range(_))
+                {
+                    self.0.push(expr);
+                }
+            }
+        }
+        let mut found = Indexed(Vec::new());
+        found.visit_expr(expr);
+        for expr in found.0 {
+            if let Ok(Some(place)) = self.place(expr) {
+                let part = self.parts_of_arguments.number(&place);
+                let known = self.items.iter().rev().map_while(|item| match item {
+                    Item::Needs(part) => Some(*part),
+                    _ => None,
+                });
+                if !known.into_iter().any(|known| known == part) {
+                    self.structured = true;
+                    self.items.push(Item::Needs(part));
+                }
+            }
+        }
+    }
+
+    /// `let q = &layer.q;`, `let d = layer.d;`: another name for a part. Returns false for other expressions.
+    pub(super) fn name_part(&mut self, name: &Ident, value: &Expr) -> Lower<bool> {
+        let Some(place) = self.place(value)? else { return Ok(false) };
+        let borrow = match value {
+            Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
+            Expr::Reference(_) => Some(Borrow::Shared),
+            _ => place.borrow,
+        };
+        if borrow.is_none() {
+            // The name stands for the scalar.
+            self.substituted(value);
+        }
+        self.bind_place(name, Place { borrow, ..place });
+        Ok(true)
+    }
+
+    /// Gives a part a name, which stands for it in expressions, too.
+    pub(super) fn bind_place(&mut self, name: &Ident, place: Place) {
+        self.structured = true;
+        let meaning = crate::dims::Meaning::Place(Box::new(place.expr.clone()));
+        self.variables.push((name.to_string(), meaning));
+        self.scopes.bind(name, Binding::Part(std::rc::Rc::new(place)));
+    }
+}
+
+/// Has messages about the expression of a part point at its use.
+fn locate(expr: &mut Expr, span: Span) {
+    struct Locate(Span);
+    impl VisitMut for Locate {
+        fn visit_ident_mut(&mut self, name: &mut Ident) {
+            name.set_span(name.span().located_at(self.0));
+        }
+    }
+    Locate(span).visit_expr_mut(expr);
+}
+
+/// Returns the text of a part as it is written, without the borrow.
+fn written(expr: &Expr) -> String {
+    match expr {
+        Expr::Reference(inner) => written(&inner.expr),
+        Expr::Paren(inner) => written(&inner.expr),
+        Expr::Group(inner) => written(&inner.expr),
+        _ => compact(expr).replace(" [", "["),
+    }
+}

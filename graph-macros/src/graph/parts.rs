@@ -1,0 +1,251 @@
+//! Buffers, records and lists among the arguments of graph functions, as types.
+
+use cuweave_core::codes::Code;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
+use syn::{Expr, GenericArgument, Lifetime, PathArguments, Type};
+
+use super::refused_types::ungrouped;
+use crate::report::Report;
+
+/// How a buffer is declared.
+#[derive(Clone)]
+pub struct BufferType {
+    pub element: Type,
+    pub len: Expr,
+    pub memory: BufferMemory,
+    pub mutable: bool,
+    /// `&mut [MaybeUninit<T>; len]`: a caller may lend elements that nothing has written.
+    pub fresh: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum BufferMemory {
+    Device,
+    Pinned,
+    Taken,
+}
+
+/// A record, or a list.
+#[derive(Clone)]
+pub enum PartType {
+    /// `Layer<'_>`.
+    Record(Box<Type>),
+    /// `&[Layer<'_>]`, or `[Layer<'_>; N]` with its number of elements.
+    Records(Box<Type>, Option<usize>),
+    /// `&[&[T; len]]` or `&[&mut [T; len]]`.
+    Buffers(Box<BufferType>),
+}
+
+/// A fault that was reported.
+pub struct Refused;
+
+impl PartType {
+    /// Reads the type of an argument or a field; `None` for what is neither a record nor a list.
+    pub fn of(ty: &Type, report: &mut Report) -> Result<Option<PartType>, Refused> {
+        let ty = ungrouped(ty);
+        match ty {
+            _ if is_record(ty) => Ok(Some(PartType::Record(Box::new(ty.clone())))),
+            Type::Array(array) if is_record(&array.elem) => {
+                let count = literal(&array.len);
+                match count {
+                    Some(_) => Ok(Some(PartType::Records(array.elem.clone(), count))),
+                    None => Err(refuse(
+                        &array.len,
+                        "the length of an array of records is not a literal",
+                        "write the number, or take a slice: `&[Layer<'_>]`",
+                        report,
+                    )),
+                }
+            }
+            Type::Reference(reference) => match ungrouped(&reference.elem) {
+                record if is_record(record) => Err(refuse(
+                    ty,
+                    "a reference to a record is not part of the language",
+                    "take the record itself, as in `layer: Layer<'_>`: graph functions only borrow it",
+                    report,
+                )),
+                Type::Array(array) if is_record(&array.elem) => Err(refuse(
+                    ty,
+                    "a reference to an array of records is not part of the language",
+                    "take the array itself, as in `[Layer<'_>; 4]`, or a slice, `&[Layer<'_>]`",
+                    report,
+                )),
+                Type::Slice(slice) if is_record(&slice.elem) || is_reference(&slice.elem) => {
+                    if reference.mutability.is_some() {
+                        return Err(refuse(
+                            ty,
+                            "a slice of records or of buffers is not taken by `&mut`",
+                            "write `&[Layer<'_>]` or `&[&mut [T; len]]`: the buffers that are written are declared by `&mut`",
+                            report,
+                        ));
+                    }
+                    match is_record(&slice.elem) {
+                        true => Ok(Some(PartType::Records(slice.elem.clone(), None))),
+                        false => PartType::buffers(ty, &slice.elem, report).map(Some),
+                    }
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    fn buffers(ty: &Type, element: &Type, report: &mut Report) -> Result<PartType, Refused> {
+        match buffer_type(element) {
+            Some(buffer) if buffer.memory == BufferMemory::Device => Ok(PartType::Buffers(Box::new(buffer))),
+            Some(BufferType { memory: BufferMemory::Pinned, .. }) => Err(refuse(
+                ty,
+                "a slice of pinned buffers is not part of the language",
+                "take them as arguments of their own",
+                report,
+            )),
+            _ => Err(refuse(
+                ty,
+                "this slice is not part of the language",
+                "a buffer is `&[T; len]` with its length, a slice of buffers `&[&[T; len]]`, a slice of records `&[Layer<'_>]`",
+                report,
+            )),
+        }
+    }
+
+    /// Returns the type by which it is bound.
+    pub fn bound(&self, lifetime: &str) -> TokenStream {
+        match self {
+            PartType::Record(ty) => {
+                let ty = with_lifetime(ty, lifetime);
+                quote!(#ty)
+            }
+            PartType::Records(ty, count) => {
+                let ty = with_lifetime(ty, lifetime);
+                match count {
+                    Some(count) => quote!([#ty; #count]),
+                    None => quote!(::std::vec::Vec<#ty>),
+                }
+            }
+            PartType::Buffers(buffer) => {
+                let one = buffer.bound(lifetime);
+                quote!(::std::vec::Vec<#one>)
+            }
+        }
+    }
+
+    /// Returns the type of the reference by which expressions and calls know it.
+    pub fn lent(&self) -> TokenStream {
+        match self {
+            PartType::Record(ty) => {
+                let ty = with_lifetime(ty, "'v");
+                quote!(&'v #ty)
+            }
+            PartType::Records(ty, count) => {
+                let ty = with_lifetime(ty, "'v");
+                match count {
+                    Some(count) => quote!(&'v [#ty; #count]),
+                    None => quote!(&'v [#ty]),
+                }
+            }
+            PartType::Buffers(buffer) => {
+                let one = buffer.bound("'v");
+                quote!(&'v [#one])
+            }
+        }
+    }
+}
+
+fn is_reference(ty: &Type) -> bool {
+    matches!(ungrouped(ty), Type::Reference(_))
+}
+
+/// Returns true for a path with lifetimes among its arguments.
+fn is_record(ty: &Type) -> bool {
+    let Type::Path(path) = ungrouped(ty) else { return false };
+    path.path.segments.last().is_some_and(|last| match &last.arguments {
+        PathArguments::AngleBracketed(list) => {
+            list.args.iter().any(|one| matches!(one, GenericArgument::Lifetime(_)))
+        }
+        _ => false,
+    })
+}
+
+/// Returns a type with all of its lifetimes replaced.
+pub fn with_lifetime(ty: &Type, name: &str) -> Type {
+    struct Replace<'n>(&'n str);
+    impl VisitMut for Replace<'_> {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if lifetime.ident != "static" {
+                *lifetime = Lifetime::new(self.0, lifetime.span());
+            }
+        }
+    }
+    let mut ty = ty.clone();
+    Replace(name).visit_type_mut(&mut ty);
+    ty
+}
+
+fn literal(expr: &Expr) -> Option<usize> {
+    crate::dims::constant(expr, &[]).and_then(|count| usize::try_from(count).ok())
+}
+
+fn refuse(at: &impl Spanned, message: &str, help: &str, report: &mut Report) -> Refused {
+    report.error(at.span(), Code::CW001, message, &[], Some(help));
+    Refused
+}
+
+/// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.
+pub fn buffer_type(ty: &Type) -> Option<BufferType> {
+    match ungrouped(ty) {
+        Type::Array(array) => Some(BufferType {
+            element: (*array.elem).clone(),
+            len: array.len.clone(),
+            memory: BufferMemory::Taken,
+            mutable: true,
+            fresh: false,
+        }),
+        Type::Reference(reference) => {
+            let mutable = reference.mutability.is_some();
+            match ungrouped(&reference.elem) {
+                Type::Array(array) => {
+                    let uninitialised = maybe_uninit(&array.elem).filter(|_| mutable);
+                    Some(BufferType {
+                        element: uninitialised.unwrap_or(&array.elem).clone(),
+                        len: array.len.clone(),
+                        memory: BufferMemory::Device,
+                        mutable,
+                        fresh: uninitialised.is_some(),
+                    })
+                }
+                Type::Path(path) => {
+                    let last = path.path.segments.last().filter(|last| last.ident == "Pinned")?;
+                    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+                    let Some(syn::GenericArgument::Type(Type::Array(array))) = arguments.args.first() else {
+                        return None;
+                    };
+                    Some(BufferType {
+                        element: (*array.elem).clone(),
+                        len: array.len.clone(),
+                        memory: BufferMemory::Pinned,
+                        mutable,
+                        fresh: false,
+                    })
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Returns the `T` of `MaybeUninit<T>`.
+fn maybe_uninit(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ungrouped(ty) else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "MaybeUninit")?;
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            syn::GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,421 @@
+//! `#[arguments] struct Layer { .. }`: a record of arguments, printed as a struct of bound buffers.
+//!
+//! The lengths of its buffers are expressions over its own scalars. They stand in a function of their own, in which no generated
+//! name is in scope.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::codes::Code;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
+
+use crate::dims::{compact, dim_tokens};
+use crate::graph::lower::collect;
+use crate::graph::parts::{BufferMemory, BufferType, PartType};
+use crate::graph::signature::{ArgumentKind, argument_kind};
+use crate::report::Report;
+use crate::words::words;
+
+mod setters;
+mod views;
+
+/// The kind of a field.
+enum FieldKind {
+    Scalar(Box<Type>),
+    Buffer(BufferType),
+    /// `[&[T; len]; N]`.
+    Array(BufferType, usize),
+    Part(PartType),
+}
+
+/// A field.
+struct Field {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+    kind: FieldKind,
+}
+
+/// A record.
+struct Record {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+    fields: Vec<Field>,
+    /// The names that stand in lengths.
+    lengths: BTreeSet<String>,
+}
+
+/// Expands a record.
+pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let parsed = match syn::parse2::<ItemStruct>(item.clone()) {
+        Ok(parsed) => parsed,
+        Err(_) => {
+            let message = "`#[cuweave::arguments]` stands on a `struct` with named fields";
+            let help = "a graph function has the attribute `#[cuweave::graph]`";
+            report.error(first_span(&item), Code::CW001, message, &[], Some(help));
+            return quote!(#item).into_iter().chain(report.into_tokens()).collect();
+        }
+    };
+    if !attribute.is_empty() {
+        let message = "`#[cuweave::arguments]` takes no options";
+        report.error(attribute.span(), Code::CW001, message, &[], Some("write the attribute alone"));
+    }
+    let record = record(&parsed, &mut report);
+    let words = words(&item);
+    let expanded = record.expand();
+    let diagnostics = report.into_tokens();
+    quote!(#expanded #words #diagnostics)
+}
+
+fn first_span(item: &TokenStream) -> Span {
+    item.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span())
+}
+
+fn record(item: &ItemStruct, report: &mut Report) -> Record {
+    let mut refuse = |span: Span, message: &str, help: &str| {
+        report.error(span, Code::CW001, message, &[], Some(help));
+    };
+    if !item.generics.params.is_empty() {
+        refuse(
+            item.generics.span(),
+            "a record of arguments has no parameters",
+            "write it without: the attribute adds the lifetime of its buffers",
+        );
+    }
+    if let Some(clause) = &item.generics.where_clause {
+        refuse(clause.span(), "a record of arguments has no `where` clause", "remove it");
+    }
+    if !matches!(item.fields, Fields::Named(_)) {
+        refuse(
+            item.fields.span(),
+            "the fields of a record of arguments have names",
+            "write `struct Layer { d: u32, q: &[f32; d * d] }`",
+        );
+    }
+    let mut fields = Vec::new();
+    let mut faulty = false;
+    for field in &item.fields {
+        let Some(name) = &field.ident else {
+            faulty = true;
+            continue;
+        };
+        match kind(&field.ty, report) {
+            Some(kind) => fields.push(Field {
+                attributes: field.attrs.clone(),
+                visibility: field.vis.clone(),
+                name: name.clone(),
+                kind,
+            }),
+            None => faulty = true,
+        }
+    }
+    if !faulty && fields.iter().all(|field| matches!(field.kind, FieldKind::Scalar(_))) {
+        report.error(
+            item.ident.span(),
+            Code::CW001,
+            &format!("the record `{}` has no buffer", item.ident),
+            &["buffers are fields `&[T; len]` and `&mut [T; len]`, and those of records in it".into()],
+            Some("pass its scalars by value, as a struct of your own or one by one"),
+        );
+    }
+    let mut lengths = BTreeSet::new();
+    for buffer in fields.iter().filter_map(Field::buffer) {
+        collect(buffer.len.to_token_stream(), &mut lengths);
+    }
+    Record {
+        attributes: item.attrs.clone(),
+        visibility: item.vis.clone(),
+        name: item.ident.clone(),
+        fields,
+        lengths,
+    }
+}
+
+/// Reads the type of a field.
+fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
+    let (memory, kind) = match argument_kind(ty, report)? {
+        ArgumentKind::Scalar(ty) => return Some(FieldKind::Scalar(ty)),
+        ArgumentKind::Part(part) => return Some(FieldKind::Part(part)),
+        ArgumentKind::Buffer(buffer) => (Some(buffer.memory), Some(FieldKind::Buffer(buffer))),
+        ArgumentKind::Array(buffer, count) => (Some(buffer.memory), Some(FieldKind::Array(buffer, count))),
+        ArgumentKind::Host(_) => (None, None),
+    };
+    let (message, help) = match memory {
+        Some(BufferMemory::Device) => return kind,
+        None => (
+            "a value of the host in a record is not part of the language",
+            "take it as an argument of its own: `&T` or `&mut T`; a buffer is `&[T; len]`, a record `Inner<'_>`",
+        ),
+        Some(BufferMemory::Pinned) => (
+            "pinned memory in a record is not part of the language",
+            "take it as an argument of its own: `&Pinned<[T; len]>`",
+        ),
+        Some(BufferMemory::Taken) => (
+            "an allocation in a record is not part of the language",
+            "a buffer of a record is `&[T; len]` or `&mut [T; len]`; an array of scalars is a struct of your own; take over an allocation as an argument: `[T; len]`",
+        ),
+    };
+    report.error(ty.span(), Code::CW001, message, &[], Some(help));
+    None
+}
+
+impl Field {
+    /// Returns the declaration of its buffer, or of the buffers of its list.
+    fn buffer(&self) -> Option<&BufferType> {
+        match &self.kind {
+            FieldKind::Buffer(buffer) | FieldKind::Array(buffer, _) => Some(buffer),
+            FieldKind::Part(PartType::Buffers(buffer)) => Some(buffer),
+            FieldKind::Scalar(_) | FieldKind::Part(_) => None,
+        }
+    }
+
+    fn is_scalar(&self) -> bool {
+        matches!(self.kind, FieldKind::Scalar(_))
+    }
+
+    /// The type that it is bound as.
+    fn bound(&self, lifetime: &str) -> TokenStream {
+        match &self.kind {
+            FieldKind::Scalar(ty) => quote!(#ty),
+            FieldKind::Buffer(buffer) => buffer.bound(lifetime),
+            FieldKind::Array(buffer, count) => {
+                let one = buffer.bound(lifetime);
+                quote!([#one; #count])
+            }
+            FieldKind::Part(part) => part.bound(lifetime),
+        }
+    }
+
+    /// The type that `new` takes, and the value that it makes of it.
+    fn bindable(&self) -> (TokenStream, TokenStream) {
+        let name = &self.name;
+        let one = Ident::new("one", Span::mixed_site());
+        match &self.kind {
+            FieldKind::Scalar(_) => (self.bound("'a"), quote!(#name)),
+            FieldKind::Buffer(buffer) => (buffer.bindable(), buffer.bind(&quote!(#name))),
+            FieldKind::Array(buffer, count) => {
+                let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
+                (quote!([#ty; #count]), quote!(#name.map(|#one| #bind)))
+            }
+            FieldKind::Part(PartType::Buffers(buffer)) => {
+                let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
+                (quote!(::std::vec::Vec<#ty>), quote!(#name.into_iter().map(|#one| #bind).collect()))
+            }
+            FieldKind::Part(part) => (part.bound("'a"), quote!(#name)),
+        }
+    }
+}
+
+impl Record {
+    fn expand(&self) -> TokenStream {
+        let (structure, views, setters) = (self.structure(), self.views(), self.setters());
+        let (bound, described, debug) = (self.bound(), self.described(), self.debug());
+        let lent = self.lent();
+        quote! {
+            #structure
+            #views
+            #setters
+            #[allow(
+                clippy::all,
+                clippy::no_effect_underscore_binding,
+                clippy::used_underscore_binding,
+                unused,
+                non_camel_case_types
+            )]
+            const _: () = {
+                #bound
+                #described
+                #lent
+                #debug
+            };
+        }
+    }
+
+    /// The struct, and the function that makes one.
+    fn structure(&self) -> TokenStream {
+        let Record { attributes, visibility, name, fields, .. } = self;
+        let declared = fields.iter().map(|field| {
+            let (attributes, visibility, name, ty) =
+                (&field.attributes, &field.visibility, &field.name, field.bound("'a"));
+            quote!(#(#attributes)* #visibility #name: #ty)
+        });
+        let names = fields.iter().map(|field| &field.name);
+        let (types, values): (Vec<TokenStream>, Vec<TokenStream>) =
+            fields.iter().map(Field::bindable).unzip();
+        let parameters = names.clone().zip(types).map(|(name, ty)| quote!(#name: #ty));
+        let documented = format!("Binds the buffers of a `{name}`.");
+        quote! {
+            #(#attributes)*
+            #visibility struct #name<'a> {
+                #(#declared,)*
+                #[doc(hidden)]
+                __lifetime: ::core::marker::PhantomData<&'a ()>,
+            }
+
+            impl<'a> #name<'a> {
+                #[doc = #documented]
+                #[allow(clippy::too_many_arguments, clippy::redundant_field_names, clippy::used_underscore_binding, dead_code)]
+                #visibility fn new(#(#parameters),*) -> Self {
+                    Self { #(#names: #values,)* __lifetime: ::core::marker::PhantomData }
+                }
+            }
+        }
+    }
+
+    /// Its buffers, in the order of its fields.
+    fn bound(&self) -> TokenStream {
+        let name = &self.name;
+        let buffers = self.fields.iter().filter(|field| !field.is_scalar()).map(|field| &field.name);
+        let counted = buffers.clone();
+        quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::Bound for #name<'_> {
+                fn visit(&mut self, visitor: &mut ::cuweave::__private::Visitor<'_>) {
+                    #(::cuweave::__private::Bound::visit(&mut self.#buffers, visitor);)*
+                }
+
+                fn count(&self) -> u32 {
+                    0 #(+ ::cuweave::__private::Bound::count(&self.#counted))*
+                }
+            }
+        }
+    }
+
+    /// How it is lent to graph functions.
+    fn lent(&self) -> TokenStream {
+        let name = &self.name;
+        quote! {
+            #[doc(hidden)]
+            impl<'v> ::cuweave::__private::mark::Lent<'v> for #name<'v> {
+                type Argument = &'v Self;
+
+                fn lent(&'v self) -> &'v Self {
+                    self
+                }
+            }
+
+            #[doc(hidden)]
+            impl<'v> ::cuweave::__private::mark::LentMut<'v> for #name<'v> {
+                type Argument = &'v Self;
+
+                fn lent_mut(&'v self) -> &'v Self {
+                    self
+                }
+            }
+        }
+    }
+
+    /// Its description for the build, with the lengths.
+    fn described(&self) -> TokenStream {
+        let name = &self.name;
+        let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));
+        let integers: BTreeSet<String> = BTreeSet::new();
+        let lens = (0u32..).zip(&self.fields).filter_map(|(at, field)| {
+            let len = dim_tokens(&field.buffer()?.len, &integers);
+            Some(quote!(#at => #len,))
+        });
+        let used = self
+            .fields
+            .iter()
+            .filter(|field| field.is_scalar() && self.lengths.contains(&field.name.to_string()));
+        let used: Vec<&Ident> = used.map(|field| &field.name).collect();
+        let fields = (0u32..).zip(&self.fields).map(|(at, field)| {
+            let described = self.described_field(at, field);
+            let text = field.name.to_string();
+            quote!((#text.into(), #described))
+        });
+        let before = (0u32..).zip(&self.fields).filter(|(_, field)| !field.is_scalar());
+        let before = before.map(|(at, field)| {
+            let name = &field.name;
+            quote!(if field > #at { count += ::cuweave::__private::Bound::count(&self.#name); })
+        });
+        quote! {
+            fn __length(#record: &#name<'_>, #number: u32) -> ::cuweave::__private::Dim {
+                let #name { #(#used,)* .. } = #record;
+                #(let #used = *#used;)*
+                match #number {
+                    #(#lens)*
+                    _ => ::cuweave::__private::dim(0u64),
+                }
+            }
+
+            #[doc(hidden)]
+            impl ::cuweave::__private::Record for #name<'_> {
+                fn describe(
+                    &self,
+                    name: &str,
+                    _: ::cuweave::__private::Token,
+                ) -> ::cuweave::Result<::cuweave::__private::Described> {
+                    ::core::result::Result::Ok(::cuweave::__private::Described::Record(::std::vec![#(#fields),*]))
+                }
+
+                fn before(&self, field: u32, _: ::cuweave::__private::Token) -> u32 {
+                    let mut count = 0;
+                    #(#before)*
+                    count
+                }
+            }
+        }
+    }
+
+    fn described_field(&self, at: u32, field: &Field) -> TokenStream {
+        let (name, text) = (&field.name, field.name.to_string());
+        let path = quote!(&::std::format!("{name}.{}", #text));
+        let declared = |len: &Expr, method: &str| {
+            let (line, of, method) =
+                (field.name.span().start().line as u32, compact(len), format_ident!("{method}"));
+            quote! {
+                ::cuweave::__private::Declaration {
+                    file: ::core::file!(),
+                    line: #line,
+                    text: #of,
+                    of: name,
+                    field: #text,
+                }
+                .#method(&self.#name, __length(self, #at).value())?
+            }
+        };
+        match &field.kind {
+            FieldKind::Scalar(_) if self.lengths.contains(&text) => {
+                quote!(::cuweave::__private::Described::Fixed)
+            }
+            FieldKind::Scalar(_) => quote!(::cuweave::__private::Described::Scalar),
+            FieldKind::Buffer(buffer) => declared(&buffer.len, "buffer"),
+            FieldKind::Array(buffer, _) => declared(&buffer.len, "buffers"),
+            FieldKind::Part(PartType::Buffers(buffer)) => declared(&buffer.len, "buffers"),
+            FieldKind::Part(PartType::Record(_)) => quote! {
+                ::cuweave::__private::Record::describe(&self.#name, #path, ::cuweave::__private::Token)?
+            },
+            FieldKind::Part(PartType::Records(..)) => {
+                quote!(::cuweave::__private::describe_records(&self.#name, #path)?)
+            }
+        }
+    }
+
+    /// `Debug`, unless the user derives it.
+    fn debug(&self) -> Option<TokenStream> {
+        let derived = self.attributes.iter().any(|attribute| {
+            let mut names = BTreeSet::new();
+            collect(attribute.to_token_stream(), &mut names);
+            names.contains("derive") && names.contains("Debug")
+        });
+        let (name, text) = (&self.name, self.name.to_string());
+        let shown = self.fields.iter().filter(|field| !field.is_scalar()).map(|field| {
+            let (name, text) = (&field.name, field.name.to_string());
+            quote!(.field(#text, &self.#name))
+        });
+        (!derived).then(|| {
+            quote! {
+                impl ::core::fmt::Debug for #name<'_> {
+                    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        f.debug_struct(#text) #(#shown)* .finish_non_exhaustive()
+                    }
+                }
+            }
+        })
+    }
+}

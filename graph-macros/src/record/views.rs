@@ -1,0 +1,80 @@
+//! The views of a record that an exec hands out.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{Field, FieldKind, Record};
+
+impl Record {
+    /// Returns the types of the views, and what makes them.
+    pub(super) fn views(&self) -> TokenStream {
+        let (shared, exclusive) = (self.view(false), self.view(true));
+        quote!(#shared #exclusive)
+    }
+
+    fn view(&self, mutable: bool) -> TokenStream {
+        let (visibility, name) = (&self.visibility, &self.name);
+        let (view, borrow, what) = match mutable {
+            false => (format_ident!("{name}Views"), quote!(&'v), "Views"),
+            true => (format_ident!("{name}ViewsMut"), quote!(&'v mut), "Mutable views"),
+        };
+        let documented = format!("{what} of the buffers of a [`{name}`] that an exec is bound to.");
+        let text = view.to_string();
+        let fields: Vec<&Field> = self.fields.iter().filter(|field| !mutable || !field.is_scalar()).collect();
+        let declared = fields.iter().map(|field| {
+            let (name, bound) = (&field.name, field.bound("'v"));
+            let documented = format!("The field `{name}`.");
+            let ty = match &field.kind {
+                FieldKind::Scalar(ty) => quote!(#ty),
+                _ => quote!(<#borrow #bound as ::cuweave::__private::Lend<'v>>::View),
+            };
+            quote!(#[doc = #documented] pub #name: #ty)
+        });
+        let names = fields.iter().map(|field| &field.name);
+        let [lender, first, at] = ["lender", "first", "at"].map(|name| Ident::new(name, Span::mixed_site()));
+        let lent = if mutable { quote!(&mut) } else { quote!(&) };
+        let values = fields.iter().map(|field| {
+            let name = &field.name;
+            if field.is_scalar() {
+                return quote!(let #name = self.#name;);
+            }
+            quote! {
+                let #at = #first;
+                #first += ::cuweave::__private::Bound::count(&self.#name);
+                let #name = ::cuweave::__private::Lend::lend(#lent self.#name, #lender, #at);
+            }
+        });
+        quote! {
+            #[doc = #documented]
+            #[allow(dead_code, private_interfaces)]
+            #visibility struct #view<'v> {
+                #(#declared,)*
+                #[doc(hidden)]
+                __lifetime: ::core::marker::PhantomData<&'v ()>,
+            }
+
+            #[allow(clippy::all, unused, private_interfaces)]
+            const _: () = {
+                impl ::core::fmt::Debug for #view<'_> {
+                    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        f.debug_struct(#text).finish_non_exhaustive()
+                    }
+                }
+
+                #[doc(hidden)]
+                impl<'v> ::cuweave::__private::Lend<'v> for #borrow #name<'_> {
+                    type View = #view<'v>;
+
+                    fn lend(
+                        self,
+                        #lender: &::cuweave::__private::Lender<'v>,
+                        mut #first: u32,
+                    ) -> #view<'v> {
+                        #(#values)*
+                        #view { #(#names,)* __lifetime: ::core::marker::PhantomData }
+                    }
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The attribute on what is no struct.
+
+#[cuweave::arguments]
+enum Layer { //~ CW001
+    One,
+}
+
+fn main() {}
