@@ -142,8 +142,10 @@ impl Blas {
         self.cublas.as_ref().map(|cublas| cublas.lt.raw())
     }
 
-    /// Returns the bytes of scratch of a product, of which the algorithm is chosen and kept.
-    pub(super) fn scratch<T: Element, C: ResultOf<T>>(&self, product: &Product, bias: bool) -> u64 {
+    /// Returns the bytes of scratch of a product with factors of `T` and a result of `C`, behind which a bias is added or not. Its
+    /// algorithm is chosen and kept. 0 for a product whose layout is wrong: its call says so.
+    #[must_use]
+    pub fn scratch<T: Element, C: ResultOf<T>>(&self, product: &Product, bias: bool) -> u64 {
         let kinds = kinds::<T, C>();
         if product.elements() == 0 || product.k == 0 || product.check(Writes::Some).is_err() {
             return 0;

@@ -38,10 +38,14 @@ use super::kernels::{Kinds, Operands};
 use super::library::{Heuristic, Library, done};
 use super::product::{Activation, Matrix, Order, Product};
 
+#[cfg(test)]
+mod tests;
+
 /// The statuses by which the heuristic says that it knows no algorithm.
 const UNKNOWN: [u32; 2] = [7, 15];
-/// The alignment of addresses for which algorithms are asked first: what vector loads need.
-pub(super) const ALIGNED: u64 = 16;
+/// The alignments of addresses for which algorithms are asked, behind them that of the elements: that of allocations, which is the
+/// heuristic's own default, and that of vector loads.
+const ALIGNMENTS: [u64; 2] = [256, 16];
 
 /// A handle of cuBLASLt.
 pub(super) struct Lt {
@@ -86,10 +90,12 @@ impl Problem {
         }
     }
 
-    /// Returns the factors as cuBLASLt takes them: in column-major order, c row-major is cᵀ = bᵀ · aᵀ.
-    fn factors(&self) -> [Matrix; 2] {
+    /// Returns the factors as cuBLASLt takes them, each with true if it is transposed. It reads all in column-major order, in which a
+    /// row-major c is its transpose, cᵀ = bᵀ · aᵀ.
+    fn factors(&self) -> [(Matrix, bool); 2] {
         let [a, b, c] = self.matrices;
-        if c.order == Order::Row { [b, a] } else { [a, b] }
+        let factors = if c.order == Order::Row { [b, a] } else { [a, b] };
+        factors.map(|factor| (factor, factor.order != c.order))
     }
 
     fn epilogue(&self) -> u32 {
@@ -107,11 +113,9 @@ impl Problem {
 /// The algorithms of a problem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
-    /// That for addresses aligned to [`ALIGNED`]; `None` if there is none.
-    aligned: Option<cublasLtMatmulAlgo_t>,
-    /// That for addresses aligned to the elements alone, with no more workspace.
-    unaligned: Option<cublasLtMatmulAlgo_t>,
-    /// The bytes of workspace.
+    /// Each with the alignment that it needs, the largest first.
+    algorithms: Vec<(u64, cublasLtMatmulAlgo_t)>,
+    /// The bytes of workspace of the first: no other takes more.
     pub workspace: u64,
     /// True if bias and activation are left to a kernel behind the product.
     pub unfinished: bool,
@@ -121,15 +125,13 @@ impl Plan {
     /// Returns the algorithm for these addresses.
     pub fn algorithm(&self, operands: &Operands) -> Option<&cublasLtMatmulAlgo_t> {
         let addresses = [operands.a, operands.b, operands.c, operands.bias.unwrap_or(0)];
-        match addresses.iter().all(|address| address % ALIGNED == 0) {
-            true => self.aligned.as_ref(),
-            false => self.unaligned.as_ref(),
-        }
+        let fits = |alignment: u64| addresses.iter().all(|address| address % alignment == 0);
+        self.algorithms.iter().find(|(alignment, _)| fits(*alignment)).map(|(_, algorithm)| algorithm)
     }
 
     /// Returns true if cuBLASLt knows no algorithm.
     pub fn is_empty(&self) -> bool {
-        self.aligned.is_none()
+        self.algorithms.is_empty()
     }
 }
 
@@ -180,8 +182,10 @@ impl<'l> Description<'l> {
         done("cublasLtMatmulDescCreate", status)?;
         let [x, y] = problem.factors();
         let c = problem.matrices[2];
-        for (attribute, matrix) in [(CUBLASLT_MATMUL_DESC_TRANSA, x), (CUBLASLT_MATMUL_DESC_TRANSB, y)] {
-            let operation = if matrix.order == c.order { CUBLAS_OP_N } else { CUBLAS_OP_T };
+        for (attribute, (_, transposed)) in
+            [(CUBLASLT_MATMUL_DESC_TRANSA, x), (CUBLASLT_MATMUL_DESC_TRANSB, y)]
+        {
+            let operation = if transposed { CUBLAS_OP_T } else { CUBLAS_OP_N };
             of.set(attribute as u32, &(operation as u32))?;
         }
         if !unfinished {
@@ -190,7 +194,7 @@ impl<'l> Description<'l> {
                 of.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER as u32, &bias)?;
             }
         }
-        for (at, (matrix, kind)) in [(x, factors), (y, factors), (c, result)].into_iter().enumerate() {
+        for (at, (matrix, kind)) in [(x.0, factors), (y.0, factors), (c, result)].into_iter().enumerate() {
             of.layouts[at] = layout(library, &matrix, kind, problem.sizes[3])?;
         }
         Ok(of)
@@ -257,23 +261,21 @@ impl Lt {
         self.handle
     }
 
-    /// Chooses the algorithms of a problem. The context must be current, and no stream of the thread capturing.
+    /// Chooses the algorithms of a problem. Where none does all of it, bias and activation are left to a kernel. The context must be current, and no stream of the thread capturing.
     pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
-        let finishes = problem.activation == Activation::None && !problem.bias;
+        let size = problem.kinds.factors.size().min(problem.kinds.result.size());
+        let finished = problem.activation == Activation::None && !problem.bias;
         for unfinished in [false, true] {
-            if let Some(answer) = self.ask(problem, unfinished, (ALIGNED, problem.limit))? {
-                let workspace = answer.workspace as u64;
-                let size = problem.kinds.factors.size().min(problem.kinds.result.size());
-                let unaligned = self.ask(problem, unfinished, (size, workspace))?;
-                return Ok(Plan {
-                    aligned: Some(answer.algorithm),
-                    unaligned: unaligned.map(|answer| answer.algorithm),
-                    workspace,
-                    unfinished,
-                });
+            let mut plan = Plan { unfinished, ..Plan::default() };
+            for alignment in ALIGNMENTS.into_iter().chain([size]) {
+                let limit = if plan.is_empty() { problem.limit } else { plan.workspace };
+                if let Some(answer) = self.ask(problem, unfinished, (alignment, limit))? {
+                    plan.workspace = plan.workspace.max(answer.workspace as u64);
+                    plan.algorithms.push((alignment, answer.algorithm));
+                }
             }
-            if finishes {
-                break;
+            if !plan.is_empty() || finished {
+                return Ok(plan);
             }
         }
         Ok(Plan::default())
