@@ -340,6 +340,9 @@
 //!   resource, `&mut T`, is given to one call after the other, in the order of the program.
 //! - The body may run again until the graph is instantiated, and at the same time in builds on other threads.
 //! - Nothing that a call was captured with can be set: [`Error::BuildAgain`].
+//! - Type parameters are those of elements and scalars, and of expressions of lengths: the buffers at the call say them.
+//!
+//! Products of matrices are calls of the module `blas`, behind the feature of that name. `docs/library-calls.md` brings in cuFFT.
 //!
 //! # Graphs and execs
 //!
@@ -586,6 +589,11 @@ pub mod error {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The code of the page about calls of the user's own.
+#[cfg(all(doctest, feature = "blas"))]
+#[doc = include_str!("../docs/library-calls.md")]
+mod own_calls {}
 
 #[doc(hidden)]
 pub mod __private {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cudarc::cublas::result::CublasError;
 use cudarc::driver::DriverError;
 
 use super::product::Misshapen;
@@ -16,7 +17,8 @@ enum Reason {
     Simulated,
     Kernels,
     OtherContext,
-    Status { call: &'static str, status: u32 },
+    OtherLibrary,
+    Status { call: Option<&'static str>, status: u32 },
     Driver(DriverError),
     Product(Misshapen),
 }
@@ -39,7 +41,11 @@ impl Error {
     }
 
     pub(super) fn status(call: &'static str, status: u32) -> Error {
-        Error(Reason::Status { call, status })
+        Error(Reason::Status { call: Some(call), status })
+    }
+
+    pub(super) fn other_library() -> Error {
+        Error(Reason::OtherLibrary)
     }
 
     /// Returns the status that cuBLAS or cuBLASLt returned: `None` for every other error.
@@ -64,6 +70,13 @@ impl From<DriverError> for Error {
     }
 }
 
+/// The error of a call of your own by cudarc's bindings: `status.result()?`.
+impl From<CublasError> for Error {
+    fn from(error: CublasError) -> Error {
+        Error(Reason::Status { call: None, status: error.0 as u32 })
+    }
+}
+
 impl From<Misshapen> for Error {
     fn from(fault: Misshapen) -> Error {
         Error(Reason::Product(fault))
@@ -84,7 +97,11 @@ impl fmt::Display for Error {
             Reason::OtherContext => {
                 f.write_str("the graph is built for another context than the `Blas` was made for")
             }
-            Reason::Status { call, status } => write!(f, "`{call}` returned {}", name(*status)),
+            Reason::OtherLibrary => f.write_str(
+                "cudarc has loaded another version of cuBLAS than the `Blas`: only one may be in the search path",
+            ),
+            Reason::Status { call: Some(call), status } => write!(f, "`{call}` returned {}", name(*status)),
+            Reason::Status { call: None, status } => write!(f, "cuBLAS returned {}", name(*status)),
             Reason::Driver(error) => write!(f, "{error}"),
             Reason::Product(fault) => write!(f, "{fault}"),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::cublaslt::sys::cublasLtHandle_t;
 use cudarc::driver::sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
@@ -25,8 +25,8 @@ use super::raw::{Handle, Raw};
 /// graph; several threads may build graphs with one. Dropping it waits for the work of its context.
 pub struct Blas {
     ctx: Arc<CudaContext>,
-    /// `None` only in the drop.
-    kernels: Option<Kernels>,
+    /// Loaded when a product needs them, before anything is captured.
+    kernels: OnceLock<Kernels>,
     cublas: Option<Cublas>,
     /// The default of [`Product::workspace_limit`].
     limit: u64,
@@ -85,9 +85,13 @@ impl Blas {
             raw: Mutex::new(Raw::new(library)?),
             plans: Mutex::default(),
         };
-        let mut blas = Blas::kernels(ctx)?;
-        blas.cublas = Some(cublas);
-        Ok(blas)
+        Ok(Blas {
+            ctx: ctx.clone(),
+            kernels: OnceLock::new(),
+            cublas: Some(cublas),
+            limit: limit(ctx)?,
+            said: AtomicBool::new(false),
+        })
     }
 
     /// Products by kernels of cuweave's: a thread computes an element. The sum over k runs in order, in parts of 128 and more where
@@ -97,14 +101,8 @@ impl Blas {
     ///
     /// Those of the driver.
     pub fn kernels(ctx: &Arc<CudaContext>) -> Result<Blas, Error> {
-        let major = ctx.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-        Ok(Blas {
-            ctx: ctx.clone(),
-            kernels: Some(Kernels::load(ctx)?),
-            cublas: None,
-            limit: if major >= 9 { 32 << 20 } else { 4 << 20 },
-            said: AtomicBool::new(false),
-        })
+        let kernels = OnceLock::from(Kernels::load(ctx)?);
+        Ok(Blas { ctx: ctx.clone(), kernels, cublas: None, limit: limit(ctx)?, said: AtomicBool::new(false) })
     }
 
     /// Returns the version of cuBLASLt, 130100 for 13.1.0: `None` if products run on kernels of cuweave's.
@@ -146,19 +144,36 @@ impl Blas {
     /// algorithm is chosen and kept. 0 for a product whose layout is wrong: its call says so.
     #[must_use]
     pub fn scratch<T: Element, C: ResultOf<T>>(&self, product: &Product, bias: bool) -> u64 {
-        let kinds = kinds::<T, C>();
-        if product.elements() == 0 || product.k == 0 || product.check(Writes::Some).is_err() {
+        self.prepared(product, kinds::<T, C>(), bias)
+    }
+
+    /// Chooses the algorithm of a product, loads what its call will need, and returns the bytes of its scratch. Failures are those of
+    /// the call too, which tells them.
+    fn prepared(&self, product: &Product, kinds: Kinds, bias: bool) -> u64 {
+        if product.elements() == 0 || product.check(Writes::Some).is_err() {
             return 0;
         }
-        let limited = self.limited(product);
-        let Some(cublas) = &self.cublas else { return kernels::scratch(&limited, kinds) };
-        let problem = Problem::of(product, kinds, bias, self.limit);
-        match cublas.plan(&self.ctx, &problem) {
-            Ok(plan) if plan.is_empty() => kernels::scratch(&limited, kinds),
-            Ok(plan) => plan.workspace,
-            // The call says it.
-            Err(_) => 0,
+        let limited = product.workspace_limit(product.limit.unwrap_or(self.limit));
+        let Some(cublas) = self.cublas.as_ref().filter(|_| product.k > 0) else {
+            let _ = self.loaded();
+            return kernels::scratch(&limited, kinds);
+        };
+        let Ok(plan) = cublas.plan(&self.ctx, &Problem::of(product, kinds, bias, self.limit)) else {
+            return 0;
+        };
+        if !plan.does_all(kinds) {
+            let _ = self.loaded();
         }
+        if plan.is_empty() { kernels::scratch(&limited, kinds) } else { plan.workspace }
+    }
+
+    /// Returns the kernels of ours.
+    fn loaded(&self) -> Result<&Kernels, Error> {
+        if let Some(kernels) = self.kernels.get() {
+            return Ok(kernels);
+        }
+        let kernels = Kernels::load(&self.ctx)?;
+        Ok(self.kernels.get_or_init(|| kernels))
     }
 
     /// Enqueues a product.
@@ -181,14 +196,14 @@ impl Blas {
     ) -> Result<(), Error> {
         product.check(writes)?;
         self.same_context(stream)?;
-        let Some(kernels) = &self.kernels else { return Ok(()) };
+        if product.elements() == 0 {
+            return Ok(());
+        }
         let alone = || {
             let fits = product.workspace_limit(operands.scratch.1);
-            kernels.run(stream, &fits, kinds, operands)
+            self.loaded()?.run(stream, &fits, kinds, operands)
         };
-        let Some(cublas) = self.cublas.as_ref().filter(|_| product.k > 0 && product.elements() > 0) else {
-            return alone();
-        };
+        let Some(cublas) = self.cublas.as_ref().filter(|_| product.k > 0) else { return alone() };
         let problem = Problem::of(product, kinds, operands.bias.is_some(), self.limit);
         let plan = cublas.plan(&self.ctx, &problem)?;
         let Some(algorithm) = plan.algorithm(operands) else {
@@ -199,13 +214,9 @@ impl Blas {
         };
         cublas.lt.run(stream.cu_stream(), (product, &problem, &plan), algorithm, operands)?;
         if plan.unfinished {
-            kernels.finish_stored(stream, product, kinds, operands)?;
+            self.loaded()?.finish_stored(stream, product, kinds, operands)?;
         }
         Ok(())
-    }
-
-    fn limited(&self, product: &Product) -> Product {
-        product.workspace_limit(product.limit.unwrap_or(self.limit))
     }
 
     fn same_context(&self, stream: &CallStream) -> Result<(), Error> {
@@ -234,6 +245,12 @@ impl Drop for Blas {
             std::mem::forget(self.kernels.take());
         }
     }
+}
+
+/// Returns the default of [`Product::workspace_limit`].
+fn limit(ctx: &CudaContext) -> Result<u64, Error> {
+    let major = ctx.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    Ok(if major >= 9 { 32 << 20 } else { 4 << 20 })
 }
 
 fn kinds<T: Element, C: ResultOf<T>>() -> Kinds {

@@ -26,6 +26,13 @@ pub(super) struct Kinds {
     pub result: Kind,
 }
 
+impl Kinds {
+    /// Returns the alignment that all elements have.
+    pub fn alignment(self) -> u64 {
+        self.factors.size().min(self.result.size())
+    }
+}
+
 /// The addresses of a product.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
@@ -98,7 +105,7 @@ impl Kernels {
         Ok(self.module.load_function(name)?)
     }
 
-    /// Enqueues a product.
+    /// Enqueues a product of some elements.
     pub fn run(
         &self,
         stream: &CallStream,
@@ -107,9 +114,6 @@ impl Kernels {
         operands: &Operands,
     ) -> Result<(), Error> {
         let elements = product.elements();
-        if elements == 0 {
-            return Ok(());
-        }
         let parts = parts(product, kinds);
         let parameters = parameters(product, operands, parts);
         let (factors, result) = (kinds.factors.name(), kinds.result.name());

@@ -63,6 +63,7 @@ macro_rules! functions {
     };
 }
 functions! {
+    cublasGetProperty(u32, *mut c_int) in cublas;
     cublasCreate_v2(*mut cublasHandle_t) in cublas;
     cublasDestroy_v2(cublasHandle_t) in cublas;
     cublasSetStream_v2(cublasHandle_t, CUstream) in cublas;
@@ -118,16 +119,38 @@ impl Library {
     }
 }
 
-/// Returns the names of both libraries for each version that may fit, the newest first.
+/// Returns the names of both libraries for each version that may fit: first that of a toolkit, which cudarc takes first too, then the
+/// newest.
 fn candidates(driver: i32) -> Vec<[String; 2]> {
-    let majors: &[&str] = if driver >= 13_000 { &["13", "12"] } else { &["12"] };
-    let versioned = |major: &&str| {
-        ["cublas", "cublasLt"].map(|name| match cfg!(windows) {
-            true => format!("{name}64_{major}.dll"),
-            false => format!("lib{name}.so.{major}"),
+    let majors: &[&str] = if driver >= 13_000 { &["", "13", "12"] } else { &["", "12"] };
+    let named = |major: &&str| {
+        ["cublas", "cublasLt"].map(|name| match (cfg!(windows), major.is_empty()) {
+            (true, true) => format!("{name}.dll"),
+            (true, false) => format!("{name}64_{major}.dll"),
+            (false, true) => format!("lib{name}.so"),
+            (false, false) => format!("lib{name}.so.{major}"),
         })
     };
-    majors.iter().map(versioned).collect()
+    majors.iter().map(named).collect()
+}
+
+impl Library {
+    /// Checks that cudarc's bindings, whose functions take the handles of this library, have loaded the same version.
+    pub fn is_that_of_cudarc(&self) -> Result<(), Error> {
+        use cudarc::cublas::sys::{cublasGetProperty, libraryPropertyType_t as Property};
+        for property in [Property::MAJOR_VERSION, Property::MINOR_VERSION, Property::PATCH_LEVEL] {
+            let (mut own, mut theirs) = (0, 0);
+            // SAFETY: the pointers are to locals.
+            unsafe {
+                done("cublasGetProperty", (self.cublasGetProperty)(property as u32, &mut own))?;
+                done("cublasGetProperty", cublasGetProperty(property, &mut theirs) as u32)?;
+            }
+            if own != theirs {
+                return Err(Error::other_library());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns an error for a status that is not success.

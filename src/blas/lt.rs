@@ -129,6 +129,12 @@ impl Plan {
         self.algorithms.iter().find(|(alignment, _)| fits(*alignment)).map(|(_, algorithm)| algorithm)
     }
 
+    /// Returns true if cuBLASLt does all of the product at all addresses.
+    pub fn does_all(&self, kinds: Kinds) -> bool {
+        let any = |(alignment, _): &(u64, _)| *alignment == kinds.alignment();
+        !self.unfinished && self.algorithms.iter().any(any)
+    }
+
     /// Returns true if cuBLASLt knows no algorithm.
     pub fn is_empty(&self) -> bool {
         self.algorithms.is_empty()
@@ -263,11 +269,10 @@ impl Lt {
 
     /// Chooses the algorithms of a problem. Where none does all of it, bias and activation are left to a kernel. The context must be current, and no stream of the thread capturing.
     pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
-        let size = problem.kinds.factors.size().min(problem.kinds.result.size());
         let finished = problem.activation == Activation::None && !problem.bias;
         for unfinished in [false, true] {
             let mut plan = Plan { unfinished, ..Plan::default() };
-            for alignment in ALIGNMENTS.into_iter().chain([size]) {
+            for alignment in ALIGNMENTS.into_iter().chain([problem.kinds.alignment()]) {
                 let limit = if plan.is_empty() { problem.limit } else { plan.workspace };
                 if let Some(answer) = self.ask(problem, unfinished, (alignment, limit))? {
                     plan.workspace = plan.workspace.max(answer.workspace as u64);
@@ -288,8 +293,8 @@ impl Lt {
         unfinished: bool,
         (alignment, workspace): (u64, u64),
     ) -> Result<Option<Heuristic>, Error> {
-        // The heuristic refuses a null bias, and reads nothing through it.
-        let of = Description::new(self.library, problem, unfinished, 1 << 20)?;
+        // The heuristic takes the alignment of the bias from its address, and reads nothing through it.
+        let of = Description::new(self.library, problem, unfinished, (1 << 20) + alignment)?;
         let mut raw = null_mut();
         // SAFETY: the pointer is to a local.
         let status = unsafe { (self.library.cublasLtMatmulPreferenceCreate)(&mut raw) };

@@ -53,6 +53,7 @@ impl<'b> Handle<'b> {
         stream: &CallStream,
         workspace: &mut CudaViewMut<'_, u8>,
     ) -> Result<Handle<'b>, Error> {
+        library.is_that_of_cudarc()?;
         let handle = Handle { raw };
         let bytes = workspace.len();
         let (address, _guard) = workspace.device_ptr_mut(stream);
@@ -66,7 +67,8 @@ impl<'b> Handle<'b> {
         Ok(handle)
     }
 
-    /// Returns the handle, valid while the guard lives. Scalars are given by pointers to the host, as in every new handle.
+    /// Returns the handle for a function of cudarc's bindings, valid while the guard lives. Scalars are given by pointers to the host, as
+    /// in every new handle.
     #[must_use]
     pub fn raw(&self) -> cublasHandle_t {
         self.raw.handle

@@ -2,6 +2,7 @@
 
 mod layouts;
 mod memory;
+mod own;
 mod products;
 mod programs;
 mod refused;

@@ -349,7 +349,7 @@ impl Declaration<'_> {
     /// The function by which graph functions call it: rustc holds their arguments against its parameters.
     fn callee(&self) -> TokenStream {
         let name = &self.function.sig.ident;
-        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+        let (mut fitting, mut generics, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let value = &argument.name;
             let ArgumentKind::Buffer(BufferType { element, mutable, fresh, .. }) = &argument.kind else {
@@ -367,9 +367,15 @@ impl Declaration<'_> {
                 #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>>
             });
             parameters.push(quote!(_: #generic));
+            fitting.push(generic);
         }
         let known = self.known().map(|argument| &argument.name);
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
+        // The type of the values would repeat what rustc says of the bounds of type parameters.
+        let values = match self.types.is_empty() {
+            true => quote!(#name::Values<'v>),
+            false => quote!(impl ::cuweave::__private::Body + use<'v, #names #(#fitting),*>),
+        };
         quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<0> for #name::#name {}
@@ -386,7 +392,7 @@ impl Declaration<'_> {
                     self
                 }
 
-                pub fn __call<'v, #declared #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v, #names>
+                pub fn __call<'v, #declared #(#generics),*>(self, #(#parameters),*) -> #values
                 #bounds
                 {
                     #name::Values { #(#known,)* __marker: ::core::marker::PhantomData }
