@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cuweave::blas::{Blas, Product, gemm, gemv, matmul, matmul_into};
+use cuweave::blas::{Blas, Product, gemm, gemv, matmul, matmul_bias, matmul_into};
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
 
@@ -226,6 +226,66 @@ fn products_add_to_what_is_there() {
             }
         }
         assert!((f64::from(found) - wanted).abs() < 1e-5, "{at}: {found}, not {wanted}");
+    }
+    device.nothing_reported();
+}
+
+/// A layer of a perceptron: x + relu(x · up + bias) · down.
+#[cuweave::arguments]
+struct Layer {
+    d: u32,
+    up: &[f32; d * (3 * d)],
+    bias: &[f32; 3 * d],
+    down: &[f32; 3 * d * d],
+}
+
+#[cuweave::graph]
+fn perceptron(d: u32, rows: u32, blas: &Blas, layers: &[Layer<'_>], x: &mut [f32; rows * d]) {
+    for layer in &layers {
+        let h = alloc::<f32>(rows * (3 * d));
+        matmul_bias(&blas, &x, &layer.up, &layer.bias, &mut h, Product::row_major(rows, 3 * d, d).relu());
+        matmul_into(&blas, &h, &layer.down, &mut x, Product::row_major(rows, d, 3 * d).beta(1.0));
+    }
+}
+
+#[test]
+fn products_of_the_fields_of_records() {
+    let device = alone();
+    let blas = blas(&device);
+    let (d, rows, depth) = (8u32, 5u32, 4u64);
+    let weight =
+        |seed: u64, len: u32| values::<f32>(len.into(), seed).iter().map(|w| w / 4.0).collect::<Vec<f32>>();
+    let weights: Vec<[Vec<f32>; 3]> = (0..depth)
+        .map(|at| [weight(3 * at, d * 3 * d), weight(3 * at + 1, 3 * d), weight(3 * at + 2, 3 * d * d)])
+        .collect();
+    let buffers: Vec<_> =
+        weights.iter().map(|layer| layer.each_ref().map(|weight| device.upload(weight))).collect();
+    let layers: Vec<Layer<'_>> =
+        buffers.iter().map(|[up, bias, down]| Layer::new(d, up, bias, down)).collect();
+    let start = values::<f32>((rows * d).into(), 99);
+    let mut x = device.upload(&start);
+    let graph = perceptron(&device.ctx, d, rows, &blas, layers, &mut x).expect("it builds");
+    assert_eq!(graph.report().calls, 2 * depth as usize);
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    let mut wanted: Vec<f64> = start.iter().map(|&x| f64::from(x)).collect();
+    for [up, bias, down] in &weights {
+        let (d, wide) = (d as usize, 3 * d as usize);
+        let h: Vec<f64> = (0..rows as usize * wide)
+            .map(|at| {
+                let (i, j) = (at / wide, at % wide);
+                let sum: f64 = (0..d).map(|l| wanted[i * d + l] * f64::from(up[l * wide + j])).sum();
+                (sum + f64::from(bias[j])).max(0.0)
+            })
+            .collect();
+        let add = |at: usize| {
+            (0..wide).map(|l| h[at / d * wide + l] * f64::from(down[l * d + at % d])).sum::<f64>()
+        };
+        wanted = wanted.iter().enumerate().map(|(at, x)| x + add(at)).collect();
+    }
+    for (found, wanted) in device.download(&x).iter().zip(&wanted) {
+        assert!((f64::from(*found) - wanted).abs() <= 1e-4, "{found}, not {wanted}");
     }
     device.nothing_reported();
 }

@@ -54,7 +54,7 @@ unsafe fn added<T: Element + Wider>(
     factor: T,
 ) -> Result<(), DriverError>
 where
-    T: 'static,
+    T::Wide: Copy,
 {
     assert_eq!(bytes.len(), 4 * a.len() * size_of::<T>(), "{}", type_name::<T>());
     assert_eq!(wide.num_bytes(), a.len() * size_of::<T::Wide>());

@@ -395,7 +395,7 @@ impl Declaration<'_> {
                 pub fn __call<'v, #declared #(#generics),*>(self, #(#parameters),*) -> #values
                 #bounds
                 {
-                    #name::Values { #(#known,)* __marker: ::core::marker::PhantomData }
+                    #name::Values::<'v, #names> { #(#known,)* __marker: ::core::marker::PhantomData }
                 }
             }
         }
@@ -436,7 +436,7 @@ impl Declaration<'_> {
                 }
             }
         });
-        let (declared, bounds) = (self.types.declared(), self.types.conditions());
+        let (declared, bounds) = (&self.function.sig.generics.params, self.types.conditions());
         // rustc tells parameters that neither the body nor a length uses.
         let in_lengths = self.in_lengths();
         let stream = self.stream;

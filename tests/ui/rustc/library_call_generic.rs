@@ -13,17 +13,17 @@ unsafe fn added<T: Element>(_stream: &CallStream, _a: &[T; n], _b: &[T; n], _out
 
 #[cuweave::graph]
 fn two_types(n: u32, a: &[f32; n], b: &[f64; n], out: &mut [f32; n]) {
-    added(&a, &b, &mut out, n);
+    added(&a, &b, &mut out, n); //~ E0277
 }
 
 #[cuweave::graph]
 fn no_element(n: u32, a: &[u32; n], out: &mut [u32; n]) {
-    added(&a, &a, &mut out, n);
+    added(&a, &a, &mut out, n); //~ E0277
 }
 
 #[cuweave::graph]
 fn not_written(n: u32, a: &[f32; n], out: &[f32; n]) {
-    added(&a, &a, &out, n);
+    added(&a, &a, &out, n); //~ E0277
 }
 
 fn main() {}
