@@ -452,7 +452,7 @@
 //!
 //! - `half`: `f16` and `bf16` of the crate `half` (2.x) as elements and scalars, `&[half::f16; n]` in kernels and graphs
 //!   alike; `f16` is its earlier name;
-//! - `blas`: products of matrices by cuBLASLt, [`blas`](crate::blas);
+//! - `blas`: products of matrices by cuBLASLt, in the module `blas`;
 //! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
 //!   needed to build.
 

@@ -10,3 +10,4 @@ mod products;
 mod programs;
 mod refused;
 mod support;
+mod threads;
