@@ -28,6 +28,8 @@ pub enum Owner {
     Cloned(u64),
     /// The child node that the program's graph was moved into.
     Moved(u64),
+    /// The conditional node whose body it is.
+    Body(u64),
 }
 
 /// A graph.
