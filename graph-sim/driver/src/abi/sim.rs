@@ -160,7 +160,9 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
         for (&user, &member) in nodes.iter().zip(&members) {
             let node = state.node(user)?;
             let count = node.members.as_ref().map_or(0, |members| members.notes.len());
-            if !state.around(node.graph).any(|outer| outer == graph) || member != WHOLE && member as usize >= count {
+            if !state.around(node.graph).any(|outer| outer == graph)
+                || member != WHOLE && member as usize >= count
+            {
                 return Err(Status::INVALID_VALUE);
             }
         }

@@ -56,9 +56,7 @@ impl State {
     pub fn around(&self, graph: u64) -> impl Iterator<Item = u64> {
         let outer = |graph: &u64| match self.graphs.get(*graph)?.owner {
             Owner::Program => None,
-            Owner::Cloned(node) | Owner::Moved(node) | Owner::Body(node) => {
-                Some(self.nodes.get(node)?.graph)
-            }
+            Owner::Cloned(node) | Owner::Moved(node) | Owner::Body(node) => Some(self.nodes.get(node)?.graph),
         };
         std::iter::successors(Some(graph), outer)
     }
@@ -180,7 +178,8 @@ impl State {
                 Op::Alloc { address: start, bytes, .. } => (start..start + bytes).contains(&address),
                 _ => false,
             };
-            let living = || self.memory.find(address).is_some_and(|found| matches!(found.kind, Kind::Graph(_)));
+            let living =
+                || self.memory.find(address).is_some_and(|found| matches!(found.kind, Kind::Graph(_)));
             exec.nodes.iter().any(planned) || living()
         };
         let differs = |old: &End, new: &End| of_node(old) != of_node(new);

@@ -27,7 +27,12 @@ impl State {
         })
     }
 
-    pub(super) fn check_dependencies(&self, graph: u64, dependencies: &Dependencies, to: Option<&Op>) -> Result {
+    pub(super) fn check_dependencies(
+        &self,
+        graph: u64,
+        dependencies: &Dependencies,
+        to: Option<&Op>,
+    ) -> Result {
         let mut seen = BTreeSet::new();
         for &(node, data) in dependencies {
             let entry = self.node(node)?;

@@ -177,11 +177,9 @@ impl Execution<'_> {
                         self.end(at, true);
                         Begun::Done
                     }
-                    Op::Record(_)
-                    | Op::Host { .. }
-                    | Op::Alloc { .. }
-                    | Op::Free(_)
-                    | Op::Conditional(_) => Begun::Exclusive(at),
+                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) | Op::Conditional(_) => {
+                        Begun::Exclusive(at)
+                    }
                 }
             }
         }

@@ -94,7 +94,8 @@ fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
             (Some(entry), _) if nodes[entry].node == node.node => names[entry].clone(),
             (_, Some((entry, body))) if node.note.is_none() => {
                 let outer = &shape.scopes.branches[&entry];
-                let body = if outer.bodies.len() == 1 { "the body".to_owned() } else { format!("body {body}") };
+                let body =
+                    if outer.bodies.len() == 1 { "the body".to_owned() } else { format!("body {body}") };
                 format!("{} in {body} of {}", node.describe(state), names[entry])
             }
             _ => node.describe(state),

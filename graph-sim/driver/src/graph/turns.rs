@@ -74,6 +74,11 @@ impl Execution<'_> {
         by: usize,
         node: &Conditional,
     ) -> Result<Option<usize>, Report> {
+        if self.checked && by != at {
+            // The exit starts behind the turn; after the last one it does so again.
+            self.checker.start(by);
+            self.checker.meet(by);
+        }
         self.check(state, by, &vec![(node.handle, node.handle + BYTES, READ)], &None);
         let run = self.run;
         let (value, set) = run.conditions.get(node.handle).map_or((0, false), |condition| condition.get());

@@ -177,7 +177,9 @@ impl interp::Memory for View<'_> {
 
     fn set_condition(&self, handle: u64, value: u32, by: Setter) -> std::result::Result<(), String> {
         let Some(condition) = self.conditions.and_then(|conditions| conditions.get(handle)) else {
-            return Err(format!("`cudaGraphSetConditional` of {handle:#x}, which is no condition of this graph"));
+            return Err(format!(
+                "`cudaGraphSetConditional` of {handle:#x}, which is no condition of this graph"
+            ));
         };
         if condition.context != self.context {
             return Err("`cudaGraphSetConditional` of a condition of another context".to_owned());
