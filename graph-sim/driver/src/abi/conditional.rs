@@ -4,7 +4,6 @@
 
 use std::ffi::c_uint;
 
-use super::nodes::context;
 use crate::base::pointer::put;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUDA_CONDITIONAL_NODE_PARAMS, CUcontext, CUgraph, CUgraphConditionalHandle};
@@ -33,7 +32,10 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let mut state = state();
-        context(&state, ctx)?;
+        if ctx == 0 {
+            return Err(Status::INVALID_CONTEXT);
+        }
+        state.context(ctx)?;
         put(handle, state.create_handle(graph, ctx, default, flags)?)
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::Order;
+use super::past::Past;
 use super::points::Phase;
-use super::turns::Past;
 use super::users::{Users, overlaps};
 use crate::base::report::Report;
 use crate::base::status::Status;

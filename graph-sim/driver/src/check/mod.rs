@@ -19,6 +19,7 @@
 mod checker;
 mod explain;
 mod order;
+mod past;
 mod plan;
 mod points;
 mod turns;

@@ -4,21 +4,12 @@
 //! nodes a past actor stands at the loop's entry: before every node of the next turn, and unordered with the nodes outside
 //! that the loop is unordered with. So the rows of the precedence stay what the edges make them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::checker::{Cell, Checker};
 use super::order::Order;
+use super::past::Past;
 use crate::state::scopes::Branch;
-
-/// The actors of earlier turns, numbered behind those of the instance.
-#[derive(Default)]
-pub(super) struct Past {
-    /// For each the actor that it was, and the entry of its loop.
-    list: Vec<(usize, usize)>,
-    numbers: BTreeMap<(usize, usize), usize>,
-    /// For each loop that runs the ranges that its nodes have touched in this turn, and the state of the order at its begin.
-    touched: Vec<(BTreeSet<(u64, u64)>, usize)>,
-}
 
 impl Checker<'_> {
     /// Returns the past actor of a number, as the actor that it was and the entry of its loop.
@@ -129,6 +120,7 @@ mod tests {
     use crate::state::scopes::Scopes;
     use proptest::prelude::*;
     use proptest::sample::Index;
+    use std::collections::BTreeMap;
 
     type Access = (u64, u64, u8);
 

@@ -37,7 +37,9 @@ impl State {
     pub(super) fn remove_handles(&mut self, graph: u64) {
         let own = self.conditions.iter().filter(|(_, handle)| handle.graph == graph);
         let own: Vec<u64> = own.map(|(number, _)| number).collect();
-        own.into_iter().for_each(|number| drop(self.conditions.remove(number)));
+        for number in own {
+            self.conditions.remove(number);
+        }
     }
 
     /// Takes a handle from its node, which is gone.

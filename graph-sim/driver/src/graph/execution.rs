@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 
 use super::accounts::{count_graph_memory, free};
-use super::parallel;
 use crate::base::callback;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
@@ -113,17 +112,8 @@ pub(super) type Guard = MutexGuard<'static, State>;
 pub(super) type Checked = std::result::Result<(), Report>;
 
 impl Execution<'_> {
-    /// Runs the steps of a scope.
-    pub fn scope(&mut self, state: Guard, scope: usize) -> (Guard, Checked) {
-        let plan = self.run.plan(scope, self.bodies);
-        match self.run.parallel {
-            true => parallel::execute(state, self, &plan),
-            false => self.in_order(state, &plan),
-        }
-    }
-
     /// Runs steps one after the other.
-    fn in_order(&mut self, mut state: Guard, plan: &Plan) -> (Guard, Checked) {
+    pub fn in_order(&mut self, mut state: Guard, plan: &Plan) -> (Guard, Checked) {
         for step in plan.order().unwrap_or_default() {
             let result;
             (state, result) = match self.begin(&state, step) {

@@ -7,8 +7,8 @@
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch
-//! - `turns`: conditional nodes of a launch
-//! - `parallel`: a launch with nodes at the same time
+//! - `turns`: the scopes of a launch
+//! - `parallel`: a scope with nodes at the same time
 //! - [`accounts`]: memory that graphs hold
 
 pub mod accounts;

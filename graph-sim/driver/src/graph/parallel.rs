@@ -1,4 +1,4 @@
-//! A launch that runs unordered nodes at the same time.
+//! A scope that runs unordered nodes at the same time.
 //!
 //! Kernels, copies and fills, which leave the driver's state alone, run on threads of their own. Nodes that allocate,
 //! free, record an event or call the program wait until none of them is under way. The checks are the same: they run

@@ -1,9 +1,10 @@
-//! Conditional nodes of a launch: which body runs, and how often.
+//! The scopes of a launch: the graph, and the bodies of conditional nodes, as often as they run.
 //!
 //! A conditional node is exclusive work: nothing that no path orders with it runs at the same time. The checks of
 //! accesses do not depend on that.
 
 use super::execution::{Checked, Execution, Guard};
+use super::parallel;
 use crate::base::config::config;
 use crate::base::report::Report;
 use crate::base::status::Status;
@@ -19,6 +20,15 @@ const EMPTY_BODIES: (u32, u32) = (12, 8);
 const TWO_BODIES: (u32, u32) = (13, 0);
 
 impl Execution<'_> {
+    /// Runs the nodes of a scope.
+    pub(super) fn scope(&mut self, state: Guard, scope: usize) -> (Guard, Checked) {
+        let plan = self.run.plan(scope, self.bodies);
+        match self.run.parallel {
+            true => parallel::execute(state, self, &plan),
+            false => self.in_order(state, &plan),
+        }
+    }
+
     /// Runs a conditional node, given by its entry.
     pub(super) fn conditional(&mut self, state: Guard, at: usize, node: &Conditional) -> (Guard, Checked) {
         self.end(at, true);
