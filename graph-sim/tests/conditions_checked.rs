@@ -4,6 +4,7 @@
 mod kernels;
 
 use std::ptr::null;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys;
 use cuweave_sim::Report;
@@ -16,10 +17,16 @@ const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 const TIMEOUT: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_TIMEOUT;
 const ILLEGAL: sys::CUresult = sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
 
-/// `None` on a real driver.
-fn simulated() -> Option<(Setup, Notes)> {
+/// A context of the simulated driver, whose seed is 0 while this test runs. `None` on a real driver.
+fn simulated() -> Option<(Setup, Notes, MutexGuard<'static, ()>)> {
+    static ALONE: Mutex<()> = Mutex::new(());
     let setup = Setup::new();
-    setup.context.simulated.then(|| (setup, Notes::new()))
+    if !setup.context.simulated {
+        return None;
+    }
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    cuweave_sim::seed(0).unwrap();
+    Some((setup, Notes::new(), alone))
 }
 
 /// A loop of so many turns, by a counter that its setter counts down last.
@@ -60,7 +67,7 @@ fn under_schedules(setup: &Setup, exec: &Exec, code: sys::CUresult) {
 
 #[test]
 fn nodes_of_a_body_race_with_nodes_outside() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let word = setup.word(0);
     let graph = Graph::new();
     let outside = setup.add(&graph, &[], "put", &[word, 1]);
@@ -79,7 +86,7 @@ fn nodes_of_a_body_race_with_nodes_outside() {
 
 #[test]
 fn nodes_outside_race_with_earlier_turns() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let word = setup.word(0);
     let graph = Graph::new();
     let other = Loop::new(&setup, &graph, &[], 3);
@@ -106,7 +113,7 @@ fn nodes_outside_race_with_earlier_turns() {
 
 #[test]
 fn nodes_of_a_body_race_with_each_other() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let word = setup.word(0);
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, Some(1));
@@ -121,7 +128,7 @@ fn nodes_of_a_body_race_with_each_other() {
 
 #[test]
 fn turns_are_ordered_one_after_the_other() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let (one, two) = (setup.word(1), setup.word(2));
     let graph = Graph::new();
     let before = setup.add(&graph, &[], "put", &[one, 1]);
@@ -147,7 +154,7 @@ fn turns_are_ordered_one_after_the_other() {
 
 #[test]
 fn programmatic_edges_in_bodies_hold_turn_by_turn() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let ptx = |wait: &str| {
         format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry next(.param .u64 to, .param .u64 from) {{
@@ -184,7 +191,7 @@ fn programmatic_edges_in_bodies_hold_turn_by_turn() {
 
 #[test]
 fn memory_that_a_body_uses_lives_over_its_node() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     // The free is unordered with the loop, and the free comes first.
     for (ordered, kind, name) in
         [(false, "lifetime", "life_beside"), (true, "illegal-address", "life_behind")]
@@ -214,10 +221,10 @@ fn memory_that_a_body_uses_lives_over_its_node() {
 
 #[test]
 fn a_setter_that_is_not_ordered_with_its_node_races() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, Some(0));
-    let set = setup.add(&graph, &[], "set", &[handle, 1]);
+    let set = setup.add(&graph, &[], "set_to", &[handle, 1]);
     let (node, _) = graph.run_if(&setup.context, &[], handle);
     notes.node(set, "beside_setter", 1);
     notes.node(node, "beside_if", 2);
@@ -229,10 +236,10 @@ fn a_setter_that_is_not_ordered_with_its_node_races() {
 
 #[test]
 fn setters_of_one_condition_race() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, None);
-    let setters = [1, 0].map(|value| setup.add(&graph, &[], "set", &[handle, value]));
+    let setters = [1, 0].map(|value| setup.add(&graph, &[], "set_to", &[handle, value]));
     graph.run_if(&setup.context, &setters, handle);
     notes.node(setters[0], "setter_one", 1);
     notes.node(setters[1], "setter_two", 2);
@@ -242,7 +249,7 @@ fn setters_of_one_condition_race() {
 
 #[test]
 fn threads_that_set_other_values_conflict() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, None);
     let set = graph.kernel(&[], setup.function("set_thread"), 1, 64, &[handle]);
@@ -256,7 +263,7 @@ fn threads_that_set_other_values_conflict() {
 
 #[test]
 fn a_condition_that_nothing_set_is_an_uninitialised_read() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let word = setup.word(0);
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, None);
@@ -272,13 +279,13 @@ fn a_condition_that_nothing_set_is_an_uninitialised_read() {
 #[test]
 #[ignore = "runs in a process of its own"]
 fn keeps_values() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let word = setup.word(0);
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, None);
     let (node, body) = graph.run_if(&setup.context, &[], handle);
     setup.add(&body, &[], "mix", &[word, 1]);
-    setup.add(&graph, &[node], "set", &[handle, 1]);
+    setup.add(&graph, &[node], "set_to", &[handle, 1]);
     let exec = graph.exec();
     for result in [0, 1, 32] {
         assert_eq!((exec.run(&setup.context), setup.read(word)), (OK, result));
@@ -293,7 +300,7 @@ fn values_persist_where_reads_of_nothing_are_allowed() {
 #[test]
 #[ignore = "runs in a process of its own"]
 fn never_ends() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let word = setup.word(0);
     let graph = Graph::new();
     let outer = Loop::new(&setup, &graph, &[], 1000);
@@ -319,11 +326,11 @@ fn a_loop_without_end_is_an_error() {
 
 #[test]
 fn conditions_are_set_in_their_graph() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let (graph, other) = (Graph::new(), Graph::new());
     let handle = other.handle(&setup.context, Some(0));
     other.run_if(&setup.context, &[], handle);
-    let set = setup.add(&graph, &[], "set", &[handle, 1]);
+    let set = setup.add(&graph, &[], "set_to", &[handle, 1]);
     notes.node(set, "foreign_setter", 1);
     assert_eq!(graph.exec().run(&setup.context), ILLEGAL);
     let report = only("foreign_setter");
@@ -332,13 +339,13 @@ fn conditions_are_set_in_their_graph() {
 
 #[test]
 fn conditions_are_not_set_in_streams() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, Some(0));
     graph.run_if(&setup.context, &[], handle);
     let args = [handle, 1_u64];
     let mut pointers = args.each_ref().map(|arg| std::ptr::from_ref(arg).cast_mut().cast());
-    let (function, stream) = (setup.function("set"), setup.context.stream);
+    let (function, stream) = (setup.function("set_to"), setup.context.stream);
     ok!(sys::cuLaunchKernel(
         function,
         1,
@@ -357,7 +364,7 @@ fn conditions_are_not_set_in_streams() {
 
 #[test]
 fn kernels_of_bodies_are_of_the_nodes_context() {
-    let Some((first, _)) = simulated() else { return };
+    let Some((first, _, _alone)) = simulated() else { return };
     let second = Setup::new();
     let graph = Graph::new();
     let handle = graph.handle(&second.context, Some(0));
@@ -372,7 +379,7 @@ fn kernels_of_bodies_are_of_the_nodes_context() {
 
 #[test]
 fn copies_of_bodies_do_not_touch_pageable_memory() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let data = [1_u32; 4];
     let mut pinned = std::ptr::null_mut();
     ok!(sys::cuMemHostAlloc(&mut pinned, 16, 0));
@@ -390,7 +397,7 @@ fn copies_of_bodies_do_not_touch_pageable_memory() {
 
 #[test]
 fn a_handle_without_a_node_is_refused() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let (first, second) = (graph.handle(&setup.context, Some(0)), graph.handle(&setup.context, Some(0)));
     let (node, _) = graph.run_if(&setup.context, &[], first);
@@ -410,7 +417,7 @@ fn a_handle_without_a_node_is_refused() {
 
 #[test]
 fn bodies_belong_to_their_node() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, Some(0));
     let (node, body) = graph.run_if(&setup.context, &[], handle);
@@ -442,7 +449,7 @@ fn arena(graph: &Graph) -> (Node, u64) {
 
 #[test]
 fn buffers_of_arms_share_bytes_and_those_that_live_across_do_not() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     for (across, code) in [(false, OK), (true, FAILED)] {
         let graph = Graph::new();
         let (alloc, memory) = arena(&graph);
@@ -474,7 +481,7 @@ fn buffers_of_arms_share_bytes_and_those_that_live_across_do_not() {
 
 #[test]
 fn buffers_of_a_loop_live_over_it_and_those_of_its_body_in_a_turn() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     // Two buffers that the body uses one after the other: told of to the body they may share bytes, to the graph not.
     for (of_body, code) in [(true, OK), (false, FAILED)] {
         let graph = Graph::new();
@@ -494,7 +501,7 @@ fn buffers_of_a_loop_live_over_it_and_those_of_its_body_in_a_turn() {
 
 #[test]
 fn a_buffer_of_a_body_is_unwritten_at_the_begin_of_each_turn() {
-    let Some((setup, notes)) = simulated() else { return };
+    let Some((setup, notes, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let (alloc, memory) = arena(&graph);
     let other = Loop::new(&setup, &graph, &[alloc], 3);
@@ -517,7 +524,7 @@ fn a_buffer_of_a_body_is_unwritten_at_the_begin_of_each_turn() {
 
 #[test]
 fn the_graph_of_a_launch_is_told_where_nodes_without_names_are() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, Some(1));
     let (_, bodies) = graph.run_switch(&setup.context, &[], handle, 2);
@@ -531,7 +538,7 @@ fn the_graph_of_a_launch_is_told_where_nodes_without_names_are() {
 
 #[test]
 fn deep_nesting_runs() {
-    let Some((setup, _)) = simulated() else { return };
+    let Some((setup, _, _alone)) = simulated() else { return };
     let word = setup.word(0);
     let graph = Graph::new();
     let mut bodies: Vec<Body> = Vec::new();

@@ -8,7 +8,7 @@ fn kernel(name: &str, parameters: &[&str], body: &str) -> String {
     let loads: String = parameters.iter().map(|name| format!("ld.param.u64 %{name}, [{name}];\n")).collect();
     let registers: String = parameters.iter().map(|name| format!(".reg .b64 %{name};\n")).collect();
     format!(
-        ".visible .entry {name}({}) {{\n.reg .pred %p; .reg .b32 %r<6>;\n{registers}{loads}{body}\nret;\n}}\n",
+        ".visible .entry {name}({}) {{\n.reg .b32 %r<6>;\n{registers}{loads}{body}\nret;\n}}\n",
         list.join(", ")
     )
 }
@@ -36,7 +36,7 @@ pub fn ptx() -> String {
         kernel("move", &["to", "from"], "ld.global.u32 %r1, [%from]; st.global.u32 [%to], %r1;"),
         kernel("nothing", &[], ""),
         // The condition becomes a number, or what lies at p.
-        kernel("set", &["handle", "value"], &format!("cvt.u32.u64 %r1, %value; {}", set("%r1"))),
+        kernel("set_to", &["handle", "value"], &format!("cvt.u32.u64 %r1, %value; {}", set("%r1"))),
         kernel("set_from", &["handle", "p"], &format!("ld.global.u32 %r1, [%p]; {}", set("%r1"))),
         // The condition becomes *p / 16 modulo a number.
         kernel(

@@ -104,7 +104,7 @@ fn the_default_is_the_value_at_the_begin_of_each_launch() {
     let (node, body) = graph.run_if(&setup.context, &[], handle);
     setup.add(&body, &[], "mix", &[word, 1]);
     // The value that a launch leaves is not that of the next one.
-    setup.add(&graph, &[node], "set", &[handle, 0]);
+    setup.add(&graph, &[node], "set_to", &[handle, 0]);
     let exec = graph.exec();
     for launches in 1..4 {
         assert_eq!(exec.run(&setup.context), OK);
@@ -492,9 +492,9 @@ fn one_kernel_may_set_several_conditions_and_a_later_one_again() {
     let words = [setup.word(0), setup.word(0)];
     let graph = Graph::new();
     let handles = [graph.handle(&setup.context, None), graph.handle(&setup.context, None)];
-    let first = setup.add(&graph, &[], "set", &[handles[0], 0]);
-    let second = setup.add(&graph, &[first], "set", &[handles[1], 1]);
-    let third = setup.add(&graph, &[second], "set", &[handles[0], 1]);
+    let first = setup.add(&graph, &[], "set_to", &[handles[0], 0]);
+    let second = setup.add(&graph, &[first], "set_to", &[handles[1], 1]);
+    let third = setup.add(&graph, &[second], "set_to", &[handles[0], 1]);
     for (handle, word) in handles.into_iter().zip(words) {
         let (_, body) = graph.run_if(&setup.context, &[third], handle);
         setup.add(&body, &[], "put", &[word, 1]);

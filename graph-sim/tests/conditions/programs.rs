@@ -90,7 +90,7 @@ impl Machine {
                     }
                 }
                 Statement::Until { on, number, body } => {
-                    while self.words[*on] / 16 % number != 0 {
+                    while !(self.words[*on] / 16).is_multiple_of(*number) {
                         self.turn()?;
                         self.run(body)?;
                     }

@@ -81,7 +81,7 @@ pub fn config() -> &'static Config {
         reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
         initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),
         instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
-        turns: variable("CUWEAVE_SIM_TURNS", 1 << 17, |text| text.parse().ok()),
+        turns: variable("CUWEAVE_SIM_TURNS", 1 << 20, |text| text.parse().ok()),
     })
 }
 
