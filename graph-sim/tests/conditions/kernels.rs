@@ -1,5 +1,8 @@
 //! The kernels of the tests of conditional nodes, of one thread each. Their parameters are 64 bits wide.
 
+// Each of the test programs uses a part.
+#![allow(dead_code)]
+
 use cudarc::driver::sys;
 use cuweave_testkit::raw::*;
 
@@ -73,7 +76,6 @@ impl Setup {
     }
 
     /// In the device's primary context, which drivers of every version have.
-    #[allow(dead_code)]
     pub fn primary() -> Self {
         let simulated = cuweave_sim::load().unwrap().is_simulated();
         let (mut context, mut stream) = (std::ptr::null_mut(), std::ptr::null_mut());
@@ -105,7 +107,6 @@ impl Setup {
     }
 
     /// Gives a node of an instance other arguments.
-    #[allow(dead_code)]
     pub fn update(&self, exec: &Exec, node: Node, name: &str, args: &[u64]) -> sys::CUresult {
         let mut pointers: Vec<_> = args.iter().map(|arg| std::ptr::from_ref(arg).cast_mut().cast()).collect();
         let params = kernel_params(self.function(name), 1, 1, &mut pointers);
