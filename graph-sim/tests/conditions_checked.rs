@@ -558,3 +558,26 @@ fn deep_nesting_runs() {
     }
     cuweave_sim::parallel(false).unwrap();
 }
+
+#[test]
+fn buffers_of_bodies_move_in_the_order_in_which_they_were_told_of() {
+    let Some((setup, notes, _alone)) = simulated() else { return };
+    let (first, second) = (setup.context.upload(&[0_u32; 64]), setup.context.upload(&[0_u32; 64]));
+    let graph = Graph::new();
+    let handle = graph.handle(&setup.context, Some(1));
+    let (_, body) = graph.run_if(&setup.context, &[], handle);
+    let inside = setup.add(&body, &[], "put", &[first, 1]);
+    let outside = setup.add(&graph, &[], "put", &[first + 64, 1]);
+    notes.buffer(&body, "moved_inside", first, 64, &[inside]);
+    notes.buffer(&graph, "moved_outside", first + 64, 64, &[outside]);
+    let exec = graph.exec();
+    assert_eq!(exec.run(&setup.context), OK);
+    // The nodes, and then the buffers, go to the other memory, where they lie the other way round.
+    assert_eq!(setup.update(&exec, inside, "put", &[second + 64, 1]), OK);
+    assert_eq!(setup.update(&exec, outside, "put", &[second, 1]), OK);
+    assert_eq!(notes.move_buffers(&exec, &[second + 64, second]), OK);
+    assert_eq!(exec.run(&setup.context), OK);
+    assert_eq!(notes.move_buffers(&exec, &[second, second + 64]), OK);
+    assert_eq!(exec.run(&setup.context), FAILED);
+    assert_eq!(only("moved_inside").kind, "not-a-user");
+}

@@ -170,7 +170,8 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
         buffer.address.checked_add(buffer.bytes).ok_or(Status::INVALID_VALUE)?;
         let planned = buffer.flags & PLANNED != 0;
         let (address, bytes) = (buffer.address, buffer.bytes);
-        state.graph_mut(graph)?.buffers.push(Buffer { note, address, bytes, planned, users });
+        let number = state.id();
+        state.graph_mut(graph)?.buffers.push(Buffer { note, address, bytes, planned, number, users });
         Ok(())
     })
 }

@@ -333,7 +333,7 @@ mod tests {
                 .map(|(&(address, bytes), picks)| {
                     let note = crate::base::note::Note::default();
                     let users = picks.iter().map(|pick| pick.index(program.len())).collect();
-                    (crate::state::graph::Buffer { note, address, bytes, planned: true, users: Vec::new() }, users)
+                    (crate::state::graph::Buffer { note, address, bytes, planned: true, number: 0, users: Vec::new() }, users)
                 })
                 .collect();
             let shape = Shape::of(predecessors, buffers);

@@ -169,8 +169,10 @@ impl Flat<'_> {
             let known = buffer.users.iter().filter_map(|&(user, member)| Some((*index.get(&user)?, member)));
             known.flat_map(|(user, member)| actors.users(user, member)).collect::<Vec<_>>()
         };
-        scopes.buffers = self.buffers.iter().map(|(_, scope)| *scope).collect();
-        let buffers = self.buffers.into_iter().map(|(buffer, _)| (users(&buffer), buffer));
+        let mut described = self.buffers;
+        described.sort_by_key(|(buffer, _)| buffer.number);
+        scopes.buffers = described.iter().map(|(_, scope)| *scope).collect();
+        let buffers = described.into_iter().map(|(buffer, _)| (users(&buffer), buffer));
         let buffers = buffers.map(|(users, buffer)| (buffer, users)).collect();
         let precedence = OnceLock::new();
         let shape =

@@ -86,6 +86,8 @@ pub struct Buffer {
     /// True if the graph manages its live range: it begins, with no byte written, before the first of its users,
     /// and ends with the last of them.
     pub planned: bool,
+    /// Rises from one described buffer to the next.
+    pub number: u64,
     /// The nodes that may touch it, each with a member's number, or [`WHOLE`](super::members::WHOLE).
     pub users: Vec<(u64, u32)>,
 }
