@@ -1,0 +1,315 @@
+//! Rows of bits that share what they have in common.
+//!
+//! A row is a list of blocks of 512 bits. Rows are made one from others: a block that comes out equal to one of theirs is that one,
+//! and not a copy. So the rows of a chain of n nodes, each with one bit more than the one before, take a block and n / 512 numbers
+//! each where plain rows take n / 64 words; rows without anything in common take no more than plain ones and these numbers.
+
+use std::marker::PhantomData;
+
+use super::{BITS, words};
+use crate::index::{Index, narrow, size};
+
+/// The words of a block.
+const BLOCK: usize = 8;
+
+/// Words of a row.
+type Block = [u64; BLOCK];
+
+/// The block without bits.
+const EMPTY: u32 = 0;
+
+/// A row of bits for each index of one kind.
+#[derive(Clone, Debug)]
+pub struct SharedRows<R> {
+    words: usize,
+    /// The blocks of a row.
+    blocks_a_row: usize,
+    blocks: Vec<Block>,
+    /// The numbers of the blocks of all rows, one row after the other.
+    table: Vec<u32>,
+    rows: PhantomData<fn(R) -> R>,
+}
+
+impl<R: Index> SharedRows<R> {
+    /// Makes `rows` rows for `columns` indices each, without any bit set.
+    #[must_use]
+    pub fn new(rows: usize, columns: usize) -> SharedRows<R> {
+        let words = words(columns);
+        let blocks_a_row = words.div_ceil(BLOCK);
+        let (blocks, table) = (vec![[0; BLOCK]], vec![EMPTY; rows * blocks_a_row]);
+        SharedRows { words, blocks_a_row, blocks, table, rows: PhantomData }
+    }
+
+    /// Returns a row.
+    #[inline]
+    #[must_use]
+    pub fn row(&self, row: R) -> Row<'_> {
+        let from = row.index() * self.blocks_a_row;
+        Row { words: self.words, table: &self.table[from..from + self.blocks_a_row], blocks: &self.blocks }
+    }
+
+    /// Returns a row to fill. Rows that are made from it must be made after it is filled.
+    pub fn fill(&mut self, row: R) -> Filling<'_, R> {
+        let from = row.index() * self.blocks_a_row;
+        let own = narrow(self.blocks.len());
+        Filling { rows: self, from, own }
+    }
+}
+
+/// A row that is being filled.
+#[derive(Debug)]
+pub struct Filling<'r, R> {
+    rows: &'r mut SharedRows<R>,
+    /// The place of its first block in the table.
+    from: usize,
+    /// The first number of a block that no other row has.
+    own: u32,
+}
+
+impl<R: Index> Filling<'_, R> {
+    /// Returns true if bit `at` is set.
+    #[must_use]
+    pub fn has<I: Index>(&self, at: I) -> bool {
+        let (word, bit) = (at.index() / BITS, at.index() % BITS);
+        let block = self.rows.table[self.from + word / BLOCK];
+        self.rows.blocks[size(block)][word % BLOCK] >> bit & 1 == 1
+    }
+
+    /// Sets bit `at`.
+    pub fn set<I: Index>(&mut self, at: I) {
+        let (word, bit) = (at.index() / BITS, at.index() % BITS);
+        let place = self.from + word / BLOCK;
+        let mut block = self.rows.blocks[size(self.rows.table[place])];
+        block[word % BLOCK] |= 1 << bit;
+        self.put(place, block);
+    }
+
+    /// Sets the bits of another row. O(columns / 512) where blocks are shared, else O(columns / 64).
+    pub fn or(&mut self, other: R) {
+        self.combine(other, EMPTY, |one, other| one | other);
+    }
+
+    /// Clears the bits that another row does not have.
+    pub fn and(&mut self, other: R) {
+        self.combine(other, u32::MAX, |one, other| one & other);
+    }
+
+    /// Combines each block with that of another row. A block of the number `neutral` leaves the other one as it is.
+    #[inline(always)]
+    fn combine(&mut self, other: R, neutral: u32, by: impl Fn(u64, u64) -> u64) {
+        let (from, others) = (self.from, other.index() * self.rows.blocks_a_row);
+        let mut nth = 0;
+        while nth < self.rows.blocks_a_row {
+            let (one, other) = (self.rows.table[from + nth], self.rows.table[others + nth]);
+            if one == neutral {
+                self.rows.table[from + nth] = other;
+            } else if one != other && other != neutral {
+                let (a, b) = (&self.rows.blocks[size(one)], &self.rows.blocks[size(other)]);
+                let mut block = *a;
+                let mut word = 0;
+                while word < BLOCK {
+                    block[word] = by(a[word], b[word]);
+                    word += 1;
+                }
+                if block == *b {
+                    self.rows.table[from + nth] = other;
+                } else if block != *a {
+                    self.put(from + nth, block);
+                }
+            }
+            nth += 1;
+        }
+    }
+
+    /// Puts a block into a place of the table.
+    fn put(&mut self, place: usize, block: Block) {
+        let number = self.rows.table[place];
+        if number >= self.own {
+            self.rows.blocks[size(number)] = block;
+        } else {
+            self.rows.table[place] = narrow(self.rows.blocks.len());
+            self.rows.blocks.push(block);
+        }
+    }
+}
+
+/// A row of bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'r> {
+    words: usize,
+    table: &'r [u32],
+    blocks: &'r [Block],
+}
+
+impl<'r> Row<'r> {
+    /// Returns true if bit `at` is set.
+    #[inline]
+    #[must_use]
+    pub fn has<I: Index>(self, at: I) -> bool {
+        let (word, bit) = (at.index() / BITS, at.index() % BITS);
+        self.blocks[size(self.table[word / BLOCK])][word % BLOCK] >> bit & 1 == 1
+    }
+
+    /// Returns the words that have bits, each with its place in the row, rising.
+    pub fn words(self) -> impl Iterator<Item = (usize, u64)> + 'r {
+        let numbers = self.table.iter().enumerate().filter(|&(_, &number)| number != EMPTY);
+        numbers
+            .flat_map(move |(nth, &number)| {
+                let block = &self.blocks[size(number)];
+                block.iter().enumerate().map(move |(word, &bits)| (nth * BLOCK + word, bits))
+            })
+            .filter(|&(_, bits)| bits != 0)
+    }
+
+    /// Returns the indices of the row, rising.
+    pub fn ones<I: Index>(self) -> impl Iterator<Item = I> + 'r {
+        let mut words = self.words();
+        let (mut word, mut left) = (0, 0);
+        std::iter::from_fn(move || {
+            if left == 0 {
+                (word, left) = words.next()?;
+            }
+            let at = super::lowest(word, left);
+            left &= left - 1;
+            Some(at)
+        })
+    }
+
+    /// Returns true if the row has a bit in common with one that is as long.
+    #[must_use]
+    pub fn meets(self, row: &[u64]) -> bool {
+        self.words().any(|(word, bits)| bits & row[word] != 0)
+    }
+
+    /// Calls `each` with the words of `to` and the words of this row at the same places, from the word `from` on, over the length of the
+    /// shorter. Blocks without bits are left out if `empty` is false.
+    #[inline(always)]
+    fn zip(self, to: &mut [u64], from: usize, empty: bool, each: impl Fn(&mut u64, u64)) {
+        let end = self.words.min(to.len());
+        let mut nth = from / BLOCK;
+        while nth * BLOCK < end {
+            let number = self.table[nth];
+            if empty || number != EMPTY {
+                let block = &self.blocks[size(number)];
+                let mut word = (nth * BLOCK).max(from);
+                let behind = end.min((nth + 1) * BLOCK);
+                while word < behind {
+                    each(&mut to[word], block[word % BLOCK]);
+                    word += 1;
+                }
+            }
+            nth += 1;
+        }
+    }
+
+    /// `to |= self`, over the length of the shorter.
+    pub fn or_into(self, to: &mut [u64]) {
+        self.zip(to, 0, false, |to, bits| *to |= bits);
+    }
+
+    /// `to &= self`, over the length of the shorter.
+    pub fn and_into(self, to: &mut [u64]) {
+        self.zip(to, 0, true, |to, bits| *to &= bits);
+    }
+
+    /// `to &= !self`, from the word `from` on, over the length of the shorter.
+    pub fn clear_from(self, to: &mut [u64], from: usize) {
+        self.zip(to, from, false, |to, bits| *to &= !bits);
+    }
+
+    /// Returns the row as words.
+    #[must_use]
+    pub fn to_vec(self) -> Vec<u64> {
+        let mut row = vec![0; self.words];
+        self.or_into(&mut row);
+        row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::{ones, set};
+    use crate::reach::Position;
+    use proptest::prelude::*;
+
+    /// A step of filling a row: a bit, or an earlier row, to unite with or to intersect with.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Set(usize),
+        Or(usize),
+        And(usize),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
+        let step = prop_oneof![
+            4 => (0..1500usize).prop_map(Step::Set),
+            4 => (0..1000usize).prop_map(Step::Or),
+            1 => (0..1000usize).prop_map(Step::And),
+        ];
+        proptest::collection::vec(proptest::collection::vec(step, 0..6), 1..80)
+    }
+
+    proptest! {
+        #[test]
+        fn rows_hold_what_plain_ones_hold(rows in steps()) {
+            let columns = 1500;
+            let mut shared: SharedRows<Position> = SharedRows::new(rows.len(), columns);
+            let mut plain: Vec<Vec<u64>> = Vec::new();
+            for (nth, steps) in rows.iter().enumerate() {
+                let mut filling = shared.fill(Position::new(nth));
+                let mut row = vec![0u64; words(columns)];
+                for step in steps {
+                    match *step {
+                        Step::Set(at) => {
+                            set(&mut row, Position::new(at));
+                            filling.set(Position::new(at));
+                            prop_assert!(filling.has(Position::new(at)));
+                        }
+                        Step::Or(other) if nth > 0 => {
+                            row.iter_mut().zip(&plain[other % nth]).for_each(|(to, from)| *to |= from);
+                            filling.or(Position::new(other % nth));
+                        }
+                        Step::And(other) if nth > 0 => {
+                            row.iter_mut().zip(&plain[other % nth]).for_each(|(to, from)| *to &= from);
+                            filling.and(Position::new(other % nth));
+                        }
+                        Step::Or(_) | Step::And(_) => {}
+                    }
+                }
+                plain.push(row);
+            }
+            for (nth, row) in plain.iter().enumerate() {
+                let here = shared.row(Position::new(nth));
+                prop_assert_eq!(&here.to_vec(), row);
+                let indices: Vec<Position> = ones(row).collect();
+                prop_assert_eq!(&here.ones().collect::<Vec<Position>>(), &indices);
+                prop_assert!((0..columns).all(|at| here.has(Position::new(at)) == indices.contains(&Position::new(at))));
+                let other = &plain[(nth * 7 + 3) % plain.len()];
+                prop_assert_eq!(here.meets(other), row.iter().zip(other).any(|(one, other)| one & other != 0));
+                let mut both = other.clone();
+                here.and_into(&mut both);
+                prop_assert!(both.iter().zip(row).zip(other).all(|((both, one), other)| *both == one & other));
+                let mut less = other.clone();
+                here.clear_from(&mut less, 9);
+                prop_assert_eq!(&less[..9], &other[..9]);
+                let (less, one, other) = (&less[9..], &row[9..], &other[9..]);
+                prop_assert!(less.iter().zip(one).zip(other).all(|((less, one), other)| *less == other & !one));
+            }
+        }
+    }
+
+    /// A chain takes one block a row.
+    #[test]
+    fn chains_share_their_blocks() {
+        let n = 5_000;
+        let mut rows: SharedRows<Position> = SharedRows::new(n, n);
+        for at in 1..n {
+            let mut row = rows.fill(Position::new(at));
+            row.or(Position::new(at - 1));
+            row.set(Position::new(at - 1));
+        }
+        assert!(rows.blocks.len() <= n);
+        assert!(rows.row(Position::new(n - 1)).ones::<Position>().count() == n - 1);
+    }
+}
