@@ -36,7 +36,9 @@ impl<R: Index> SharedRows<R> {
     pub fn new(rows: usize, columns: usize) -> SharedRows<R> {
         let words = words(columns);
         let blocks_a_row = words.div_ceil(BLOCK);
-        let (blocks, table) = (vec![[0; BLOCK]], vec![EMPTY; rows * blocks_a_row]);
+        let mut blocks = Vec::with_capacity(rows + 1);
+        blocks.push([0; BLOCK]);
+        let table = vec![EMPTY; rows * blocks_a_row];
         SharedRows { words, blocks_a_row, blocks, table, rows: PhantomData }
     }
 
@@ -78,58 +80,76 @@ impl<R: Index> Filling<'_, R> {
     /// Sets bit `at`.
     pub fn set<I: Index>(&mut self, at: I) {
         let (word, bit) = (at.index() / BITS, at.index() % BITS);
-        let place = self.from + word / BLOCK;
-        let mut block = self.rows.blocks[size(self.rows.table[place])];
+        let SharedRows { table, blocks, .. } = &mut *self.rows;
+        let place = &mut table[self.from + word / BLOCK];
+        let mut block = blocks[size(*place)];
         block[word % BLOCK] |= 1 << bit;
-        self.put(place, block);
+        put(blocks, place, self.own, block);
     }
 
     /// Sets the bits of another row. O(columns / 512) where blocks are shared, else O(columns / 64).
     pub fn or(&mut self, other: R) {
-        self.combine(other, EMPTY, |one, other| one | other);
+        self.combine(other, |one| one == EMPTY, |other| other == EMPTY, |one, other| one | other);
     }
 
     /// Clears the bits that another row does not have.
     pub fn and(&mut self, other: R) {
-        self.combine(other, u32::MAX, |one, other| one & other);
+        self.combine(other, |_| false, |_| false, |one, other| one & other);
     }
 
-    /// Combines each block with that of another row. A block of the number `neutral` leaves the other one as it is.
+    /// Combines each block with that of another row, which is taken over or left out by its number or that of the own block.
     #[inline(always)]
-    fn combine(&mut self, other: R, neutral: u32, by: impl Fn(u64, u64) -> u64) {
-        let (from, others) = (self.from, other.index() * self.rows.blocks_a_row);
-        let mut nth = 0;
-        while nth < self.rows.blocks_a_row {
-            let (one, other) = (self.rows.table[from + nth], self.rows.table[others + nth]);
-            if one == neutral {
-                self.rows.table[from + nth] = other;
-            } else if one != other && other != neutral {
-                let (a, b) = (&self.rows.blocks[size(one)], &self.rows.blocks[size(other)]);
-                let mut block = *a;
-                let mut word = 0;
-                while word < BLOCK {
-                    block[word] = by(a[word], b[word]);
-                    word += 1;
-                }
-                if block == *b {
-                    self.rows.table[from + nth] = other;
-                } else if block != *a {
-                    self.put(from + nth, block);
-                }
+    fn combine(
+        &mut self,
+        other: R,
+        taken: impl Fn(u32) -> bool,
+        left: impl Fn(u32) -> bool,
+        by: impl Fn(u64, u64) -> u64,
+    ) {
+        let count = self.rows.blocks_a_row;
+        let others = other.index() * count;
+        let SharedRows { table, blocks, .. } = &mut *self.rows;
+        let (own, other) = match self.from < others {
+            true => {
+                let (before, behind) = table.split_at_mut(others);
+                (&mut before[self.from..self.from + count], &behind[..count])
             }
-            nth += 1;
+            false => {
+                let (before, behind) = table.split_at_mut(self.from);
+                (&mut behind[..count], &before[others..others + count])
+            }
+        };
+        for (own, &other) in own.iter_mut().zip(other) {
+            if *own == other || left(other) {
+                continue;
+            }
+            if taken(*own) {
+                *own = other;
+                continue;
+            }
+            let (a, b) = (&blocks[size(*own)], &blocks[size(other)]);
+            let mut block = *a;
+            let mut word = 0;
+            while word < BLOCK {
+                block[word] = by(a[word], b[word]);
+                word += 1;
+            }
+            if block == *b {
+                *own = other;
+            } else if block != *a {
+                put(blocks, own, self.own, block);
+            }
         }
     }
+}
 
-    /// Puts a block into a place of the table.
-    fn put(&mut self, place: usize, block: Block) {
-        let number = self.rows.table[place];
-        if number >= self.own {
-            self.rows.blocks[size(number)] = block;
-        } else {
-            self.rows.table[place] = narrow(self.rows.blocks.len());
-            self.rows.blocks.push(block);
-        }
+/// Sets the block of a place in a row. Blocks from the number `own` on are in no other row.
+fn put(blocks: &mut Vec<Block>, place: &mut u32, own: u32, block: Block) {
+    if *place >= own {
+        blocks[size(*place)] = block;
+    } else {
+        *place = narrow(blocks.len());
+        blocks.push(block);
     }
 }
 
@@ -217,6 +237,19 @@ impl<'r> Row<'r> {
         self.zip(to, from, false, |to, bits| *to &= !bits);
     }
 
+    /// Sets the words of `to`, which has no bits, to those of `from` without the bits of this row. Words without bits are not written, so
+    /// that memory that nothing has written stays untouched.
+    pub fn copy_less_to(self, from: &[u64], to: &mut [u64]) {
+        for (nth, words) in from.chunks(BLOCK).enumerate() {
+            let block = &self.blocks[size(self.table[nth])];
+            for (word, (from, less)) in words.iter().zip(block).enumerate() {
+                if from & !less != 0 {
+                    to[nth * BLOCK + word] = from & !less;
+                }
+            }
+        }
+    }
+
     /// Returns the row as words.
     #[must_use]
     pub fn to_vec(self) -> Vec<u64> {
@@ -290,6 +323,9 @@ mod tests {
                 let mut both = other.clone();
                 here.and_into(&mut both);
                 prop_assert!(both.iter().zip(row).zip(other).all(|((both, one), other)| *both == one & other));
+                let mut copy = vec![0; words(columns)];
+                here.copy_less_to(other, &mut copy);
+                prop_assert!(copy.iter().zip(row).zip(other).all(|((copy, one), other)| *copy == other & !one));
                 let mut less = other.clone();
                 here.clear_from(&mut less, 9);
                 prop_assert_eq!(&less[..9], &other[..9]);

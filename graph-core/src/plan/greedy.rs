@@ -149,17 +149,21 @@ impl Traits {
         order
     }
 
-    /// Returns the orders that are tried, the most promising first.
-    pub fn orders(&self) -> Vec<Vec<Rank>> {
+    /// Returns the orders that are tried, the most promising first. Each is made when it is asked for.
+    pub fn orders(&self, first_by_size: bool) -> impl Iterator<Item = Vec<Rank>> + '_ {
         let Traits { size, width, contention, area, begins } = self;
-        let mut by_begin = self.order([area, size, width]);
-        by_begin.sort_by_key(|&b| begins[b]);
-        vec![
-            self.order([contention, area, width]),
-            self.order([size, width, contention]),
-            by_begin,
-            self.order([area, size, contention]),
-            self.order([width, area, contention]),
-        ]
+        let order = move |nth: usize| match nth {
+            0 => self.order([contention, area, width]),
+            1 => self.order([size, width, contention]),
+            2 => {
+                let mut by_begin = self.order([area, size, width]);
+                by_begin.sort_by_key(|&b| begins[b]);
+                by_begin
+            }
+            3 => self.order([area, size, contention]),
+            _ => self.order([width, area, contention]),
+        };
+        let sequence = if first_by_size { [1, 0, 2, 3, 4] } else { [0, 1, 2, 3, 4] };
+        sequence.into_iter().map(order)
     }
 }

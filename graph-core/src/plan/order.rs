@@ -177,9 +177,7 @@ impl BufferOrder {
         let mut used = vec![0u64; words(n)];
         let all_before = |r: Rank| words(r.index());
         for r in ids(n).filter(|&r| !self.begins[self.by_rank[r]].is_empty()) {
-            let row = &mut lower.row_mut(r)[..all_before(r)];
-            row.copy_from_slice(&used[..all_before(r)]);
-            self.before_row(r).clear_from(row, 0);
+            self.before_row(r).copy_less_to(&used[..all_before(r)], lower.row_mut(r));
             set(&mut used, r);
         }
         Conflicts::of_lower(n, lower)
