@@ -228,17 +228,11 @@ impl Reach {
             nodes.iter().for_each(|&v| self.ancestor_row(v).or_into(&mut before));
             return sorted(nodes, |v| !has(&before, self.position[v]));
         }
-        let mut latest_first = nodes.to_vec();
+        let mut latest_first = [Node::NONE; FEW];
+        let latest_first = &mut latest_first[..nodes.len()];
+        latest_first.copy_from_slice(nodes);
         latest_first.sort_unstable_by_key(|&v| Reverse(self.position[v]));
-        latest_first.dedup();
-        let mut kept: Vec<Node> = Vec::new();
-        for &v in &latest_first {
-            if !kept.iter().any(|&later| self.precedes(v, later)) {
-                kept.push(v);
-            }
-        }
-        kept.sort_unstable();
-        kept
+        kept(latest_first, |v, later| v == later || self.precedes(v, later))
     }
 
     /// The nodes of `nodes` that no other of them precedes, sorted, each once.
@@ -251,17 +245,11 @@ impl Reach {
             let among = self.row(nodes);
             return sorted(nodes, |v| !self.ancestor_row(v).meets(&among));
         }
-        let mut earliest_first = nodes.to_vec();
+        let mut earliest_first = [Node::NONE; FEW];
+        let earliest_first = &mut earliest_first[..nodes.len()];
+        earliest_first.copy_from_slice(nodes);
         earliest_first.sort_unstable_by_key(|&v| self.position[v]);
-        earliest_first.dedup();
-        let mut kept: Vec<Node> = Vec::new();
-        for &v in &earliest_first {
-            if !kept.iter().any(|&earlier| self.precedes(earlier, v)) {
-                kept.push(v);
-            }
-        }
-        kept.sort_unstable();
-        kept
+        kept(earliest_first, |v, earlier| v == earlier || self.precedes(earlier, v))
     }
 
     /// All that every node of `nodes` precedes, in topological order; every node where `nodes` is empty.
@@ -357,6 +345,22 @@ impl Followers {
 
 /// The number of nodes up to which [`Reach::maximal`] and [`Reach::minimal`] compare each with each.
 const FEW: usize = 32;
+
+/// Returns the nodes that are not `beside` one that is kept before them, sorted. Overwrites the list.
+fn kept(nodes: &mut [Node], beside: impl Fn(Node, Node) -> bool) -> Vec<Node> {
+    let mut count = 0;
+    let mut at = 0;
+    while at < nodes.len() {
+        let v = nodes[at];
+        if !nodes[..count].iter().any(|&other| beside(v, other)) {
+            nodes[count] = v;
+            count += 1;
+        }
+        at += 1;
+    }
+    nodes[..count].sort_unstable();
+    nodes[..count].to_vec()
+}
 
 /// Returns the nodes that are to be kept, sorted, each once.
 fn sorted(nodes: &[Node], keep: impl Fn(Node) -> bool) -> Vec<Node> {

@@ -1,8 +1,8 @@
 //! Rows of bits that share what they have in common.
 //!
 //! A row is a list of blocks of 512 bits. Rows are made one from others: a block that comes out equal to one of theirs is that one,
-//! and not a copy. So the rows of a chain of n nodes, each with one bit more than the one before, take a block and n / 512 numbers
-//! each where plain rows take n / 64 words; rows without anything in common take no more than plain ones and these numbers.
+//! and not a copy. So the rows of a chain of n nodes, each with one bit more than the one before, take a block and n / 1024 numbers
+//! each on average where plain rows take n / 64 words; rows without anything in common take no more than plain ones and these numbers.
 
 use std::marker::PhantomData;
 
@@ -18,15 +18,16 @@ type Block = [u64; BLOCK];
 /// The block without bits.
 const EMPTY: u32 = 0;
 
-/// A row of bits for each index of one kind.
+/// A row of bits for each index of one kind. A row is filled once.
 #[derive(Clone, Debug)]
 pub struct SharedRows<R> {
+    /// The words of a row.
     words: usize,
-    /// The blocks of a row.
-    blocks_a_row: usize,
     blocks: Vec<Block>,
-    /// The numbers of the blocks of all rows, one row after the other.
+    /// The numbers of the blocks of all rows up to the last one with bits, one row after the other in the order in which they were filled.
     table: Vec<u32>,
+    /// The place of each row in the table.
+    places: Vec<(usize, usize)>,
     rows: PhantomData<fn(R) -> R>,
 }
 
@@ -34,34 +35,33 @@ impl<R: Index> SharedRows<R> {
     /// Makes `rows` rows for `columns` indices each, without any bit set.
     #[must_use]
     pub fn new(rows: usize, columns: usize) -> SharedRows<R> {
-        let words = words(columns);
-        let blocks_a_row = words.div_ceil(BLOCK);
         let mut blocks = Vec::with_capacity(rows + 1);
         blocks.push([0; BLOCK]);
-        let table = vec![EMPTY; rows * blocks_a_row];
-        SharedRows { words, blocks_a_row, blocks, table, rows: PhantomData }
+        let places = vec![(0, 0); rows];
+        SharedRows { words: words(columns), blocks, table: Vec::new(), places, rows: PhantomData }
     }
 
     /// Returns a row.
     #[inline]
     #[must_use]
     pub fn row(&self, row: R) -> Row<'_> {
-        let from = row.index() * self.blocks_a_row;
-        Row { words: self.words, table: &self.table[from..from + self.blocks_a_row], blocks: &self.blocks }
+        let (from, to) = self.places[row.index()];
+        Row { words: self.words, table: &self.table[from..to], blocks: &self.blocks }
     }
 
-    /// Returns a row to fill. Rows that are made from it must be made after it is filled.
+    /// Returns a row to fill, which has no bits yet. Rows that are made from it must be made after it is filled.
     pub fn fill(&mut self, row: R) -> Filling<'_, R> {
-        let from = row.index() * self.blocks_a_row;
-        let own = narrow(self.blocks.len());
-        Filling { rows: self, from, own }
+        let (own, from) = (narrow(self.blocks.len()), self.table.len());
+        self.places[row.index()] = (from, from);
+        Filling { rows: self, row: row.index(), from, own }
     }
 }
 
-/// A row that is being filled.
+/// A row that is being filled: the last one of the table.
 #[derive(Debug)]
 pub struct Filling<'r, R> {
     rows: &'r mut SharedRows<R>,
+    row: usize,
     /// The place of its first block in the table.
     from: usize,
     /// The first number of a block that no other row has.
@@ -72,54 +72,59 @@ impl<R: Index> Filling<'_, R> {
     /// Returns true if bit `at` is set.
     #[must_use]
     pub fn has<I: Index>(&self, at: I) -> bool {
-        let (word, bit) = (at.index() / BITS, at.index() % BITS);
-        let block = self.rows.table[self.from + word / BLOCK];
-        self.rows.blocks[size(block)][word % BLOCK] >> bit & 1 == 1
+        let SharedRows { words, table, blocks, .. } = &*self.rows;
+        Row { words: *words, table: &table[self.from..], blocks }.has(at)
     }
 
     /// Sets bit `at`.
     pub fn set<I: Index>(&mut self, at: I) {
         let (word, bit) = (at.index() / BITS, at.index() % BITS);
         let SharedRows { table, blocks, .. } = &mut *self.rows;
-        let place = &mut table[self.from + word / BLOCK];
-        let mut block = blocks[size(*place)];
+        let nth = self.from + word / BLOCK;
+        if nth >= table.len() {
+            table.resize(nth + 1, EMPTY);
+        }
+        let mut block = blocks[size(table[nth])];
         block[word % BLOCK] |= 1 << bit;
-        put(blocks, place, self.own, block);
+        put(blocks, &mut table[nth], self.own, block);
+        self.end();
     }
 
     /// Sets the bits of another row. O(columns / 512) where blocks are shared, else O(columns / 64).
     pub fn or(&mut self, other: R) {
-        self.combine(other, |one| one == EMPTY, |other| other == EMPTY, |one, other| one | other);
+        let (from, to) = self.rows.places[other.index()];
+        let common = (to - from).min(self.rows.table.len() - self.from);
+        self.combine((from, common), |one| one == EMPTY, |other| other == EMPTY, |one, other| one | other);
+        self.rows.table.extend_from_within(from + common..to);
+        self.end();
     }
 
     /// Clears the bits that another row does not have.
     pub fn and(&mut self, other: R) {
-        self.combine(other, |_| false, |_| false, |one, other| one & other);
+        let (from, to) = self.rows.places[other.index()];
+        let common = (to - from).min(self.rows.table.len() - self.from);
+        self.rows.table.truncate(self.from + common);
+        self.combine((from, common), |_| false, |_| false, |one, other| one & other);
+        self.end();
     }
 
-    /// Combines each block with that of another row, which is taken over or left out by its number or that of the own block.
+    fn end(&mut self) {
+        self.rows.places[self.row] = (self.from, self.rows.table.len());
+    }
+
+    /// Combines the first blocks with those from a place of the table on. One of these is taken over or left out by the number of the own
+    /// block, or by its own.
     #[inline(always)]
     fn combine(
         &mut self,
-        other: R,
+        (other, count): (usize, usize),
         taken: impl Fn(u32) -> bool,
         left: impl Fn(u32) -> bool,
         by: impl Fn(u64, u64) -> u64,
     ) {
-        let count = self.rows.blocks_a_row;
-        let others = other.index() * count;
         let SharedRows { table, blocks, .. } = &mut *self.rows;
-        let (own, other) = match self.from < others {
-            true => {
-                let (before, behind) = table.split_at_mut(others);
-                (&mut before[self.from..self.from + count], &behind[..count])
-            }
-            false => {
-                let (before, behind) = table.split_at_mut(self.from);
-                (&mut behind[..count], &before[others..others + count])
-            }
-        };
-        for (own, &other) in own.iter_mut().zip(other) {
+        let (earlier, table) = table.split_at_mut(self.from);
+        for (own, &other) in table[..count].iter_mut().zip(&earlier[other..other + count]) {
             if *own == other || left(other) {
                 continue;
             }
@@ -167,7 +172,36 @@ impl<'r> Row<'r> {
     #[must_use]
     pub fn has<I: Index>(self, at: I) -> bool {
         let (word, bit) = (at.index() / BITS, at.index() % BITS);
-        self.blocks[size(self.table[word / BLOCK])][word % BLOCK] >> bit & 1 == 1
+        self.block(word / BLOCK)[word % BLOCK] >> bit & 1 == 1
+    }
+
+    /// Returns a block; behind the last one with bits there are none.
+    #[inline]
+    fn block(self, nth: usize) -> &'r Block {
+        &self.blocks[self.table.get(nth).map_or(0, |&number| size(number))]
+    }
+
+    /// Returns the indices of the row that are in no row that `rows` has for an index found before: the maximal ones of an order whose
+    /// rows hold what is less than their index. Falling. O(columns / 512) where blocks are shared, else O(found × columns / 64).
+    pub fn maximal<I: Index>(self, rows: impl Fn(I) -> Row<'r>) -> Vec<I> {
+        let mut found: Vec<I> = Vec::new();
+        for (nth, &number) in self.table.iter().enumerate().rev() {
+            if number == EMPTY || found.iter().any(|&one| rows(one).table.get(nth) == Some(&number)) {
+                continue;
+            }
+            let mut left = *self.block(nth);
+            let less = |left: &mut Block, one: I| {
+                left.iter_mut().zip(rows(one).block(nth)).for_each(|(left, less)| *left &= !less);
+            };
+            found.iter().for_each(|&one| less(&mut left, one));
+            while let Some(word) = left.iter().rposition(|&bits| bits != 0) {
+                let last: I = super::highest(nth * BLOCK + word, left[word]);
+                found.push(last);
+                super::clear(&mut left, I::new(last.index() - nth * BLOCK * BITS));
+                less(&mut left, last);
+            }
+        }
+        found
     }
 
     /// Returns the words that have bits, each with its place in the row, rising.
@@ -208,7 +242,7 @@ impl<'r> Row<'r> {
         let end = self.words.min(to.len());
         let mut nth = from / BLOCK;
         while nth * BLOCK < end {
-            let number = self.table[nth];
+            let number = self.table.get(nth).copied().unwrap_or(EMPTY);
             if empty || number != EMPTY {
                 let block = &self.blocks[size(number)];
                 let mut word = (nth * BLOCK).max(from);
@@ -241,7 +275,7 @@ impl<'r> Row<'r> {
     /// that memory that nothing has written stays untouched.
     pub fn copy_less_to(self, from: &[u64], to: &mut [u64]) {
         for (nth, words) in from.chunks(BLOCK).enumerate() {
-            let block = &self.blocks[size(self.table[nth])];
+            let block = self.block(nth);
             for (word, (from, less)) in words.iter().zip(block).enumerate() {
                 if from & !less != 0 {
                     to[nth * BLOCK + word] = from & !less;

@@ -39,7 +39,7 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
             looked += 2 * is_placed.len() + 8 * count;
             // A few conflicts are collected from the bit rows and sorted faster than all placed buffers are scanned.
             in_the_way.clear();
-            for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate() {
+            for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate().filter(|_| count > 0) {
                 let mut left = row & placed;
                 while left != 0 {
                     let other: Rank = lowest(w, left);

@@ -6,7 +6,7 @@
 
 use super::conflict::Conflicts;
 use super::indices::{BufferIndex, Rank};
-use crate::bits::{Matrix, Row, SharedRows, clear, highest, set, words};
+use crate::bits::{Matrix, Row, SharedRows, set, words};
 use crate::index::{Index, Vector, ids, indices};
 use crate::reach::{Node, Reach};
 
@@ -69,16 +69,18 @@ impl BufferOrder {
     #[must_use]
     pub fn of(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>) -> BufferOrder {
         let n = buffers.len();
-        let minimal = |buffer: &Buffer| match buffer.users[..] {
-            [] => Vec::new(),
-            _ => reach.minimal(&[&buffer.users[..], &buffer.after_alloc].concat()),
-        };
-        let maximal = |buffer: &Buffer| match buffer.users[..] {
-            [] => Vec::new(),
-            _ => reach.maximal(&[&buffer.users[..], &buffer.before_free].concat()),
-        };
-        let begins: Vector<BufferIndex, Vec<Node>> = buffers.iter().map(minimal).collect();
-        let ends: Vector<BufferIndex, Vec<Node>> = buffers.iter().map(maximal).collect();
+        let (mut begins, mut ends) = (Vector::with_capacity(n), Vector::with_capacity(n));
+        let mut nodes: Vec<Node> = Vec::new();
+        for Buffer { users, after_alloc, before_free, .. } in buffers {
+            let mut of = |others: &[Node], ends: fn(&Reach, &[Node]) -> Vec<Node>| {
+                nodes.clear();
+                nodes.extend_from_slice(users);
+                nodes.extend_from_slice(if users.is_empty() { &[] } else { others });
+                ends(reach, &nodes)
+            };
+            begins.push(of(after_alloc, Reach::minimal));
+            ends.push(of(before_free, Reach::maximal));
+        }
         let first = |b: BufferIndex| begins[b].iter().map(|&v| reach.positions()[v]).min();
         let mut by_rank: Vec<BufferIndex> = buffers.ids().collect();
         by_rank.sort_by_key(|&b| first(b));
@@ -195,19 +197,7 @@ impl BufferOrder {
 
     /// Returns the direct predecessors of rank `r` in the order.
     pub(super) fn reduced(&self, r: Rank) -> Vec<Rank> {
-        let mut left = self.before_row(r).to_vec();
-        let mut reduced = Vec::new();
-        let mut word = left.len();
-        while word > 0 {
-            if left[word - 1] == 0 {
-                word -= 1;
-                continue;
-            }
-            let last = highest(word - 1, left[word - 1]);
-            reduced.push(last);
-            clear(&mut left, last);
-            self.before_row(last).clear_from(&mut left[..word], 0);
-        }
+        let mut reduced = self.before_row(r).maximal(|before| self.before_row(before));
         reduced.reverse();
         reduced
     }
