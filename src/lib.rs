@@ -250,6 +250,97 @@
 //! A [`Builder`](builder::Builder) has the statements as calls, for frameworks and for graphs that a description says. It checks what
 //! the macro checks, and makes the same graph.
 //!
+//! # Library calls
+//!
+//! [`#[call]`](macro@call) declares a function whose body enqueues work in a stream: a call of cuBLAS or of a library of your
+//! own. A graph function calls it like a graph function. When the graph is built, the body runs once and its work is captured
+//! into the graph, where the accesses that its parameters declare order it.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use cuweave::cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, DriverError, PushKernelArg};
+//! use cuweave::prelude::*;
+//! # #[cuweave::kernels("examples/kernels/nn.ptx")]
+//! # unsafe extern "ptx-kernel" {
+//! #     fn relu(x: &mut [f32; n], n: u32);
+//! # }
+//!
+//! /// A library's handle: it is made before any graph.
+//! struct Library {
+//!     add: CudaFunction,
+//! }
+//!
+//! impl Library {
+//!     /// The floats that a sum of `n` needs for itself.
+//!     fn workspace(&self, n: u32) -> u32 {
+//!         n
+//!     }
+//! }
+//!
+//! /// out = a + b + b
+//! #[cuweave::call]
+//! unsafe fn sum(
+//!     stream: &CallStream,                                // all work goes there
+//!     library: &Library,                                  // a host value
+//!     a: &[f32; n],                                       // read: a `CudaView` in the body
+//!     b: &[f32; n],
+//!     out: &mut [MaybeUninit<f32>; n],                    // written: a `CudaViewMut`
+//!     workspace: [f32; library.workspace(n)],             // memory of this call alone
+//!     n: u32,
+//! ) -> Result<(), DriverError> {
+//!     let threads = LaunchConfig::for_num_elems(n);
+//!     unsafe {
+//!         stream.launch_builder(&library.add).arg(a).arg(b).arg(&mut *workspace).arg(&n).launch(threads)?;
+//!         // A library of C takes addresses, and the raw stream: `stream.cu_stream()`.
+//!         let (part, _guard) = workspace.device_ptr(stream);
+//!         let (b, _guard) = b.device_ptr(stream);
+//!         let (out, _guard) = out.device_ptr_mut(stream);
+//!         stream.launch_builder(&library.add).arg(&part).arg(&b).arg(&out).arg(&n).launch(threads)?;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! #[cuweave::graph]
+//! fn network(n: u32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
+//!     let h = alloc::<f32>(n);
+//!     sum(&library, &x, &x, &mut h, n); // neither the stream nor the workspace
+//!     relu[per_item(n)](&mut h, n);
+//!     sum(&library, &h, &x, &mut out, n);
+//! }
+//!
+//! # fn main() -> cuweave::Result<()> {
+//! # cuweave_sim::load().expect("a driver");
+//! # let ctx = cuweave::context(0)?;
+//! # let stream = ctx.new_stream()?;
+//! # let ptx = cuweave::cudarc::nvrtc::Ptx::from_src(include_str!("../examples/kernels/nn.ptx"));
+//! # let add = ctx.load_module(ptx)?.load_function("add")?;
+//! let library = Arc::new(Library { add });
+//! let x = stream.clone_htod(&[-1.0_f32, 2.0])?;
+//! let mut out = stream.alloc_zeros::<f32>(2)?;
+//! let mut exec = network(&ctx, 2, library, &x, &mut out)?.instantiate()?;
+//! exec.launch(&stream)?;
+//! assert_eq!(exec.report().calls, 2);
+//! drop(exec);
+//! assert_eq!(stream.clone_dtoh(&out)?, [-2.0, 10.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - The `unsafe` is your word that the body only enqueues work in `stream`, that it touches no device memory but its parameters,
+//!   and does with them what their types say. What can be seen is an error of the build with the name and the line of the call
+//!   ([`error::CallFault`]): an error of the body, a panic, a wait on the host, an allocation, a stream that is not joined.
+//! - `&[T; len]` is read, `&mut [T; len]` read and written, `&mut [MaybeUninit<T>; len]` all written; scalars stand by value. The
+//!   body is given views of cudarc without events, which its libraries take (`DevicePtr`, `DevicePtrMut`, `DeviceSlice`).
+//! - `workspace: [T; len]` is a temporary, aligned to 256 bytes: calls that may run at the same time never share it, and calls in
+//!   order do. A length of 0 gives no memory, and a null address. A cuBLAS handle is given it by `cublasSetWorkspace`, after
+//!   each `cublasSetStream`.
+//! - A host value `&T` is bound to a `&T` or an `Arc<T>`, and passed to calls alone. Handles, plans and heuristics are made before
+//!   the graph. One whose own device memory the work uses is passed as an `Arc`, so that a forgotten exec keeps it. A
+//!   resource, `&mut T`, is given to one call after the other, in the order of the program.
+//! - The body may run again until the graph is instantiated, and at the same time in builds on other threads.
+//! - Nothing that a call was captured with can be set: [`Error::BuildAgain`].
+//!
 //! # Graphs and execs
 //!
 //! The function returns a [`Graph`], bound to its arguments: [`bind`] lists the types that each takes.
@@ -366,9 +457,10 @@
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Buffer, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result,
+    context,
 };
-pub use cuweave_macros::{arguments, graph, kernels};
+pub use cuweave_macros::{arguments, call, graph, kernels};
 
 #[cfg(doctest)]
 mod borrows;
@@ -391,8 +483,9 @@ pub mod bind {
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, DeviceView, DeviceViewMut,
-        Exclusive, ExclusivePinned, PinnedViewMut, Shared, SharedPinned, Taken,
+        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
+        DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, PinnedViewMut, Resource, Shared,
+        SharedPinned, Taken,
     };
 }
 
@@ -478,7 +571,7 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch,
+        At, CallFault, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch,
     };
 }
 

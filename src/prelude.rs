@@ -6,11 +6,11 @@
 use std::marker::PhantomData;
 
 pub use cudarc::driver::LaunchConfig;
-#[doc(inline)]
-pub use cuweave_core::runtime::Pinned;
 use cuweave_core::runtime::builder::{Items, UpdatedByAtomics};
 #[doc(inline)]
 pub use cuweave_core::runtime::private::param::Atomic;
+#[doc(inline)]
+pub use cuweave_core::runtime::{CallStream, Pinned};
 pub use std::mem::MaybeUninit;
 
 use language::InGraphFunctions;

@@ -9,9 +9,11 @@ mod answers;
 mod arguments;
 mod flat;
 mod items;
+mod library;
 mod scope;
 
 use std::any::TypeId;
+use std::collections::BTreeMap;
 
 use crate::index::Vector;
 use crate::ir::{BufferId, DimId, Program, StatementId};
@@ -54,7 +56,8 @@ pub fn expand<A: Answers>(
 ) -> Result<Expanded, A::Error> {
     let mut frames = Vector::new();
     let mut scope = Scope::new(table, frames.push(Frame::outermost(table.clone())));
-    let mut expansion = Expansion { answers, flat: Flat::default(), frames, turns: 0 };
+    let mut expansion =
+        Expansion { answers, flat: Flat::default(), frames, turns: 0, resources: BTreeMap::new() };
     expansion.declare(&mut scope, arguments)?;
     expansion.body(&mut scope)?;
     expansion.returned(&scope)?;

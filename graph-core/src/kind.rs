@@ -18,6 +18,8 @@ pub trait Stage {
     type Copy;
     /// About a call of a graph function. [`Infallible`] from expansion on.
     type Call;
+    /// About a library call: its nodes are captured.
+    type Capture;
     /// About an `alloc` or a `free`. [`Infallible`] in stages that have none.
     type Memory;
 }
@@ -33,6 +35,8 @@ pub enum Kind<S: Stage = Written> {
     Copy(S::Copy),
     /// A call of a graph function: its statements stand in its place once it is expanded.
     Call(S::Call),
+    /// A library call: the work that its body gives to a stream is captured into the graph.
+    Capture(S::Capture),
     /// `let b = alloc::<T>(len)`.
     Alloc(S::Memory),
     /// `free(b)`.
@@ -48,6 +52,7 @@ impl Stage for Written {
     type Fill = ();
     type Copy = ();
     type Call = CallId;
+    type Capture = ();
     type Memory = BufferId;
 }
 
@@ -60,6 +65,7 @@ impl Stage for Runs {
     type Fill = ();
     type Copy = ();
     type Call = Infallible;
+    type Capture = ();
     type Memory = Infallible;
 }
 
@@ -80,6 +86,7 @@ impl<S: Stage> Kind<S> {
             Kind::Fill(_) => "fill",
             Kind::Copy(_) => "copy",
             Kind::Call(_) => "call",
+            Kind::Capture(_) => "library call",
             Kind::Alloc(_) => "alloc",
             Kind::Free(_) => "free",
         }
@@ -90,7 +97,7 @@ impl<S: Stage> Kind<S> {
         match self {
             Kind::Alloc(buffer) => Some(Lifetime::Begins(buffer)),
             Kind::Free(buffer) => Some(Lifetime::Ends(buffer)),
-            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) => None,
+            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => None,
         }
     }
 
@@ -100,6 +107,7 @@ impl<S: Stage> Kind<S> {
             Kind::Launch(_) => Some(Kind::Launch(())),
             Kind::Fill(_) => Some(Kind::Fill(())),
             Kind::Copy(_) => Some(Kind::Copy(())),
+            Kind::Capture(_) => Some(Kind::Capture(())),
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => None,
         }
     }
@@ -114,6 +122,8 @@ impl<S: Stage> Kind<S> {
     pub fn has_declaration(&self) -> bool {
         match self {
             Kind::Launch(_) | Kind::Call(_) => true,
+            // Its accesses are those of its declaration.
+            Kind::Capture(_) => false,
             Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
@@ -122,7 +132,7 @@ impl<S: Stage> Kind<S> {
     pub fn is_transfer(&self) -> bool {
         match self {
             Kind::Fill(_) | Kind::Copy(_) => true,
-            Kind::Launch(_) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+            Kind::Launch(_) | Kind::Call(_) | Kind::Capture(_) | Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
 }
@@ -132,7 +142,7 @@ impl Kind {
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Kind::Fill(()) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Some(self.name()),
-            Kind::Launch(()) | Kind::Call(_) => None,
+            Kind::Launch(()) | Kind::Call(_) | Kind::Capture(()) => None,
         }
     }
 
@@ -150,6 +160,7 @@ impl Kind {
             Kind::Alloc(buffer) => (3, Some(buffer.as_u32())),
             Kind::Free(buffer) => (4, Some(buffer.as_u32())),
             Kind::Call(call) => (5, Some(call.as_u32())),
+            Kind::Capture(()) => (6, None),
         }
     }
 
@@ -162,6 +173,7 @@ impl Kind {
             3 => Kind::Alloc(BufferId::from_u32(index()?)),
             4 => Kind::Free(BufferId::from_u32(index()?)),
             5 => Kind::Call(CallId::from_u32(index()?)),
+            6 => Kind::Capture(()),
             _ => return None,
         })
     }
@@ -176,6 +188,8 @@ pub struct Counts {
     pub fills: usize,
     /// Memcpys.
     pub copies: usize,
+    /// Library calls, each of as many nodes as it captures.
+    pub calls: usize,
     /// No-op kernels in the middle of wide joins.
     pub hubs: usize,
     /// Memory alloc nodes.
@@ -191,6 +205,7 @@ impl Kind<Runs> {
             Kind::Launch(()) => &mut counts.kernels,
             Kind::Fill(()) => &mut counts.fills,
             Kind::Copy(()) => &mut counts.copies,
+            Kind::Capture(()) => &mut counts.calls,
         }
     }
 
@@ -200,6 +215,7 @@ impl Kind<Runs> {
             Kind::Launch(()) => "kernel",
             Kind::Fill(()) => "fill",
             Kind::Copy(()) => "copy",
+            Kind::Capture(()) => "call",
         }
     }
 
@@ -209,6 +225,7 @@ impl Kind<Runs> {
             Kind::Launch(()) => "lightblue",
             Kind::Fill(()) => "lightyellow",
             Kind::Copy(()) => "thistle",
+            Kind::Capture(()) => "wheat",
         }
     }
 }

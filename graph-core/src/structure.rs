@@ -144,13 +144,15 @@ pub struct Call {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A scalar or a host value.
+    /// A scalar.
     Scalar {
         /// The scalar arguments of the caller that it is computed of.
         of: Vec<ScalarId>,
         /// Its value as a bound, if it is an integer expression.
         value: Option<DimId>,
     },
+    /// A host value: the argument of the caller that it is.
+    Host(ArgumentId),
     /// The buffer of the call's access of this index.
     Access(u32),
     /// An allocation that is handed over.

@@ -54,8 +54,13 @@ pub enum Op {
 /// A parameter of a function, as calls and the build bind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// A scalar: its number among the scalars; or a host value.
+    /// A scalar: its number among the scalars.
     Scalar(ScalarId),
+    /// A host value.
+    Host {
+        /// True if it is a resource: the calls that it is passed to by `&mut` are ordered as they are written.
+        resource: bool,
+    },
     /// A buffer.
     Buffer(BufferId),
     /// An array of buffers: the first, and their number.
@@ -349,6 +354,7 @@ impl Writer<'_> {
             Parameter::Array(first, count) => [2, first.as_u32(), count],
             Parameter::Part => [3, 0, 0],
             Parameter::Buffers(declared) => [4, declared.as_u32(), 0],
+            Parameter::Host { resource } => [5, u32::from(resource), 0],
         }
         .into_iter()
         .for_each(|number| self.number(number));
@@ -356,6 +362,12 @@ impl Writer<'_> {
 }
 
 impl Decoded {
+    /// Returns the statement whose work is captured, if the function is a library call.
+    pub fn capture(&self) -> Option<StatementId> {
+        let (last, statement) = self.program.statements.enumerate().last()?;
+        (statement.kind == Kind::Capture(())).then_some(last)
+    }
+
     /// Reads what [`encode`] gave; `None` for anything else.
     pub fn read(bytes: &'static [u8], layouts: &[Layout]) -> Option<Decoded> {
         let mut reader = Reader { bytes, texts: Vec::new() };
@@ -509,6 +521,7 @@ impl Reader {
             2 => Parameter::Array(BufferId::from_u32(one), two),
             3 => Parameter::Part,
             4 => Parameter::Buffers(BufferId::from_u32(one)),
+            5 => Parameter::Host { resource: one != 0 },
             _ => return None,
         })
     }

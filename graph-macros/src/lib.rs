@@ -60,6 +60,31 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
     record::arguments(attribute.into(), item.into()).into()
 }
 
+/// Declares a library call: `#[cuweave::call] unsafe fn name(stream: &CallStream, ..) -> Result<(), E> { .. }`.
+///
+/// The work that the body gives to its stream becomes a part of the graphs whose functions call it, as `name(..)` without the
+/// stream and the scratch. The guide of the crate has an example.
+///
+/// The first parameter is `stream: &CallStream`; then, in any order:
+///
+/// - `a: &[T; len]` is read, `x: &mut [T; len]` read and written, `out: &mut [MaybeUninit<T>; len]` written in all its elements;
+///   the body is given a `&CudaView` or a `&mut CudaViewMut` of that length;
+/// - `scratch: [T; len]` is memory of this call alone, aligned to 256 bytes: a `&mut CudaViewMut`. Of no elements, its address is null;
+/// - `host: &H` or `resource: &mut H`, of a type that is named by a path without lifetimes, is a value of the host;
+/// - a scalar stands by value.
+///
+/// Lengths are expressions over the scalars and the host values. The body returns nothing, or a `Result<(), E>` whose error can be
+/// printed.
+///
+/// # Safety
+///
+/// With `unsafe` you vouch that the body only enqueues work in its stream, or in streams that it forks and joins, and that the work
+/// touches no device memory but the parameters', as they are declared.
+#[proc_macro_attribute]
+pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    graph::call(attribute.into(), item.into()).into()
+}
+
 /// Makes a CUDA graph of a function: `#[cuweave::graph] fn name(args) { .. }`.
 ///
 /// It is allowed in a module or in a function, not in an `impl`: it adds a module of the same name with its types. Lint

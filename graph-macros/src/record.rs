@@ -21,12 +21,21 @@ use crate::words::words;
 mod setters;
 mod views;
 
+/// The kind of a field.
+enum FieldKind {
+    Scalar(Box<Type>),
+    Buffer(BufferType),
+    /// `[&[T; len]; N]`.
+    Array(BufferType, usize),
+    Part(PartType),
+}
+
 /// A field.
 struct Field {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
-    kind: ArgumentKind,
+    kind: FieldKind,
 }
 
 /// A record.
@@ -104,7 +113,7 @@ fn record(item: &ItemStruct, report: &mut Report) -> Record {
             None => faulty = true,
         }
     }
-    if !faulty && fields.iter().all(|field| matches!(field.kind, ArgumentKind::Scalar(_))) {
+    if !faulty && fields.iter().all(|field| matches!(field.kind, FieldKind::Scalar(_))) {
         report.error(
             item.ident.span(),
             Code::CW001,
@@ -127,19 +136,25 @@ fn record(item: &ItemStruct, report: &mut Report) -> Record {
 }
 
 /// Reads the type of a field.
-fn kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
-    let kind = argument_kind(ty, report)?;
-    let memory = match &kind {
-        ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => buffer.memory,
-        ArgumentKind::Scalar(_) | ArgumentKind::Part(_) => return Some(kind),
+fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
+    let (memory, kind) = match argument_kind(ty, report)? {
+        ArgumentKind::Scalar(ty) => return Some(FieldKind::Scalar(ty)),
+        ArgumentKind::Part(part) => return Some(FieldKind::Part(part)),
+        ArgumentKind::Buffer(buffer) => (Some(buffer.memory), Some(FieldKind::Buffer(buffer))),
+        ArgumentKind::Array(buffer, count) => (Some(buffer.memory), Some(FieldKind::Array(buffer, count))),
+        ArgumentKind::Host(_) => (None, None),
     };
     let (message, help) = match memory {
-        BufferMemory::Device => return Some(kind),
-        BufferMemory::Pinned => (
+        Some(BufferMemory::Device) => return kind,
+        None => (
+            "a value of the host in a record is not part of the language",
+            "take it as an argument of its own: `&T` or `&mut T`; a buffer is `&[T; len]`, a record `Inner<'_>`",
+        ),
+        Some(BufferMemory::Pinned) => (
             "pinned memory in a record is not part of the language",
             "take it as an argument of its own: `&Pinned<[T; len]>`",
         ),
-        BufferMemory::Taken => (
+        Some(BufferMemory::Taken) => (
             "an allocation in a record is not part of the language",
             "a buffer of a record is `&[T; len]` or `&mut [T; len]`; an array of scalars is a struct of your own; take over an allocation as an argument: `[T; len]`",
         ),
@@ -152,26 +167,26 @@ impl Field {
     /// Returns the declaration of its buffer, or of the buffers of its list.
     fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
-            ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => Some(buffer),
-            ArgumentKind::Part(PartType::Buffers(buffer)) => Some(buffer),
-            ArgumentKind::Scalar(_) | ArgumentKind::Part(_) => None,
+            FieldKind::Buffer(buffer) | FieldKind::Array(buffer, _) => Some(buffer),
+            FieldKind::Part(PartType::Buffers(buffer)) => Some(buffer),
+            FieldKind::Scalar(_) | FieldKind::Part(_) => None,
         }
     }
 
     fn is_scalar(&self) -> bool {
-        matches!(self.kind, ArgumentKind::Scalar(_))
+        matches!(self.kind, FieldKind::Scalar(_))
     }
 
     /// The type that it is bound as.
     fn bound(&self, lifetime: &str) -> TokenStream {
         match &self.kind {
-            ArgumentKind::Scalar(ty) => quote!(#ty),
-            ArgumentKind::Buffer(buffer) => buffer.bound(lifetime),
-            ArgumentKind::Array(buffer, count) => {
+            FieldKind::Scalar(ty) => quote!(#ty),
+            FieldKind::Buffer(buffer) => buffer.bound(lifetime),
+            FieldKind::Array(buffer, count) => {
                 let one = buffer.bound(lifetime);
                 quote!([#one; #count])
             }
-            ArgumentKind::Part(part) => part.bound(lifetime),
+            FieldKind::Part(part) => part.bound(lifetime),
         }
     }
 
@@ -180,17 +195,17 @@ impl Field {
         let name = &self.name;
         let one = Ident::new("one", Span::mixed_site());
         match &self.kind {
-            ArgumentKind::Scalar(_) => (self.bound("'a"), quote!(#name)),
-            ArgumentKind::Buffer(buffer) => (buffer.bindable(), buffer.bind(&quote!(#name))),
-            ArgumentKind::Array(buffer, count) => {
+            FieldKind::Scalar(_) => (self.bound("'a"), quote!(#name)),
+            FieldKind::Buffer(buffer) => (buffer.bindable(), buffer.bind(&quote!(#name))),
+            FieldKind::Array(buffer, count) => {
                 let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
                 (quote!([#ty; #count]), quote!(#name.map(|#one| #bind)))
             }
-            ArgumentKind::Part(PartType::Buffers(buffer)) => {
+            FieldKind::Part(PartType::Buffers(buffer)) => {
                 let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
                 (quote!(::std::vec::Vec<#ty>), quote!(#name.into_iter().map(|#one| #bind).collect()))
             }
-            ArgumentKind::Part(part) => (part.bound("'a"), quote!(#name)),
+            FieldKind::Part(part) => (part.bound("'a"), quote!(#name)),
         }
     }
 }
@@ -365,17 +380,17 @@ impl Record {
             }
         };
         match &field.kind {
-            ArgumentKind::Scalar(_) if self.lengths.contains(&text) => {
+            FieldKind::Scalar(_) if self.lengths.contains(&text) => {
                 quote!(::cuweave::__private::Described::Fixed)
             }
-            ArgumentKind::Scalar(_) => quote!(::cuweave::__private::Described::Scalar),
-            ArgumentKind::Buffer(buffer) => declared(&buffer.len, "buffer"),
-            ArgumentKind::Array(buffer, _) => declared(&buffer.len, "buffers"),
-            ArgumentKind::Part(PartType::Buffers(buffer)) => declared(&buffer.len, "buffers"),
-            ArgumentKind::Part(PartType::Record(_)) => quote! {
+            FieldKind::Scalar(_) => quote!(::cuweave::__private::Described::Scalar),
+            FieldKind::Buffer(buffer) => declared(&buffer.len, "buffer"),
+            FieldKind::Array(buffer, _) => declared(&buffer.len, "buffers"),
+            FieldKind::Part(PartType::Buffers(buffer)) => declared(&buffer.len, "buffers"),
+            FieldKind::Part(PartType::Record(_)) => quote! {
                 ::cuweave::__private::Record::describe(&self.#name, #path, ::cuweave::__private::Token)?
             },
-            ArgumentKind::Part(PartType::Records(..)) => {
+            FieldKind::Part(PartType::Records(..)) => {
                 quote!(::cuweave::__private::describe_records(&self.#name, #path)?)
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::ids::ScalarId;
 use crate::index::{Vector, indices};
-use crate::ir::{DimId, Origin, StatementId, Text};
+use crate::ir::{BufferId, DimId, Origin, StatementId, Text};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op, TableHandle};
 use cuweave_ptx::poly::Poly;
@@ -78,6 +78,8 @@ pub struct Frame {
     /// The call: the caller's frame, its statement, and the values of the caller's loop variables. `None` for the outermost
     /// function.
     pub call: Option<(FrameId, StatementId, Arc<[i64]>)>,
+    /// For a library call its scratch of no elements, which has no memory.
+    pub empty: Vec<BufferId>,
     /// The prefix of names: `block[3].`.
     pub(super) prefix: String,
 }
@@ -85,7 +87,7 @@ pub struct Frame {
 impl Frame {
     /// Returns the frame of the outermost function.
     pub fn outermost(table: TableHandle) -> Frame {
-        Frame { table, call: None, prefix: String::new() }
+        Frame { table, call: None, empty: Vec::new(), prefix: String::new() }
     }
 }
 
@@ -224,7 +226,7 @@ pub const MOST_TURNS: usize = 1 << 20;
 /// An argument of the outermost function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Described {
-    /// A scalar or a host value.
+    /// A scalar.
     Scalar,
     /// A scalar that a length of its own record depends on: it has no setter.
     Fixed,

@@ -3,7 +3,8 @@
 use super::answers::{Answers, Described, DescribedBuffer, FrameId, Number, Refusal, ZERO};
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
-use crate::index::size;
+use crate::ids::ArgumentId;
+use crate::index::{Index, size};
 use crate::ir::{Buffer, BufferId, DimId, Text};
 use crate::table::Parameter;
 
@@ -17,6 +18,7 @@ impl<A: Answers> Expansion<'_, A> {
         for parameter in &table.parameters {
             let value = match *parameter {
                 Parameter::Scalar(_) => Value::Scalar,
+                Parameter::Host { .. } => Value::Host(ArgumentId::new(scope.arguments.len())),
                 Parameter::Buffer(buffer) => Value::Buffer(self.declare_buffer(scope, buffer)?),
                 Parameter::Array(first, count) => {
                     let windows: Result<Vec<Value>, A::Error> = array(first, size(count))

@@ -71,6 +71,8 @@ pub(super) struct Window {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Scalar,
+    /// A host value, by the argument of the outermost function that it is.
+    Host(ArgumentId),
     Buffer(Window),
     List(Arc<[Value]>),
     Record(Arc<[(Text, Value)]>),

@@ -255,11 +255,13 @@ impl<A: Answers> Expansion<'_, A> {
         self.frames.push(Frame {
             table: callee.clone(),
             call: Some((scope.frame, id, scope.turns.clone())),
+            empty: Vec::new(),
             prefix,
         });
         for argument in &call.arguments {
             let value = match argument {
                 Argument::Scalar { .. } => Value::Scalar,
+                Argument::Host(argument) => scope.arguments[*argument].clone(),
                 Argument::Access(index) => {
                     let access = &template.accesses[size(*index)];
                     let window = self.view(scope, access.buffer, Some(id))?;
@@ -274,8 +276,13 @@ impl<A: Answers> Expansion<'_, A> {
             inner.arguments.push(value);
         }
         self.parameters(scope, id, &mut inner)?;
-        self.body(&mut inner)?;
-        self.returned(&inner)?;
+        match callee.capture() {
+            Some(capture) => self.capture(scope, id, &mut inner, capture)?,
+            None => {
+                self.body(&mut inner)?;
+                self.returned(&inner)?;
+            }
+        }
         // What the call comes after, each of its statements does.
         if !template.after.is_empty() {
             for at in between(first, self.flat.next()) {

@@ -9,6 +9,7 @@ use crate::structure::{Part, PartId, Step};
 use crate::table::Op;
 use cuweave_ptx::poly::Poly;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// An expansion.
 pub(super) struct Expansion<'a, A: Answers> {
@@ -17,6 +18,8 @@ pub(super) struct Expansion<'a, A: Answers> {
     pub frames: Vector<FrameId, Frame>,
     /// The number of turns so far.
     pub turns: usize,
+    /// The last call of each resource, an argument of the outermost function.
+    pub resources: BTreeMap<ArgumentId, StatementId>,
 }
 
 impl<A: Answers> Expansion<'_, A> {
@@ -89,7 +92,7 @@ impl<A: Answers> Expansion<'_, A> {
                     let number = match self.part(scope, part, None)? {
                         Value::Buffer(window) => self.length(window),
                         Value::List(elements) => Number::constant(wide(elements.len())),
-                        Value::Scalar | Value::Record(_) => {
+                        Value::Scalar | Value::Host(_) | Value::Record(_) => {
                             let refusal = Refusal::Malformed("a length of what is no buffer");
                             return Err(self.refuse(scope, None, refusal));
                         }

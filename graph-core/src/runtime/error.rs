@@ -13,8 +13,10 @@ use crate::layout::LayoutError;
 
 use super::cuda::{self, Failure, Unavailable};
 
+mod calls;
 mod parts;
 
+pub use calls::CallFault;
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 
 /// The result of everything in cuweave that can fail.
@@ -280,6 +282,15 @@ pub enum Error {
         at: Box<At>,
         /// The reason.
         reason: String,
+    },
+    /// A library call that cannot be part of the graph.
+    #[error("{at}: {fault}")]
+    #[non_exhaustive]
+    Call {
+        /// The call.
+        at: Box<At>,
+        /// The reason.
+        fault: CallFault,
     },
     /// Two arguments share memory, and the graph may write one of them.
     #[error("the arguments {first} and {second} overlap, and the graph may write one of them")]

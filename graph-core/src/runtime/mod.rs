@@ -36,14 +36,16 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView,
-    DeviceViewMut, Exclusive, ExclusivePinned, Output, OutputBuffer, OutputDescription, OutputView,
-    OutputViewMut, Pinned, Shared, SharedPinned, Taken,
+    BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer,
+    DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer, OutputDescription,
+    OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
 };
 pub use context::context;
-pub use cuda::{AnyBits, PinnedViewMut};
+pub use cuda::{AnyBits, CallStream, PinnedViewMut};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
-pub use error::{At, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch};
+pub use error::{
+    At, CallFault, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch,
+};
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, LeftAlone, Loaded, NamedKernel};
 pub use observe::{
@@ -55,15 +57,18 @@ pub use observe::{
 pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Declaration, Exclusive,
-        ExclusivePinned, Handed, HandedOver, Lend, Lender, List, Output, OutputDescription, Record, Shared,
-        SharedPinned, Taken, Visitor, count as __count, describe_records,
+        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
+        Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, List, Output,
+        OutputDescription, Record, Resource, Shared, SharedPinned, Taken, Visitor, count as __count,
+        describe_records,
     };
     pub use crate::runtime::build::{
-        Body, CalledItem, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
+        Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
         change_next_tables,
     };
-    pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
+    pub use crate::runtime::cuda::{
+        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits,
+    };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
         Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,

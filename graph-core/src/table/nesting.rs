@@ -110,6 +110,10 @@ impl<'p> Writer<'p> {
                 self.number(3);
                 self.id(*part);
             }
+            Argument::Host(argument) => {
+                self.number(4);
+                self.id(*argument);
+            }
         }
     }
 }
@@ -188,6 +192,7 @@ impl Reader {
             1 => Argument::Access(self.number()?),
             2 => Argument::Moved(self.id()?),
             3 => Argument::Part(self.id()?),
+            4 => Argument::Host(self.id()?),
             _ => return None,
         })
     }

@@ -45,6 +45,10 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
                     parameters.push(quote!(_: impl ::core::marker::Sized));
                 }
+                ArgumentKind::Host(_) => {
+                    let ty = argument.value_type();
+                    parameters.push(quote!(#value: #ty));
+                }
                 ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
@@ -112,8 +116,9 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(ty) => {
                     given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
                 }
-                // Only the outermost function copies from and to the host. A builder's call has no records and lists.
+                // Only the outermost function copies from and to the host. A builder's call has no records, lists and host values.
                 ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
+                | ArgumentKind::Host(_)
                 | ArgumentKind::Array(..)
                 | ArgumentKind::Part(_) => return TokenStream::new(),
                 ArgumentKind::Buffer(BufferType { element, .. }) => {

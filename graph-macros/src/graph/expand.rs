@@ -18,7 +18,7 @@ use super::lower::Lowered;
 use super::parts::{BufferMemory, BufferType, PartType};
 use super::paths;
 use super::setters::{Setter, setters};
-use super::signature::{Argument, ArgumentKind, Signature};
+use super::signature::{Argument, ArgumentKind, HostType, Signature};
 use super::steps::Steps;
 use super::table;
 
@@ -127,6 +127,12 @@ impl Argument {
     pub(super) fn parameter_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Host(HostType { ty, resource: false }) => {
+                quote!(impl ::cuweave::__private::BindHost<'a, #ty>)
+            }
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                quote!(impl ::cuweave::__private::BindResource<'a, #ty>)
+            }
             ArgumentKind::Buffer(buffer) => buffer.bindable(),
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bindable();
@@ -143,6 +149,12 @@ impl Argument {
     pub(super) fn field_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Host(HostType { ty, resource: false }) => {
+                quote!(::cuweave::__private::Host<'a, #ty>)
+            }
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                quote!(::cuweave::__private::Resource<'a, #ty>)
+            }
             ArgumentKind::Buffer(buffer) => buffer.bound("'a"),
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bound("'a");
@@ -156,6 +168,10 @@ impl Argument {
     pub(super) fn value_type(&self) -> Option<TokenStream> {
         match &self.kind {
             ArgumentKind::Scalar(ty) => Some(quote!(#ty)),
+            ArgumentKind::Host(HostType { ty, resource: false }) => Some(quote!(&'v #ty)),
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                Some(quote!(::cuweave::__private::Lent<'v, #ty>))
+            }
             ArgumentKind::Buffer(_) => None,
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bound("'v");
@@ -170,6 +186,12 @@ impl Argument {
         let name = &self.name;
         match &self.kind {
             ArgumentKind::Scalar(_) => quote!(#name),
+            ArgumentKind::Host(HostType { resource: false, .. }) => {
+                quote!(::cuweave::__private::BindHost::bind_host(#name))
+            }
+            ArgumentKind::Host(HostType { resource: true, .. }) => {
+                quote!(::cuweave::__private::BindResource::bind_resource(#name))
+            }
             ArgumentKind::Buffer(buffer) => buffer.bind(&quote!(#name)),
             ArgumentKind::Array(buffer, _) => {
                 let one = Ident::new("one", Span::mixed_site());
@@ -187,7 +209,7 @@ impl Argument {
 
     pub(super) fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
-            ArgumentKind::Scalar(_) | ArgumentKind::Part(_) => None,
+            ArgumentKind::Scalar(_) | ArgumentKind::Part(_) | ArgumentKind::Host(_) => None,
             ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => Some(buffer),
         }
     }
@@ -204,7 +226,7 @@ impl Expansion<'_> {
 
     /// Returns the arguments that expressions and calls know.
     pub(super) fn known(&self) -> impl Iterator<Item = &Argument> {
-        self.signature.arguments.iter().filter(|argument| !matches!(argument.kind, ArgumentKind::Buffer(_)))
+        self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
     }
 
     /// Returns true if an argument is a record or a list: then the numbers of buffers are known at run time alone.
@@ -325,7 +347,11 @@ impl Expansion<'_> {
         let scalars: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
         let values = self.known().map(|argument| {
             let name = &argument.name;
-            if argument.is_scalar() { quote!(#name: self.#name) } else { quote!(#name: &self.#name) }
+            match &argument.kind {
+                ArgumentKind::Scalar(_) => quote!(#name: self.#name),
+                ArgumentKind::Host(HostType { resource: true, .. }) => quote!(#name: self.#name.lend()),
+                _ => quote!(#name: &self.#name),
+            }
         });
         let described = self.described();
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);

@@ -36,7 +36,9 @@ mod calls;
 mod conditions;
 mod elements;
 mod functions;
+mod hosts;
 pub mod kinds;
+pub mod library;
 mod names;
 mod numbers;
 mod places;
@@ -232,6 +234,63 @@ struct Unrolling {
 struct Reported;
 type Lower<T> = Result<T, Reported>;
 
+impl<'r> Lowering<'r> {
+    /// Returns the lowering of a function, of which nothing is lowered yet.
+    fn new(signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
+        let parts = signature
+            .arguments
+            .iter()
+            .filter(|argument| matches!(argument.kind, ArgumentKind::Part(_) | ArgumentKind::Array(..)));
+        let names: Vec<String> =
+            signature.arguments.iter().map(|argument| argument.name.to_string()).collect();
+        Lowering {
+            report,
+            symbols: Symbols::default(),
+            scopes: Scopes::new(),
+            variables: Vec::new(),
+            callees: Vec::new(),
+            calls: Vector::new(),
+            scalar_numbers: BTreeMap::new(),
+            field_scalars: Vec::new(),
+            argument_names: names.into(),
+            roots: parts.map(|argument| argument.name.to_string()).collect(),
+            parts_of_arguments: Parts::default(),
+            at_least: Vec::new(),
+            items: Vec::new(),
+            turns: Vec::new(),
+            structured: false,
+            choices: Vec::new(),
+            typed: Vec::new(),
+            conditions: Vec::new(),
+            outer_names: 0,
+            dims: Vector::new(),
+            dim_ids: BTreeMap::new(),
+            buffers: Vector::new(),
+            elements: Vec::new(),
+            poisoned: Vector::new(),
+            fresh: Vec::new(),
+            statements: Vector::new(),
+            syntax: Vec::new(),
+            lints: BTreeMap::new(),
+            levels: Vec::new(),
+            parts: BTreeSet::new(),
+            outputs: Vec::new(),
+            renames: Vec::new(),
+            spans: Spans::default(),
+            unrolling: None,
+            unrolled: 0,
+            too_many: false,
+            refused: false,
+            scalars: BTreeSet::new(),
+            integers: BTreeSet::new(),
+            mentioned: BTreeSet::new(),
+            returned_lengths: Vec::new(),
+            order_unknown: false,
+            unknown: Vec::new(),
+        }
+    }
+}
+
 /// Lowers a function of this head and body; `None` is a body that cannot be read.
 pub fn lower(
     name: &Ident,
@@ -242,57 +301,7 @@ pub fn lower(
     body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
-    let names: Vec<String> = signature.arguments.iter().map(|argument| argument.name.to_string()).collect();
-    let mut lowering = Lowering {
-        report,
-        symbols: Symbols::default(),
-        scopes: Scopes::new(),
-        variables: Vec::new(),
-        callees: Vec::new(),
-        calls: Vector::new(),
-        scalar_numbers: BTreeMap::new(),
-        field_scalars: Vec::new(),
-        argument_names: names.into(),
-        roots: signature
-            .arguments
-            .iter()
-            .filter(|argument| matches!(argument.kind, ArgumentKind::Part(_) | ArgumentKind::Array(..)))
-            .map(|argument| argument.name.to_string())
-            .collect(),
-        parts_of_arguments: Parts::default(),
-        at_least: Vec::new(),
-        items: Vec::new(),
-        turns: Vec::new(),
-        structured: false,
-        choices: Vec::new(),
-        typed: Vec::new(),
-        conditions: Vec::new(),
-        outer_names: 0,
-        dims: Vector::new(),
-        dim_ids: BTreeMap::new(),
-        buffers: Vector::new(),
-        elements: Vec::new(),
-        poisoned: Vector::new(),
-        fresh: Vec::new(),
-        statements: Vector::new(),
-        syntax: Vec::new(),
-        lints: BTreeMap::new(),
-        levels: Vec::new(),
-        parts: BTreeSet::new(),
-        outputs: Vec::new(),
-        renames: Vec::new(),
-        spans: Spans::default(),
-        unrolling: None,
-        unrolled: 0,
-        too_many: false,
-        refused: false,
-        scalars: BTreeSet::new(),
-        integers: BTreeSet::new(),
-        mentioned: BTreeSet::new(),
-        returned_lengths: Vec::new(),
-        order_unknown: false,
-        unknown: Vec::new(),
-    };
+    let mut lowering = Lowering::new(signature, report);
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =
@@ -463,6 +472,10 @@ impl Lowering<'_> {
             ),
             Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
             Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
+            Some(Binding::Host { .. }) => {
+                self.host_elsewhere(name);
+                return;
+            }
             Some(Binding::Unknown | Binding::Number) | None => return,
         };
         self.refuse(

@@ -54,6 +54,8 @@ impl Expansion<'_> {
                         }
                     })
                 }
+                // The calls that are given it are captured.
+                ArgumentKind::Host(_) => None,
                 ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
                     let first = match self.has_parts() {
                         true => {
@@ -106,7 +108,7 @@ impl Expansion<'_> {
             let whole = quote!(::cuweave::__private::OfExec<'_, #name::Args<'a>, #bound>);
             let place = quote!(::cuweave::__private::OfList<#whole>);
             let (indexed, setters) = match &argument.kind {
-                ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) => return None,
+                ArgumentKind::Scalar(_) | ArgumentKind::Host(_) | ArgumentKind::Buffer(_) => return None,
                 ArgumentKind::Array(buffer, _) => (true, element(buffer, &place)),
                 ArgumentKind::Part(PartType::Buffers(buffer)) => (true, element(buffer, &place)),
                 ArgumentKind::Part(PartType::Record(ty)) => (false, record(ty, &whole)),

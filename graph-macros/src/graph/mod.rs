@@ -13,6 +13,7 @@ mod expand;
 mod idents;
 mod item;
 mod launch;
+mod library;
 pub mod lower;
 pub mod methods;
 pub mod parts;
@@ -26,6 +27,7 @@ pub mod signature;
 mod steps;
 mod table;
 mod types;
+mod unmarked;
 
 use cuweave_core::compile::{self, Settled};
 use cuweave_core::ir::Program;
@@ -37,6 +39,8 @@ use quote::quote;
 use crate::known::{self, Known};
 use crate::report::Report;
 use crate::words::words;
+
+pub use library::call;
 
 /// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so that no
 /// errors follow at its uses.

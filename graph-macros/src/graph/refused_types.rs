@@ -11,6 +11,9 @@ const SEVERAL: &str = "buffers that belong together are a record, a struct with 
 const BUFFER: &str =
     "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`, `out: &mut [f32; n]`";
 
+const RECORDS: &str =
+    "records are written with a lifetime, `layers: &[Layer<'_>]`; a buffer with its length, `x: &[T; n]`";
+
 /// Returns what to say of a type of an argument; `None` for types that are read further.
 pub fn of(ty: &Type) -> Option<Refused> {
     match ungrouped(ty) {
@@ -73,6 +76,10 @@ fn of_reference(reference: &TypeReference) -> Option<Refused> {
         Type::Slice(slice) => match ungrouped(&slice.elem) {
             Type::Reference(_) => None,
             Type::Path(path) if has_arguments(path) => None,
+            // Primitive types have small letters.
+            Type::Path(path) if path.path.segments.last().is_some_and(|last| is_capitalized(&last.ident)) => {
+                Some(("a slice is declared of buffers or of records", RECORDS))
+            }
             _ => Some(("a buffer is declared with its length", BUFFER)),
         },
         Type::Path(path) if is_pinned(path) => None,
@@ -127,6 +134,10 @@ fn named(ty: &Type) -> Option<String> {
         Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
         _ => None,
     }
+}
+
+fn is_capitalized(name: &syn::Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
 }
 
 fn is_pinned(path: &TypePath) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use cuweave_core::ids::ArgumentId;
 use cuweave_core::ir::{BufferId, StatementId};
 use proc_macro2::Ident;
 
@@ -21,6 +22,13 @@ pub enum Binding {
     Part(Rc<Place>),
     /// A statement.
     Statement,
+    /// A host value.
+    Host {
+        /// The argument that it is.
+        argument: ArgumentId,
+        /// True for a resource, taken by `&mut`.
+        resource: bool,
+    },
     /// The variable of a loop that is being unrolled.
     Number,
     /// Its buffer has another name since; what an assignment gives another buffer.

@@ -12,6 +12,7 @@ use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety,
 
 use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
 pub use super::refused_types::ungrouped;
+use super::unmarked::Borrowed;
 use super::{attributes, refused_types};
 use crate::report::Report;
 
@@ -35,12 +36,26 @@ pub enum ArgumentKind {
     Array(BufferType, usize),
     /// A record, or a list whose length the build knows.
     Part(PartType),
+    /// `&T`: a host value, which library calls are given.
+    Host(HostType),
+}
+
+/// The type of a host value.
+pub struct HostType {
+    pub ty: Type,
+    /// True for `&mut T`, a resource: the calls that are given it stay in the order of the program.
+    pub resource: bool,
 }
 
 impl Argument {
     /// Returns true for a scalar.
     pub fn is_scalar(&self) -> bool {
         matches!(self.kind, ArgumentKind::Scalar(_))
+    }
+
+    /// Returns true for an argument that binds to buffers: it is neither a scalar nor a host value.
+    pub fn has_buffers(&self) -> bool {
+        !matches!(self.kind, ArgumentKind::Scalar(_) | ArgumentKind::Host(_))
     }
 }
 
@@ -130,8 +145,9 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
         GenericParam::Const(parameter) => Some(parameter.ident.clone()),
     });
     let mut unknown: Vec<Ident> = parameters.collect();
+    let borrowed = Borrowed::of(&function.block);
     let mut arguments: Vec<Argument> =
-        head.inputs.iter().filter_map(|input| argument(input, &mut unknown, report)).collect();
+        head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
     twice(&mut arguments, &mut unknown, report);
     let returned = returned(&head.output, report);
     let misreturned = returned.is_none();
@@ -190,7 +206,12 @@ impl VisitMut for Concrete {
     }
 }
 
-fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Option<Argument> {
+fn argument(
+    input: &FnArg,
+    borrowed: &Borrowed,
+    unknown: &mut Vec<Ident>,
+    report: &mut Report,
+) -> Option<Argument> {
     let typed = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => {
@@ -218,6 +239,19 @@ fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Opt
     let kind = match refused_types::of(&typed.ty) {
         Some((message, help)) => {
             report.error(typed.ty.span(), Code::CW001, message, &[], Some(help));
+            None
+        }
+        None if borrowed.is_unmarked_record(&name.ident.to_string(), &typed.ty) => {
+            let ty = match ungrouped(&typed.ty) {
+                Type::Reference(reference) => ungrouped(&reference.elem).to_token_stream().to_string(),
+                ty => ty.to_token_stream().to_string(),
+            };
+            let message = format!("`{}` is used as a record, and its type has no lifetime", name.ident);
+            let help = format!(
+                "write `{}: {ty}<'_>`: graph functions only borrow it; a buffer of its own is `&[T; len]`",
+                name.ident
+            );
+            report.error(typed.ty.span(), Code::CW001, &message, &[], Some(&help));
             None
         }
         None => argument_kind(&typed.ty, report),
@@ -269,6 +303,9 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     if let Some(buffer) = buffer_type(ty) {
         return Some(ArgumentKind::Buffer(buffer));
     }
+    if let Some(host) = host_type(ty) {
+        return Some(ArgumentKind::Host(host));
+    }
     if matches!(ty, Type::Reference(_) | Type::Slice(_)) {
         report.error(
             ty.span(),
@@ -280,6 +317,34 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
         return None;
     }
     Some(ArgumentKind::Scalar(Box::new(ty.clone())))
+}
+
+/// `&T` or `&mut T` of a type that is named by a path without lifetimes.
+pub fn host_type(ty: &Type) -> Option<HostType> {
+    /// The types that are passed by value.
+    const SCALARS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    let Type::Reference(reference) = ungrouped(ty) else { return None };
+    let Type::Path(path) = ungrouped(&reference.elem) else { return None };
+    let mut lifetimes = Lifetimes { any: reference.lifetime.is_some() };
+    syn::visit::visit_type_path(&mut lifetimes, path);
+    if lifetimes.any || SCALARS.iter().any(|name| path.path.is_ident(name)) {
+        return None;
+    }
+    Some(HostType { ty: (*reference.elem).clone(), resource: reference.mutability.is_some() })
+}
+
+/// Tells if a type names lifetimes.
+struct Lifetimes {
+    any: bool,
+}
+
+impl<'t> syn::visit::Visit<'t> for Lifetimes {
+    fn visit_lifetime(&mut self, _: &'t syn::Lifetime) {
+        self.any = true;
+    }
 }
 
 /// Returns the allocations of the return type; `None` if it was refused.

@@ -84,6 +84,7 @@ fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Paramete
             (ArgumentKind::Part(_), None) => Parameter::Part,
             (ArgumentKind::Array(_, count), Some(first)) => Parameter::Array(*first, *count as u32),
             (_, Some(first)) => Parameter::Buffer(*first),
+            (ArgumentKind::Host(host), None) => Parameter::Host { resource: host.resource },
             (_, None) => Parameter::Scalar(scalars.next().unwrap_or(ScalarId::NONE)),
         };
         (argument.name.to_string(), parameter)

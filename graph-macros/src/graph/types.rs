@@ -43,6 +43,11 @@ impl Argument {
             ArgumentKind::Scalar(ty) => {
                 return (!mutable).then(|| ViewField { ty: quote!(#ty), value: quote!(self.#name) });
             }
+            ArgumentKind::Host(host) => {
+                let ty = &host.ty;
+                let shown = !mutable && !host.resource;
+                return shown.then(|| ViewField { ty: quote!(&'v #ty), value: quote!(&self.#name) });
+            }
             ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => {
                 let element = &buffer.element;
                 match (buffer.memory, mutable, buffer.mutable) {
@@ -137,7 +142,7 @@ impl Expansion<'_> {
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
         let known_types = self.known().filter_map(Argument::value_type);
         let first = self.first();
-        let buffers = arguments.iter().filter(|argument| !argument.is_scalar());
+        let buffers = arguments.iter().filter(|argument| argument.has_buffers());
         let shown = buffers.map(|argument| {
             let (name, text) = (&argument.name, argument.name.to_string());
             quote!(.field(#text, &self.#name))
@@ -151,7 +156,7 @@ impl Expansion<'_> {
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
             }
 
-            /// The values of the scalar arguments.
+            /// The values of the scalar arguments, and the host values.
             #[doc(hidden)]
             pub struct Values<'v> {
                 #(pub(super) #known: #known_types,)*
@@ -248,7 +253,7 @@ impl Expansion<'_> {
 
     /// Returns the function that gives the number of the first buffer of an argument, where records and lists come before.
     fn first(&self) -> Option<TokenStream> {
-        let counts = (0u32..).zip(&self.signature.arguments).filter(|(_, argument)| !argument.is_scalar());
+        let counts = (0u32..).zip(&self.signature.arguments).filter(|(_, argument)| argument.has_buffers());
         let counts = counts.map(|(at, argument)| {
             let name = &argument.name;
             quote!(if argument > #at { first += ::cuweave::__private::Bound::count(&self.#name); })
@@ -277,7 +282,7 @@ impl Expansion<'_> {
 
     /// The implementation of `Generated`.
     fn generated(&self) -> TokenStream {
-        let buffers = self.signature.arguments.iter().filter(|argument| !argument.is_scalar());
+        let buffers = self.signature.arguments.iter().filter(|argument| argument.has_buffers());
         let firsts = self.firsts();
         let operands = buffers.map(|argument| {
             let name = &argument.name;

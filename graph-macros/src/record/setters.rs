@@ -3,10 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Field, Record};
+use super::{Field, FieldKind, Record};
 use crate::graph::methods::{element, record};
 use crate::graph::parts::PartType;
-use crate::graph::signature::ArgumentKind;
 
 impl Record {
     /// Returns the type that has the setters.
@@ -54,8 +53,8 @@ impl Record {
         let whole = quote!(::cuweave::__private::OfRecord<'_, P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
-            ArgumentKind::Scalar(_) if self.lengths.contains(&text) => return None,
-            ArgumentKind::Scalar(ty) => {
+            FieldKind::Scalar(_) if self.lengths.contains(&text) => return None,
+            FieldKind::Scalar(ty) => {
                 let documented = format!("Sets the field `{name}`: only what uses it is updated.");
                 return Some(quote! {
                     #[doc = #documented]
@@ -69,7 +68,7 @@ impl Record {
                     }
                 });
             }
-            ArgumentKind::Buffer(buffer) => {
+            FieldKind::Buffer(buffer) => {
                 let documented = format!("Binds the field `{name}` anew: only what uses it is updated.");
                 let (ty, bound) = (buffer.bindable(), buffer.bind(&quote!(#name)));
                 return Some(quote! {
@@ -84,7 +83,7 @@ impl Record {
                     }
                 });
             }
-            ArgumentKind::Part(PartType::Record(ty)) => {
+            FieldKind::Part(PartType::Record(ty)) => {
                 let (ty, setters) = record(ty, &whole);
                 let documented = format!("Returns the setters of the field `{name}`.");
                 return Some(quote! {
@@ -94,9 +93,9 @@ impl Record {
                     }
                 });
             }
-            ArgumentKind::Part(PartType::Records(ty, _)) => record(ty, &place),
-            ArgumentKind::Part(PartType::Buffers(buffer)) => element(buffer, &place),
-            ArgumentKind::Array(buffer, _) => element(buffer, &place),
+            FieldKind::Part(PartType::Records(ty, _)) => record(ty, &place),
+            FieldKind::Part(PartType::Buffers(buffer)) => element(buffer, &place),
+            FieldKind::Array(buffer, _) => element(buffer, &place),
         };
         let documented = format!("Returns the setters of an element of the field `{name}`.");
         Some(quote! {

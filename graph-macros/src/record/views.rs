@@ -3,8 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Field, Record};
-use crate::graph::signature::ArgumentKind;
+use super::{Field, FieldKind, Record};
 
 impl Record {
     /// Returns the types of the views, and what makes them.
@@ -26,7 +25,7 @@ impl Record {
             let (name, bound) = (&field.name, field.bound("'v"));
             let documented = format!("The field `{name}`.");
             let ty = match &field.kind {
-                ArgumentKind::Scalar(ty) => quote!(#ty),
+                FieldKind::Scalar(ty) => quote!(#ty),
                 _ => quote!(<#borrow #bound as ::cuweave::__private::Lend<'v>>::View),
             };
             quote!(#[doc = #documented] pub #name: #ty)

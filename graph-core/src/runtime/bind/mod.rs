@@ -12,6 +12,7 @@
 mod bound;
 mod buffer;
 mod buffer_view;
+mod host;
 mod ledger;
 mod lend;
 mod lending;
@@ -30,6 +31,7 @@ pub use bound::{
     Shared, SharedPinned, Taken,
 };
 pub use buffer::{BoundBuffer, Buffer};
+pub use host::{BindHost, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::Generation;
 pub use lend::Lend;
 pub use lending::Lender;

@@ -4,9 +4,11 @@ use crate::expand::{Frame, FrameId};
 use crate::index::Vector;
 use crate::table::TableHandle;
 
-use crate::runtime::error::Result;
+use crate::runtime::error::{Error, Result};
 use crate::runtime::statements::{Dim, Evaluation};
 use crate::runtime::token::Token;
+
+use super::capture::Capture;
 
 /// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
 pub trait Body {
@@ -25,11 +27,17 @@ pub trait Body {
 
     /// Calls `enter` with the body of the function that a step calls.
     fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token);
+
+    /// Runs the body of a library call. Graph functions have none.
+    fn capture(&self, capture: &mut Capture<'_>, token: Token) -> Result<()> {
+        let _ = token;
+        Err(Error::Plan(format!("{capture:?} is no library call")))
+    }
 }
 
 /// An item of a graph function whose parameter of that index can be set in graphs that call it.
 #[diagnostic::on_unimplemented(
-    message = "argument {I} of the graph function `{Self}` has no setter",
+    message = "argument {I} of `{Self}` has no setter",
     label = "the graph is built for one value of it",
     note = "build the graph again for another value"
 )]

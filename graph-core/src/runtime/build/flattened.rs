@@ -204,7 +204,8 @@ impl Reach<'_> {
             let in_bounds = |scalar: &ScalarId| {
                 in_a_record && structure.leaf_scalars.iter().any(|mentioned| mentioned.contains(scalar))
             };
-            scalars.iter().any(|scalar| declared[*scalar].fixed || in_bounds(scalar))
+            let captured = frame.table.capture().is_some();
+            scalars.iter().any(|scalar| captured || declared[*scalar].fixed || in_bounds(scalar))
         });
         let templates: Vector<FrameId, Templates> = frames
             .iter()
@@ -260,7 +261,7 @@ fn passed(
                     }
                 }
             }
-            Argument::Scalar { .. } | Argument::Access(_) | Argument::Moved(_) => {}
+            Argument::Scalar { .. } | Argument::Host(_) | Argument::Access(_) | Argument::Moved(_) => {}
         }
     }
     found

@@ -41,6 +41,7 @@ impl Evaluation<'_> {
             let step = flat.frames[*frame].table.steps[*template];
             match flat.checked.program().statements[statement].kind.lifetime() {
                 Some(lifetime) => self.memory(lifetime),
+                None if flat.is_captured(statement) => self.capture(),
                 None => self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?,
             }
         }

@@ -6,6 +6,7 @@
 //!   the flat program that it gives; `recursion`: calls that have no end;
 //! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
+//! - `capture`, `captured`: the nodes of library calls;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
 //! - `hook`: the way for tests to hand the driver a broken plan.
@@ -13,6 +14,8 @@
 mod answers;
 mod batches;
 mod body;
+mod capture;
+mod captured;
 mod checks;
 mod definition;
 mod flattened;
@@ -35,6 +38,7 @@ mod tables;
 
 pub(crate) use answers::Asked;
 pub use body::{Body, Sets};
+pub use capture::Capture;
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub(crate) use definition::Definition;
 pub(crate) use flattened::{Built, Flattened};

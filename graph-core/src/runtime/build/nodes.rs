@@ -3,17 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::index::{Vector, size};
+use crate::index::{Index, Vector, size};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId};
 use crate::layout::ALIGNMENT;
 use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What};
 
-use crate::runtime::cuda::{Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record};
+use crate::runtime::cuda::{
+    CaptureStream, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
+};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::runtime::observe::annotate::{self, Annotated};
 use crate::runtime::statements::{Adding, Emission, Open, Record, address};
 
+use super::body::Body;
+use super::capture::Captured;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::planning::Planned;
@@ -25,8 +29,12 @@ pub(crate) struct Nodes {
     pub exec: RawExec,
     /// The operations that the nodes are made of.
     pub operations: Arc<Operations>,
-    /// One node for each operation.
+    /// One node for each operation; for a library call one of its frontier, or none.
     pub nodes: Vector<OperationId, Node>,
+    /// The nodes of library calls.
+    pub captured: BTreeMap<OperationId, Captured>,
+    /// The stream that captures, while nodes are added.
+    pub stream: Option<CaptureStream>,
     /// One record for each statement.
     pub records: Vector<StatementId, Record>,
     /// The values of the launches' parameters.
@@ -61,6 +69,8 @@ impl Nodes {
             graph: RawGraph::NONE,
             exec: RawExec::NONE,
             nodes: Vector::with_capacity(planned.operations.list.len()),
+            captured: BTreeMap::new(),
+            stream: None,
             operations: planned.operations,
             records,
             words,
@@ -86,6 +96,7 @@ impl Nodes {
     pub fn replace(&mut self, definition: &Definition, planned: Planned) {
         self.destroy_graph(definition);
         self.nodes.clear();
+        self.captured.clear();
         self.operations = planned.operations;
         self.batches = Batches::new(planned.variants);
         self.left_alone = planned.left_alone;
@@ -106,17 +117,34 @@ impl Nodes {
     }
 
     /// Adds every node, in order. `memories` holds the addresses of the memories that no node allocates, and `inside` the
-    /// buffers in each memory.
+    /// buffers in each memory. `body` runs the bodies of library calls.
     pub fn add_nodes(
         &mut self,
         definition: &mut Definition,
+        body: &dyn Body,
         memories: &mut Vector<MemoryId, u64>,
         inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<()> {
         let operations = self.operations.clone();
-        self.add_all(definition, operations.list.as_slice(), memories, inside)?;
+        let mut full = Vec::new();
+        let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
+        self.stream = None;
+        added?;
+        self.note_full(&full);
         annotate::annotate(&self.annotated(definition));
         Ok(())
+    }
+
+    /// Takes back programmatic edges that were added as full ones.
+    fn note_full(&mut self, full: &[OperationId]) {
+        if full.is_empty() {
+            return;
+        }
+        let operations = Arc::make_mut(&mut self.operations);
+        operations.overlapped -= full.len();
+        for &operation in full {
+            operations.list[operation].programmatic = None;
+        }
     }
 
     /// Replaces the notes of which of these statements are not proved to write all.
@@ -136,6 +164,7 @@ impl Nodes {
             operations: &self.operations,
             records: &self.records,
             nodes: &self.nodes,
+            captured: self.captured.iter().map(|(&at, captured)| (at, captured.nodes.as_slice())).collect(),
             bases: &self.bases,
             graph: self.graph,
             exec: self.exec,
@@ -197,20 +226,42 @@ impl Nodes {
         }
     }
 
+    /// Adds the nodes in their order. `full` receives the operations whose programmatic edge comes out of a library call that does
+    /// not end in one kernel, and is a full one therefore.
     fn add_all(
         &mut self,
         definition: &mut Definition,
+        body: &dyn Body,
         list: &[Operation],
-        memories: &mut Vector<MemoryId, u64>,
-        inside: &Vector<MemoryId, Vec<BufferId>>,
+        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
+        full: &mut Vec<OperationId>,
     ) -> Result<()> {
         let mut after = Vec::new();
         for operation in list {
+            let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
+                Some(captured) => captured.ends_in_kernel,
+                None => true,
+            });
+            if programmatic != operation.programmatic {
+                full.push(OperationId::new(self.nodes.len()));
+            }
             after.clear();
-            let full = operation.after.iter().filter(|&&before| operation.programmatic != Some(before));
-            after.extend(full.map(|&before| self.nodes[before]));
-            let node = self.add(definition, operation, &after, memories, inside)?;
-            if let Some(before) = operation.programmatic {
+            let before = operation.after.iter().filter(|&&before| programmatic != Some(before));
+            before.for_each(|&before| self.ends(before, &mut after));
+            if !self.captured.is_empty() {
+                // Calls that captured nothing have the nodes before them for a frontier.
+                after.sort_unstable();
+                after.dedup();
+            }
+            let node = if operation.what == What::Statement(Kind::Capture(())) {
+                let captured = self.capture(definition, body, operation, &after)?;
+                let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
+                self.captured.insert(OperationId::new(self.nodes.len()), captured);
+                node
+            } else {
+                self.add(definition, operation, &after, memories, inside)?
+            };
+            if let Some(before) = programmatic {
                 definition
                     .driver
                     .add_programmatic_edge(self.graph, self.nodes[before], node, operation.launch_order)
@@ -221,6 +272,14 @@ impl Nodes {
             self.nodes.push(node);
         }
         Ok(())
+    }
+
+    /// Adds the nodes to a list that whatever comes after an operation depends on.
+    fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
+        match self.captured.get(&operation) {
+            Some(captured) => list.extend_from_slice(&captured.frontier),
+            None => list.push(self.nodes[operation]),
+        }
     }
 
     fn add(
@@ -340,7 +399,9 @@ impl Nodes {
     /// Instantiates the nodes that are added.
     pub(crate) fn instantiate(&mut self, definition: &Definition) -> Result<()> {
         self.exec = definition.driver.instantiate(self.graph).map_err(|(failure, node)| {
-            let blamed = self.nodes.position(|&other| other == node);
+            let of_call = |captured: &Captured| captured.nodes.contains(&node);
+            let of_call = self.captured.iter().find(|(_, captured)| of_call(captured)).map(|(&at, _)| at);
+            let blamed = of_call.or_else(|| self.nodes.position(|&other| other == node));
             Error::driver(failure, blamed.map(|at| self.at(definition.program(), &self.operations.list[at])))
         })?;
         Ok(())

@@ -182,7 +182,11 @@ impl Asked<'_> {
         }
         let program = &source.program;
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
-        let moving = lengths.map(|dim| &source.polys[dim]).filter(|poly| poly.as_constant().is_none());
+        // A library call keeps the addresses that it was given.
+        let calls = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Capture(_)));
+        let given = calls.flat_map(|call| call.accesses.iter()).flat_map(|access| [access.lo, access.hi]);
+        let moving =
+            lengths.chain(given).map(|dim| &source.polys[dim]).filter(|poly| poly.as_constant().is_none());
         moving.for_each(|poly| fixed.extend(self.symbols.scalars(poly)));
         fixed
     }

@@ -77,6 +77,12 @@ impl Program {
                     let (element, name) = self.element(part.buffer);
                     Source::Buffer(element, name)
                 }
+                (_, Parameter::Host { .. }) => {
+                    let message =
+                        format!("`{function}` takes a host value, `{name}`, and a builder has none");
+                    let help = "call it in a function of `#[graph]`";
+                    return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
+                }
                 (_, Parameter::Scalar(_)) => return Err(self.unfit_scalar(&site, argument, &function, name)),
                 (
                     _,

@@ -1,6 +1,7 @@
 //! The statements of a builder's graph as they are evaluated: what generated code is for a graph function.
 
 use std::any::TypeId;
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -107,6 +108,7 @@ impl Stage for Called {
     type Fill = Fill;
     type Copy = ();
     type Call = Call;
+    type Capture = Infallible;
     type Memory = BufferId;
 }
 
@@ -235,6 +237,7 @@ impl Body for Values<'_> {
                 }
             }
             Kind::Copy(()) => evaluation.copy(),
+            Kind::Capture(never) => match *never {},
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }

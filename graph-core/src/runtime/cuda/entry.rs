@@ -99,6 +99,8 @@ entry_points! {
         cuStreamDestroy(Stream);
         cuStreamGetId(Stream, *mut u64);
         cuStreamIsCapturing(Stream, *mut u32);
+        cuStreamBeginCaptureToGraph(Stream, RawGraph, *const Node, *const EdgeData, usize, u32);
+        cuStreamEndCapture(Stream, *mut RawGraph);
         cuStreamWaitEvent(Stream, Event, u32);
         cuStreamSynchronize(Stream);
         cuEventCreate(*mut Event, u32);
@@ -123,6 +125,7 @@ entry_points! {
         cuGraphAddMemcpyNode(*mut Node, RawGraph, *const Node, usize, *const MemcpyParams, Context);
         cuGraphAddMemAllocNode(*mut Node, RawGraph, *const Node, usize, *mut AllocParams);
         cuGraphAddMemFreeNode(*mut Node, RawGraph, *const Node, usize, u64);
+        cuGraphNodeGetType(Node, *mut u32);
         cuGraphInstantiateWithParams(*mut RawExec, RawGraph, *mut InstantiateParams);
         cuGraphExecDestroy(RawExec);
         cuGraphUpload(RawExec, Stream);
@@ -136,6 +139,9 @@ entry_points! {
     }
     exported {
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
+        cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
+        cuStreamGetCaptureInfo_v2(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut usize);
+        cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
     }
     optional {
         cuLogsCurrent = 12090(*mut u32, u32);

@@ -22,6 +22,8 @@ pub const INVALID_PTX: u32 = 218;
 pub const UNSUPPORTED_PTX_VERSION: u32 = 222;
 /// `CUDA_ERROR_CAPTURED_EVENT`: the event was last recorded in a capture.
 pub const CAPTURED_EVENT: u32 = 907;
+/// `CUDA_ERROR_STREAM_CAPTURE_UNJOINED`: a stream that was captured too has work that the capturing stream does not wait for.
+pub const CAPTURE_UNJOINED: u32 = 904;
 /// `CUDA_ERROR_UNKNOWN`.
 pub const UNKNOWN: u32 = 999;
 /// `CUDA_ERROR_NOT_SUPPORTED`.

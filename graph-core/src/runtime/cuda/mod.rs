@@ -11,7 +11,7 @@
 //!
 //! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles` their types;
 //! - `functions`, `streams`, `mappings`, `graphs`: the calls, by what they are about; `params`: the parameters of nodes;
-//! - `buffers`: the places that open or make cudarc's own types; `aside`: buffers that end while their stream captures;
+//! - `capture`: captures of a stream's work into a graph; `buffers`: the places that open or make cudarc's own types; `aside`: buffers that end while their stream captures;
 //!   `quiet`: cudarc's context object of the runtime's own; `any_bits`: element types without invalid bits;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
@@ -19,6 +19,7 @@
 mod any_bits;
 mod aside;
 mod buffers;
+mod capture;
 mod entry;
 mod failure;
 mod functions;
@@ -33,10 +34,11 @@ mod streams;
 pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
 pub use aside::Own;
 pub use buffers::{Keep, Lent, Made, PinnedViewMut, guarded, held, pinned_parts};
+pub use capture::{CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind};
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
-    Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome, UNSUPPORTED_PTX_VERSION,
-    code_of, known, record,
+    CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,
+    UNSUPPORTED_PTX_VERSION, code_of, known, record,
 };
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 pub use params::{

@@ -124,6 +124,7 @@ pub(super) struct InstantiateParams {
 
 /// The kind of an edge: `CUgraphEdgeData`.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub(super) struct EdgeData {
     pub(super) from_port: u8,
     pub(super) to_port: u8,

@@ -94,7 +94,8 @@ impl Quiet {
     }
 }
 
-fn object(ctx: &CudaContext) -> std::result::Result<Arc<CudaContext>, DriverError> {
+/// Returns another object of a context. It must never be dropped: that would end the context.
+pub fn object(ctx: &CudaContext) -> std::result::Result<Arc<CudaContext>, DriverError> {
     if !ctx.is_primary() {
         // SAFETY: the context lives, and the object is never dropped.
         return unsafe { CudaContext::from_raw_context(ctx.ordinal(), ctx.cu_device(), ctx.cu_ctx()) };

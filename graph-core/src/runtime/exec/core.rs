@@ -12,7 +12,7 @@ use crate::ir::{Memory, StatementId};
 use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Slot};
-use crate::runtime::build::{Definition, Nodes, apply_hook, plan};
+use crate::runtime::build::{Body, Definition, Nodes, apply_hook, plan};
 use crate::runtime::context;
 use crate::runtime::cuda::Outcome;
 use crate::runtime::error::{Error, Result, at_buffer};
@@ -85,8 +85,8 @@ impl Core {
         })
     }
 
-    /// Adds all nodes.
-    pub(crate) fn add_nodes(&mut self) -> Result<()> {
+    /// Adds all nodes. `body` runs the bodies of library calls.
+    pub(crate) fn add_nodes(&mut self, body: &dyn Body) -> Result<()> {
         let addresses = self.operands.list.iter().map(|operand| operand.address);
         self.nodes.create(&self.definition, addresses)?;
         let inside = self.nodes.inside();
@@ -103,7 +103,7 @@ impl Core {
                 self.nodes.place(&inside[at], start + offset);
             }
         }
-        self.nodes.add_nodes(&mut self.definition, &mut memories, &inside)?;
+        self.nodes.add_nodes(&mut self.definition, body, &mut memories, &inside)?;
         self.make_slots()
     }
 
@@ -124,7 +124,7 @@ impl Core {
         error: Error,
         anew: impl FnOnce(&mut Core) -> Result<()>,
     ) -> Result<()> {
-        if !self.nodes.is_changed() {
+        if !self.nodes.is_changed() || matches!(error, Error::Call { .. }) {
             return Err(error);
         }
         self.replan(self.temporaries.lowering, Allowed::default())?;
@@ -164,11 +164,11 @@ impl Core {
     }
 
     /// Instantiates the graph; if that fails, with the launches as written.
-    pub(crate) fn instantiate(&mut self) -> Result<()> {
+    pub(crate) fn instantiate(&mut self, body: &dyn Body) -> Result<()> {
         context::enter(self.definition.driver, &self.definition.ctx)?;
         self.nodes.instantiate(&self.definition).or_else(|error| {
             self.as_written(error, |core| {
-                core.add_nodes()?;
+                core.add_nodes(body)?;
                 core.nodes.instantiate(&core.definition)
             })
         })
@@ -182,6 +182,7 @@ impl Core {
             records: self.nodes.records.as_slice(),
             open: &self.nodes.open,
             left_alone: &self.nodes.left_alone,
+            captured: self.nodes.captured.values().map(|captured| captured.nodes.len()).sum(),
         }
     }
 }

@@ -139,7 +139,7 @@ impl<A: GraphFn> Graph<A> {
     ///
     /// A failure of the driver, for example for lack of memory.
     pub fn instantiate(mut self) -> Result<A::Exec> {
-        self.core.instantiate()?;
+        self.core.instantiate(&self.args.values(Token))?;
         Ok(self.into_exec())
     }
 
@@ -153,7 +153,7 @@ impl<A: GraphFn> Graph<A> {
     ///
     /// A pool of another context; sizes that cannot be planned; a failure of the driver, for example for lack of memory.
     pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
-        self.core.instantiate_in(pool)?;
+        self.core.instantiate_in(&self.args.values(Token), pool)?;
         Ok(self.into_exec())
     }
 

@@ -91,7 +91,10 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let nodes = Nodes::new(&definition, (records, words), open, planned);
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
     let planned = Instant::now();
-    core.add_nodes().or_else(|error| core.as_written(error, Core::add_nodes))?;
+    {
+        let body = args.values(Token);
+        core.add_nodes(&body).or_else(|error| core.as_written(error, |core| core.add_nodes(&body)))?;
+    }
     core.times = BuildTimes {
         evaluated: evaluated - began,
         planned: planned - evaluated,

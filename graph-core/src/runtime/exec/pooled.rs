@@ -3,6 +3,7 @@
 use crate::ir::Memory;
 use crate::launches::Allowed;
 
+use crate::runtime::build::Body;
 use crate::runtime::context;
 use crate::runtime::cuda::Stream;
 use crate::runtime::error::{Error, Result};
@@ -12,7 +13,7 @@ use super::core::Core;
 
 impl Core {
     /// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
-    pub(crate) fn instantiate_in(&mut self, pool: &ArenaPool) -> Result<()> {
+    pub(crate) fn instantiate_in(&mut self, body: &dyn Body, pool: &ArenaPool) -> Result<()> {
         let shared = pool.shared();
         if **shared.stream.context() != *self.definition.ctx {
             return Err(Error::PoolOfOtherContext { function: self.definition.program().name.to_string() });
@@ -23,7 +24,7 @@ impl Core {
         self.replan(Some(Memory::Owned), allowed)?;
         self.temporaries.pool = Some(shared.clone());
         let anew = |core: &mut Core| {
-            core.add_nodes()?;
+            core.add_nodes(body)?;
             core.nodes.instantiate(&core.definition)
         };
         anew(self).or_else(|error| self.as_written(error, anew))

@@ -11,7 +11,7 @@ use crate::ir::{BufferId, StatementId};
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{Asked, Flattened, Shift, check_new_overlap, check_operands};
 use crate::runtime::context;
-use crate::runtime::error::{At, Error, Result};
+use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::observe::annotate;
 use crate::runtime::statements::{Evaluation, Open, Record};
 use crate::runtime::token::Token;
@@ -57,7 +57,7 @@ impl<A: GraphFn> ExecCore<A> {
             let file = self.core.definition.program().file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 }),
-                reason: "reaches a length, a loop or a choice, or a bound whose ranges are right for this value alone, and cannot be set".to_owned(),
+                reason: "reaches a length, a loop, a choice or a library call, or a bound whose ranges are right for this value alone, and cannot be set".to_owned(),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
@@ -159,6 +159,7 @@ impl Core {
         if !exchanged {
             apart?;
         }
+        core.not_captured(first, new.len())?;
         core.rebind(first, &new)?;
         annotate::moved(&core.nodes.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
@@ -241,6 +242,20 @@ impl Core {
                 users.sort_unstable();
                 users.dedup();
                 users
+            }
+        }
+    }
+
+    /// Checks that no library call uses the buffers from `first` on: it keeps the addresses that it was captured with.
+    fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
+        let users = self.users(first, count);
+        match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {
+            None => Ok(()),
+            Some(call) => {
+                let program = self.definition.program();
+                let buffer = &program.buffers[BufferId::new(first)].name;
+                let reason = format!("is a library call, which keeps the address of `{buffer}`");
+                Err(Error::BuildAgain { at: at_statement(program, call), reason })
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Passes the names of nodes and buffers to the simulated driver: its checks are then per buffer, and its reports name the user's
 //! statements.
 
+use std::collections::BTreeMap;
+
 use crate::index::{Vector, narrow};
 use crate::ir::{BufferId, DimId, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
@@ -16,6 +18,8 @@ pub(crate) struct Annotated<'n> {
     pub operations: &'n Operations,
     pub records: &'n Vector<StatementId, Record>,
     pub nodes: &'n Vector<OperationId, Node>,
+    /// The nodes of library calls.
+    pub captured: BTreeMap<OperationId, &'n [Node]>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
     pub graph: RawGraph,
@@ -66,9 +70,13 @@ pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
 pub(crate) fn annotate(graph: &Annotated<'_>) {
     let Some(simulator) = Simulator::get() else { return };
     let program = graph.program;
-    for (operation, &node) in graph.operations.list.iter().zip(graph.nodes) {
+    for ((at, operation), &node) in graph.operations.list.enumerate().zip(graph.nodes) {
         let line = operation.sources.first().map_or(0, |&source| program.statements[source].line);
-        simulator.name_node(node, &operation.name, &program.file, line);
+        let file = operation.sources.first().and_then(|&source| program.statements[source].file.as_ref());
+        let file = file.unwrap_or(&program.file);
+        for &node in graph.captured.get(&at).copied().unwrap_or(&[node]) {
+            simulator.name_node(node, &operation.name, file, line);
+        }
         if operation.sources.len() > 1 {
             name_members(graph, simulator, operation, node);
         }
@@ -79,8 +87,11 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
         if let Some(operation) = graph.operations.of_statement[statement] {
             let sources = &graph.operations.list[operation].sources;
             let member = sources.binary_search(&statement).ok().filter(|_| sources.len() > 1);
-            let user = (graph.nodes[operation], member.map(narrow));
-            declared.accesses.iter().for_each(|access| users[access.buffer].push(user));
+            let nodes = graph.captured.get(&operation).copied();
+            let nodes = nodes.unwrap_or(std::slice::from_ref(&graph.nodes[operation]));
+            for access in declared.accesses.iter() {
+                users[access.buffer].extend(nodes.iter().map(|&node| (node, member.map(narrow))));
+            }
         }
     }
     for buffer in shown(graph) {
@@ -92,7 +103,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
             graph.graph,
             &PlannedBuffer {
                 name: &declared.name,
-                file: &program.file,
+                file: declared.file.as_ref().unwrap_or(&program.file),
                 line: declared.line,
                 planned: inside && !program.outputs.contains(&buffer),
                 address: graph.bases[buffer],

@@ -27,6 +27,8 @@ pub(crate) struct Subject<'g> {
     pub open: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: &'g [LeftAlone],
+    /// The number of nodes that library calls captured.
+    pub captured: usize,
 }
 
 /// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
@@ -41,6 +43,10 @@ pub struct Report {
     pub fills: usize,
     /// The number of copies.
     pub copies: usize,
+    /// The number of library calls.
+    pub calls: usize,
+    /// The number of nodes that the library calls captured.
+    pub captured: usize,
     /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
     /// The number of alloc nodes.
@@ -49,7 +55,7 @@ pub struct Report {
     pub frees: usize,
     /// The number of dependencies between launches, fills and copies before transitive reduction.
     pub edges_before_reduction: usize,
-    /// The number of edges of the graph, those of memory nodes included.
+    /// The number of edges of the graph, those of memory nodes included. A library call counts as one node.
     pub edges: usize,
     /// The length of the longest path, in launches, fills and copies.
     pub depth: usize,
@@ -248,7 +254,7 @@ impl fmt::Display for Plan {
 impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
-        let Counts { kernels, fills, copies, hubs, allocs, frees } = operations.counts();
+        let Counts { kernels, fills, copies, calls, hubs, allocs, frees } = operations.counts();
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
@@ -267,6 +273,8 @@ impl Report {
             kernels,
             fills,
             copies,
+            calls,
+            captured: graph.captured,
             hubs,
             allocs,
             frees,
@@ -312,7 +320,7 @@ impl Report {
     /// Returns the number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        self.kernels + self.fills + self.copies + self.hubs + self.allocs + self.frees
+        self.kernels + self.fills + self.copies + self.captured + self.hubs + self.allocs + self.frees
     }
 }
 
@@ -367,12 +375,15 @@ fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { kernels, fills, copies, hubs, allocs, frees, .. } = self;
+        let Report { kernels, fills, copies, calls, captured, hubs, allocs, frees, .. } = self;
         writeln!(
             f,
             "{} nodes: {kernels} kernels, {fills} fills, {copies} copies, {hubs} hubs, {allocs} allocs, {frees} frees",
             self.nodes()
         )?;
+        if *calls > 0 {
+            writeln!(f, "{calls} library calls, captured as {captured} nodes")?;
+        }
         writeln!(
             f,
             "{} edges, {} before reduction; depth {}",

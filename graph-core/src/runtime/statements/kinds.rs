@@ -35,6 +35,7 @@ impl Stage for Evaluated {
     type Fill = FillRecord;
     type Copy = ();
     type Call = Infallible;
+    type Capture = ();
     type Memory = ();
 }
 
@@ -96,6 +97,11 @@ impl Evaluation<'_> {
         Ok(())
     }
 
+    /// Records the next statement, a library call: its values are given when its nodes are captured.
+    pub(crate) fn capture(&mut self) {
+        self.records.push(Kind::Capture(()));
+    }
+
     /// Records the next statement, which allocates or frees: it has no values.
     pub(crate) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
         self.records.push(match lifetime {
@@ -122,7 +128,7 @@ impl Record {
         match record {
             Kind::Launch(launch) => (size(launch.first), launch.kernel.words),
             Kind::Fill(fill) => fill.words(),
-            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => (0, 0),
+            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => (0, 0),
         }
     }
 
@@ -132,7 +138,7 @@ impl Record {
         match self {
             Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
             Kind::Fill(fill) => Kind::Fill(fill.at(first)),
-            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => self,
+            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => self,
         }
     }
 
@@ -151,7 +157,7 @@ impl Record {
                 self
             }
             Kind::Fill(fill) => fill.resolve(emission, statement, modules, words)?.map_or(self, Kind::Launch),
-            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => self,
+            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => self,
         })
     }
 
@@ -166,7 +172,8 @@ impl Record {
             Kind::Launch(launch) => with(&LaunchNode::of(&launch)),
             Kind::Fill(fill) => with(&fill.node(emission, statement)),
             Kind::Copy(()) => with(&Copying::of(emission, statement)),
-            Kind::Alloc(()) | Kind::Free(()) => {
+            // The nodes of a library call are captured.
+            Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => {
                 let at = at_statement(emission.program, statement);
                 return Err(Error::Plan(format!("{at} was not evaluated")));
             }

@@ -32,6 +32,11 @@ impl Lowering<'_> {
                     }
                 }
                 ArgumentKind::Scalar(_) => None,
+                ArgumentKind::Host(host) => {
+                    let binding = Binding::Host { argument: at, resource: host.resource };
+                    self.scopes.bind(&argument.name, binding);
+                    None
+                }
                 ArgumentKind::Buffer(ty) => {
                     let view = self.argument(&argument.name, argument.name.to_string(), ty);
                     let id = view.buffer;
@@ -65,7 +70,10 @@ impl Lowering<'_> {
             ArgumentKind::Part(PartType::Records(_, None) | PartType::Buffers(_)) => {
                 self.count(&syn::parse_quote!(#name))
             }
-            ArgumentKind::Part(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
+            ArgumentKind::Part(_)
+            | ArgumentKind::Host(_)
+            | ArgumentKind::Buffer(_)
+            | ArgumentKind::Array(..) => {
                 let what = "`#[at_least(n)]` stands on scalars and slices";
                 let _ = self.refuse(name, what, "remove it: the lengths of buffers are declared");
                 return;

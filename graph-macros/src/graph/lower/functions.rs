@@ -35,6 +35,16 @@ impl Lowering<'_> {
         let mut faulty = false;
         let mut whole: Vec<(Place, &Expr)> = Vec::new();
         for argument in &call.args {
+            if let Some(host) = self.host(argument) {
+                match self.passed(&host, &bindings) {
+                    Ok(name) => {
+                        bindings.push(Argument::Host(host.argument));
+                        arguments.push(LaunchArgument::Scalar(Box::new(name)));
+                    }
+                    Err(Reported) => faulty = true,
+                }
+                continue;
+            }
             match self.call_argument(argument, &text) {
                 Ok(Passed::Scalar) => {
                     let value = self.substituted(argument);

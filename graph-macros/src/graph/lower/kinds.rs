@@ -49,7 +49,9 @@ impl Word {
 pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     let Evaluated { syntax, .. } = of;
     match of.statement.kind {
-        Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
+        Kind::Call(_) | Kind::Capture(()) | Kind::Alloc(_) | Kind::Free(_) => {
+            quote!(::core::result::Result::Ok(()))
+        }
         Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
             let (from, to) = (of.element_of(0, false), of.element_of(1, true));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::same(#from, #to););

@@ -43,6 +43,10 @@ impl Lowering<'_> {
                     "this names a statement, not a buffer",
                     "pass an allocation or an argument",
                 )),
+                Some(Binding::Host { .. }) => match path.path.get_ident() {
+                    Some(name) => Err(self.host_elsewhere(name)),
+                    None => Ok(None),
+                },
                 Some(Binding::Number) | None => Ok(None),
             },
             Expr::Field(_) => match self.place(expr)? {

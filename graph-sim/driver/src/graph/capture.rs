@@ -89,26 +89,17 @@ impl State {
         if self.capture_of(stream).is_some() {
             return Err(Status::ILLEGAL_STATE);
         }
-        let (graph, dependencies, given) = match graph {
+        let (graph, dependencies) = match graph {
             Some((graph, dependencies)) => {
                 self.graph(graph)?;
-                (graph, dependencies, true)
+                (graph, dependencies)
             }
-            None => (self.create_graph(), Vec::new(), false),
+            None => (self.create_graph(), Vec::new()),
         };
         let id = self.id();
         let streams = BTreeMap::from([(stream, dependencies)]);
         let thread = std::thread::current().id();
-        self.captures.push(Capture {
-            id,
-            origin: stream,
-            graph,
-            given,
-            mode,
-            thread,
-            broken: false,
-            streams,
-        });
+        self.captures.push(Capture { id, origin: stream, graph, mode, thread, broken: false, streams });
         Ok(())
     }
 
@@ -125,9 +116,8 @@ impl State {
         let capture = self.captures.remove(at);
         let joined = self.leaves_are_in(&capture, stream);
         if capture.broken || !joined {
-            if !capture.given {
-                self.remove_graph(capture.graph);
-            }
+            // Also a graph that the program gave: its handle is of no use from then on.
+            self.remove_graph(capture.graph);
             let why = if capture.broken {
                 Status::STREAM_CAPTURE_INVALIDATED
             } else {

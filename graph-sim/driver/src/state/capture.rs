@@ -12,8 +12,6 @@ pub struct Capture {
     pub origin: u64,
     /// The graph that it fills.
     pub graph: u64,
-    /// True if the graph is the program's already.
-    pub given: bool,
     /// `CU_STREAM_CAPTURE_MODE_*`.
     pub mode: u32,
     /// The thread that began it.

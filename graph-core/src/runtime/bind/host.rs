@@ -1,0 +1,146 @@
+//! Host values: arguments that library calls are given, and that no node uses.
+
+use std::cell::{RefCell, RefMut};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A bound host value, `&T` in a graph function: borrowed, or shared by an `Arc`.
+pub enum Host<'a, T: ?Sized> {
+    /// Borrowed for the life of the graph and its exec.
+    Borrowed(&'a T),
+    /// Kept by the graph and its exec.
+    Shared(Arc<T>),
+}
+
+impl<T: ?Sized> Deref for Host<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Host::Borrowed(value) => value,
+            Host::Shared(value) => value,
+        }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Host<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Host::Borrowed(_) => "Host::Borrowed",
+            Host::Shared(_) => "Host::Shared",
+        })
+    }
+}
+
+/// A type that binds to a host value `&T`: `&T` or `Arc<T>`.
+///
+/// A host value whose own device memory the nodes use is passed as an `Arc`, so that an exec that is forgotten keeps it.
+#[diagnostic::on_unimplemented(
+    message = "this does not bind to a host value `&{T}`",
+    label = "`{Self}` is neither `&{T}` nor `Arc<{T}>`"
+)]
+pub trait BindHost<'a, T: ?Sized> {
+    /// Binds it.
+    #[doc(hidden)]
+    fn bind_host(self) -> Host<'a, T>;
+}
+
+impl<'a, T: ?Sized> BindHost<'a, T> for &'a T {
+    fn bind_host(self) -> Host<'a, T> {
+        Host::Borrowed(self)
+    }
+}
+
+impl<'a, T: ?Sized> BindHost<'a, T> for Arc<T> {
+    fn bind_host(self) -> Host<'a, T> {
+        Host::Shared(self)
+    }
+}
+
+impl<'a, T: ?Sized> BindHost<'a, T> for Host<'a, T> {
+    fn bind_host(self) -> Host<'a, T> {
+        self
+    }
+}
+
+/// A bound resource, `&mut T` in a graph function: one library call after the other is given it.
+pub struct Resource<'a, T: ?Sized>(RefCell<&'a mut T>);
+
+impl<'a, T: ?Sized> Resource<'a, T> {
+    /// Gives the reference back.
+    pub fn into_inner(self) -> &'a mut T {
+        self.0.into_inner()
+    }
+
+    /// Returns it as calls are given it.
+    #[doc(hidden)]
+    pub fn lend(&self) -> Lent<'_, T> {
+        Lent(&self.0)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Resource<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resource")
+    }
+}
+
+/// A type that binds to a resource `&mut T`: `&mut T`.
+#[diagnostic::on_unimplemented(
+    message = "this does not bind to a resource `&mut {T}`",
+    label = "`{Self}` is not `&mut {T}`"
+)]
+pub trait BindResource<'a, T: ?Sized> {
+    /// Binds it.
+    #[doc(hidden)]
+    fn bind_resource(self) -> Resource<'a, T>;
+}
+
+impl<'a, T: ?Sized> BindResource<'a, T> for &'a mut T {
+    fn bind_resource(self) -> Resource<'a, T> {
+        Resource(RefCell::new(self))
+    }
+}
+
+impl<'a, T: ?Sized> BindResource<'a, T> for Resource<'a, T> {
+    fn bind_resource(self) -> Resource<'a, T> {
+        self
+    }
+}
+
+/// A resource as calls pass it on. The lifetime of the reference behind it is not part of its type.
+pub struct Lent<'v, T: ?Sized>(&'v dyn Lend<T>);
+
+impl<'v, T: ?Sized> Lent<'v, T> {
+    /// Lends the value; `None` while it is lent already.
+    pub fn value(self) -> Option<RefMut<'v, T>> {
+        self.0.lend()
+    }
+}
+
+impl<T: ?Sized> Copy for Lent<'_, T> {}
+
+impl<T: ?Sized> Clone for Lent<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Lent<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lent")
+    }
+}
+
+/// A place that lends a value.
+trait Lend<T: ?Sized> {
+    /// Lends it; `None` while it is lent already.
+    fn lend(&self) -> Option<RefMut<'_, T>>;
+}
+
+impl<T: ?Sized> Lend<T> for RefCell<&mut T> {
+    fn lend(&self) -> Option<RefMut<'_, T>> {
+        Some(RefMut::map(self.try_borrow_mut().ok()?, |value| &mut **value))
+    }
+}

@@ -1,0 +1,95 @@
+//! The nodes of library calls among the others of a graph.
+
+use crate::ir::{Kind, StatementId};
+use crate::operation::Operation;
+use crate::table::Parameter;
+
+use crate::runtime::cuda::{CaptureStream, Node, RawGraph};
+use crate::runtime::error::{Error, Result};
+use crate::runtime::statements::Emission;
+use crate::runtime::token::Token;
+
+use super::body::{Body, enter};
+use super::capture::{Capture, Captured};
+use super::definition::Definition;
+use super::flattened::Flattened;
+use super::nodes::Nodes;
+
+impl Nodes {
+    /// Captures the nodes of a library call. After a failure that spoils the graph, the nodes have none.
+    pub(super) fn capture(
+        &mut self,
+        definition: &mut Definition,
+        body: &dyn Body,
+        operation: &Operation,
+        after: &[Node],
+    ) -> Result<Captured> {
+        let statement = operation.sources[0];
+        let at = self.at(definition.program(), operation);
+        let failed = |failure| Error::driver(failure, Some(at.clone()));
+        definition.driver.enter(definition.context).map_err(failed)?;
+        let flat = &definition.flat;
+        let frame = flat.instances[statement].frame;
+        let callee = flat.frames[frame].table.clone();
+        let memory = memory(flat, &self.emission(flat, &definition.dims), statement);
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            None => {
+                self.stream.insert(CaptureStream::new(definition.driver, &definition.ctx).map_err(failed)?)
+            }
+        };
+        let mut capture = Capture {
+            driver: definition.driver,
+            context: definition.context,
+            graph: self.graph,
+            after,
+            stream,
+            callee,
+            memory,
+            captured: None,
+            spoiled: false,
+            at,
+        };
+        let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
+        let Capture { captured, spoiled, at, .. } = capture;
+        if spoiled {
+            self.graph = RawGraph::NONE;
+            self.stream = None;
+        }
+        let returns = |what: &str| Error::Config {
+            at: at.clone(),
+            reason: format!("an expression in {what} returns before the call"),
+        };
+        done.unwrap_or_else(|| Err(returns("an argument of its call")))?;
+        captured.ok_or_else(|| returns("it"))
+    }
+}
+
+/// Returns the address and the length of each buffer and scratch of a library call, in the order of its declaration.
+fn memory(flat: &Flattened, emission: &Emission<'_>, statement: StatementId) -> Vec<(u64, u64)> {
+    let frame = &flat.frames[flat.instances[statement].frame];
+    let declared = &frame.table.program.statements[flat.instances[statement].template].accesses;
+    let mut given = 0..;
+    declared
+        .iter()
+        .map(|access| match frame.empty.contains(&access.buffer) {
+            true => (0, 0),
+            false => given.next().map_or((0, 0), |index| emission.range_of(statement, index)),
+        })
+        .collect()
+}
+
+impl Flattened {
+    /// Returns true if a graph of the function has arguments that are host values.
+    pub(crate) fn has_host_values(&self) -> bool {
+        let outermost = self.frames.iter().next();
+        outermost.is_some_and(|frame| {
+            frame.table.parameters.iter().any(|parameter| matches!(parameter, Parameter::Host { .. }))
+        })
+    }
+
+    /// Returns true for a statement whose parameters cannot be changed once they are captured.
+    pub(crate) fn is_captured(&self, statement: StatementId) -> bool {
+        self.checked.program().statements[statement].kind == Kind::Capture(())
+    }
+}

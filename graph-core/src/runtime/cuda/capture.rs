@@ -1,0 +1,309 @@
+//! Captures of the work of a stream into a graph, and the stream and the buffers that the body of a library call is given.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::ptr::{null, null_mut, with_exposed_provenance_mut};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
+
+use super::entry::{Driver, call, driver};
+use super::failure::{Failure, NOT_FOUND, Outcome, code_of, record};
+use super::handles::{Context, Node, RawGraph, Stream};
+use super::params::{EdgeData, host_size};
+use super::quiet::object;
+
+/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: calls that cannot be captured are refused in the capturing thread alone.
+const THREAD_LOCAL: u32 = 1;
+/// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
+const PROGRAMMATIC: u8 = 1;
+
+/// The state of a stream's capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureStatus {
+    /// The stream is not capturing.
+    None,
+    /// It is.
+    Active,
+    /// It is, and the capture is lost.
+    Invalidated,
+}
+
+/// A stream's capture.
+#[derive(Clone, Debug)]
+pub struct CaptureInfo {
+    pub status: CaptureStatus,
+    /// The number of the capture, which is unique in the process.
+    pub id: u64,
+    /// The nodes that the next captured node would depend on.
+    pub frontier: Vec<Node>,
+}
+
+/// The kinds of nodes that a captured piece is searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A memory alloc node.
+    Alloc,
+    /// A memory free node.
+    Free,
+    /// A kernel node.
+    Kernel,
+    /// Any other.
+    Other,
+}
+
+impl Driver {
+    /// Begins a capture into a graph, behind some of its nodes. Calls that cannot be captured are refused in this thread.
+    pub fn begin_capture(&self, stream: Stream, graph: RawGraph, after: &[Node]) -> Outcome<()> {
+        let nodes = if after.is_empty() { null() } else { after.as_ptr() };
+        call!(self, cuStreamBeginCaptureToGraph(stream, graph, nodes, null(), after.len(), THREAD_LOCAL))
+    }
+
+    /// Ends a capture, and returns its graph.
+    pub fn end_capture(&self, stream: Stream) -> Outcome<RawGraph> {
+        let mut graph = RawGraph::NONE;
+        call!(self, cuStreamEndCapture(stream, &mut graph))?;
+        Ok(graph)
+    }
+
+    /// Does work in which calls that cannot be captured are refused for captures of this thread alone, whatever mode the thread
+    /// is in.
+    pub fn capturing<T>(&self, work: impl FnOnce() -> T) -> Outcome<T> {
+        let mut mode = THREAD_LOCAL;
+        call!(self, cuThreadExchangeStreamCaptureMode(&mut mode))?;
+        let result = work();
+        if call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_err() {
+            // Tried once more: a thread in another mode is refused other calls than its program expects.
+            call!(self, cuThreadExchangeStreamCaptureMode(&mut mode))?;
+        }
+        Ok(result)
+    }
+
+    /// Returns the capture of a stream.
+    pub fn capture_info(&self, stream: Stream) -> Outcome<CaptureInfo> {
+        let (mut status, mut id, mut graph, mut nodes, mut count) = (0, 0, RawGraph::NONE, null(), 0);
+        // The version with edge data fails without room for it where an edge is programmatic.
+        let (name, code) = match (self.cuStreamGetCaptureInfo_v3, self.cuStreamGetCaptureInfo_v2) {
+            (Some(ask), _) => {
+                let mut edges = null();
+                // SAFETY: the stream lives; the pointers are to locals.
+                let code = unsafe {
+                    ask(stream, &mut status, &mut id, &mut graph, &mut nodes, &mut edges, &mut count)
+                };
+                ("cuStreamGetCaptureInfo_v3", code)
+            }
+            (None, Some(ask)) => {
+                // SAFETY: as above.
+                let code = unsafe { ask(stream, &mut status, &mut id, &mut graph, &mut nodes, &mut count) };
+                ("cuStreamGetCaptureInfo_v2", code)
+            }
+            (None, None) => ("cuStreamGetCaptureInfo_v2", NOT_FOUND),
+        };
+        if code != 0 {
+            return Err(Failure { call: name, code });
+        }
+        let status = match status {
+            0 => CaptureStatus::None,
+            1 => CaptureStatus::Active,
+            _ => CaptureStatus::Invalidated,
+        };
+        let frontier = if status != CaptureStatus::Active || nodes.is_null() {
+            Vec::new()
+        } else {
+            // SAFETY: the driver's list of so many nodes, valid until the next call about the stream.
+            unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec()
+        };
+        Ok(CaptureInfo { status, id, frontier })
+    }
+
+    /// Returns the kind of a node.
+    pub fn node_kind(&self, node: Node) -> Outcome<NodeKind> {
+        let mut kind = 0;
+        call!(self, cuGraphNodeGetType(node, &mut kind))?;
+        // CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE
+        Ok(match kind {
+            0 => NodeKind::Kernel,
+            10 => NodeKind::Alloc,
+            11 => NodeKind::Free,
+            _ => NodeKind::Other,
+        })
+    }
+
+    /// Returns the dependencies of a node, each with true if its edge is programmatic.
+    pub fn dependencies(&self, node: Node) -> Outcome<Vec<(Node, bool)>> {
+        const CALL: &str = "cuGraphNodeGetDependencies_v2";
+        let ask = self.cuGraphNodeGetDependencies_v2.ok_or(Failure { call: CALL, code: NOT_FOUND })?;
+        let mut count = 0;
+        // SAFETY: the node is one of a graph that lives; without room for nodes the call counts them.
+        match unsafe { ask(node, null_mut(), null_mut(), &mut count) } {
+            0 => {}
+            code => return Err(Failure { call: CALL, code }),
+        }
+        let none = EdgeData { from_port: 0, to_port: 0, kind: 0, reserved: [0; 5] };
+        let (mut nodes, mut edges) = (vec![Node::NONE; count], vec![none; count]);
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        // SAFETY: as above, with room for that many.
+        match unsafe { ask(node, nodes.as_mut_ptr(), edges.as_mut_ptr(), &mut count) } {
+            0 => {}
+            code => return Err(Failure { call: CALL, code }),
+        }
+        let programmatic = edges.iter().map(|edge| edge.kind == PROGRAMMATIC);
+        Ok(nodes.into_iter().zip(programmatic).take(count).collect())
+    }
+
+    /// Returns the current context of this thread.
+    pub fn current_context(&self) -> Outcome<Context> {
+        let mut current = Context::NONE;
+        call!(self, cuCtxGetCurrent(&mut current))?;
+        Ok(current)
+    }
+}
+
+/// The stream that the body of a [library call](macro@cuweave::call) is given: all of its work goes there.
+///
+/// It is a stream of cudarc, of cuweave's own, which captures while the body runs: `stream.launch_builder(&f)` launches a kernel,
+/// `stream.cu_stream()` is the handle for a library, `stream.clone()` the `Arc<CudaStream>` that cudarc's types take. Its
+/// context object records no events.
+pub struct CallStream {
+    stream: Arc<CudaStream>,
+}
+
+impl Deref for CallStream {
+    type Target = Arc<CudaStream>;
+
+    fn deref(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+}
+
+impl fmt::Debug for CallStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallStream").finish_non_exhaustive()
+    }
+}
+
+/// The context objects without events, each with true while a build uses it. None is ever dropped: a drop would end the
+/// user's context.
+static OBJECTS: Mutex<Vec<(Arc<CudaContext>, bool)>> = Mutex::new(Vec::new());
+
+/// Returns an object of a context that no other build uses.
+fn unused(ctx: &CudaContext) -> Outcome<Arc<CudaContext>> {
+    let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((object, used)) = objects.iter_mut().find(|(object, used)| !used && **object == *ctx) {
+        *used = true;
+        return Ok(object.clone());
+    }
+    let made = object(ctx).map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
+    // SAFETY: buffers are made through this object for addresses that the graph orders by itself.
+    unsafe { made.disable_event_tracking() };
+    objects.push((made.clone(), true));
+    Ok(made)
+}
+
+/// A stream for the captures of one graph.
+#[derive(Debug)]
+pub struct CaptureStream {
+    raw: Stream,
+    object: Arc<CudaContext>,
+    stream: CallStream,
+    /// The user's object of the context.
+    ctx: Arc<CudaContext>,
+    /// True if a capture of it could not be ended.
+    lost: bool,
+}
+
+impl CaptureStream {
+    /// Creates a stream of a context, which must be current. No stream waits for it.
+    pub fn new(driver: &Driver, ctx: &Arc<CudaContext>) -> Outcome<CaptureStream> {
+        let raw = driver.create_stream()?;
+        let object = match unused(ctx) {
+            Ok(object) => object,
+            Err(failure) => {
+                driver.destroy_stream(raw)?;
+                return Err(failure);
+            }
+        };
+        // SAFETY: the stream is destroyed once nobody else keeps this object.
+        let stream = unsafe { object.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) };
+        Ok(CaptureStream { raw, object, stream: CallStream { stream }, ctx: ctx.clone(), lost: false })
+    }
+
+    /// Returns its handle.
+    pub fn raw(&self) -> Stream {
+        self.raw
+    }
+
+    /// Returns the stream as bodies are given it.
+    pub fn stream(&self) -> &CallStream {
+        &self.stream
+    }
+
+    /// Takes the failure of a call that could not return it, such as one in a drop.
+    pub fn take_failure(&self) -> Option<Failure> {
+        self.object
+            .check_err()
+            .err()
+            .map(|error| Failure { call: "a call in a drop", code: code_of(error.0) })
+    }
+
+    /// Called where the stream may capture for ever: it is not destroyed.
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+}
+
+impl Drop for CaptureStream {
+    fn drop(&mut self) {
+        // A body may have kept the stream.
+        if !self.lost
+            && Arc::strong_count(&self.stream.stream) == 1
+            && let Ok(driver) = driver()
+            && let Err(failure) = driver.destroy_stream(self.raw)
+        {
+            record(&self.ctx, failure);
+        }
+        let _ = self.take_failure();
+        let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = objects.iter_mut().find(|(object, _)| Arc::ptr_eq(object, &self.object));
+        own.into_iter().for_each(|(_, used)| *used = false);
+    }
+}
+
+/// The memory of a parameter of a library call, as a buffer of cudarc without events.
+pub struct CallBuffer<T>(ManuallyDrop<CudaSlice<T>>);
+
+impl<T> CallBuffer<T> {
+    /// A buffer of `len` elements, which the graph owns or was lent.
+    pub(crate) fn new(stream: &CaptureStream, address: u64, len: u64) -> CallBuffer<T> {
+        // SAFETY: what uses it is captured and runs while the allocation lives; it is never freed through.
+        let buffer = unsafe { stream.stream.upgrade_device_ptr(address, host_size(len)) };
+        CallBuffer(ManuallyDrop::new(buffer))
+    }
+
+    /// Returns the view that the body is given.
+    pub fn view(&self) -> CudaView<'_, T> {
+        self.0.as_view()
+    }
+
+    /// Returns the mutable view that the body is given.
+    pub fn view_mut(&mut self) -> CudaViewMut<'_, T> {
+        self.0.as_view_mut()
+    }
+}
+
+impl<T> fmt::Debug for CallBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallBuffer").field("len", &self.0.len()).finish_non_exhaustive()
+    }
+}
+
+impl<T> Drop for CallBuffer<T> {
+    fn drop(&mut self) {
+        // SAFETY: in the drop of its only owner.
+        let buffer = unsafe { ManuallyDrop::take(&mut self.0) };
+        let _ = buffer.leak();
+    }
+}

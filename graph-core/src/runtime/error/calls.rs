@@ -1,0 +1,82 @@
+//! The faults of library calls.
+
+use std::fmt;
+
+/// The reason that a library call cannot be part of a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallFault {
+    /// The body returned an error, whose text this is.
+    Returned(String),
+    /// The body panicked with this message.
+    Panicked(String),
+    /// The body enqueued nothing in its stream, and declares that it writes this parameter.
+    Nothing {
+        /// The parameter.
+        parameter: String,
+    },
+    /// The body allocates or frees memory in its stream.
+    Allocates,
+    /// The body used another stream, which its own does not wait for in the end.
+    Unjoined,
+    /// The body made a call that cannot be captured.
+    Invalidated {
+        /// The error that the body returned, if it did.
+        said: Option<String>,
+    },
+    /// The body ended the capture of its stream, or began another one.
+    Ended,
+    /// The body enqueued work that does not come after the statements before the call.
+    Detached,
+    /// The body left another context current.
+    OtherContext,
+    /// A parameter has another length than it had when memory was planned: an expression has another value each time.
+    Resized {
+        /// The parameter.
+        parameter: String,
+        /// The length that was planned.
+        planned: u64,
+        /// The length now.
+        now: u64,
+    },
+    /// A resource is passed to the call twice.
+    LentTwice {
+        /// The parameter.
+        parameter: String,
+    },
+}
+
+impl fmt::Display for CallFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallFault::Returned(text) => write!(f, "the library call failed: {text}"),
+            CallFault::Panicked(text) => write!(f, "the library call panicked: {text}"),
+            CallFault::Nothing { parameter } => write!(
+                f,
+                "the library call enqueued nothing in its stream, and declares that it writes `{parameter}`; work in another stream is not part of the graph"
+            ),
+            CallFault::Allocates => f.write_str(
+                "the library call allocates or frees memory in its stream; memory for a call is a parameter of it, `scratch: [T; len]`",
+            ),
+            CallFault::Unjoined => f.write_str(
+                "the library call enqueued work in another stream, and its own stream does not wait for it",
+            ),
+            CallFault::Invalidated { said } => {
+                f.write_str("the library call did what cannot be captured, such as a wait on the host or an allocation")?;
+                said.as_ref().map_or(Ok(()), |said| write!(f, ": {said}"))
+            }
+            CallFault::Ended => f.write_str("the library call ended the capture of its stream"),
+            CallFault::Detached => {
+                f.write_str("the library call enqueued work that does not come after what its stream waits for")
+            }
+            CallFault::OtherContext => f.write_str("the library call left another context current"),
+            CallFault::Resized { parameter, planned, now } => write!(
+                f,
+                "`{parameter}` of the library call has {now} elements, and had {planned} when the memory was planned"
+            ),
+            CallFault::LentTwice { parameter } => {
+                write!(f, "the resource `{parameter}` is passed to the library call twice")
+            }
+        }
+    }
+}

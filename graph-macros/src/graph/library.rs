@@ -1,0 +1,515 @@
+//! `#[call] unsafe fn name(stream: &CallStream, ..)`: a library call, which graph functions call like one of themselves.
+//!
+//! Its module has the item that calls name, as that of a graph function; its table has one statement, which the build captures by
+//! running the body. The body stands in a function of its own, where the user's names resolve as written.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::codes::Code;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
+
+use super::lower::library::{ScratchParameter, lower_call};
+use super::lower::{Lowered, collect};
+use super::parts::{BufferMemory, BufferType, buffer_type};
+use super::setters::Setter;
+use super::signature::{Argument, ArgumentKind, HostType, Signature, host_type, ungrouped};
+use super::steps::Steps;
+use super::table;
+use crate::dims::dim_tokens;
+use crate::report::Report;
+use crate::words::words;
+
+/// The declaration of a library call.
+struct Declaration<'f> {
+    function: &'f ItemFn,
+    /// The host values, buffers and scalars.
+    signature: Signature,
+    scratch: Vec<ScratchParameter>,
+    /// The parameters of the body behind the stream, in the order of the declaration.
+    parameters: Vec<Parameter<'f>>,
+    stream: Option<&'f FnArg>,
+}
+
+/// A parameter: its pattern, and its index among those of its kind.
+struct Parameter<'f> {
+    pattern: &'f PatIdent,
+    of: Of,
+}
+
+enum Of {
+    /// An argument of the signature.
+    Argument(usize),
+    Scratch(usize),
+}
+
+/// Expands the declaration of a library call.
+pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let function = match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(function) => function,
+        Err(error) => {
+            for error in error {
+                report.error(error.span(), Code::CW001, &error.to_string(), &[], None);
+            }
+            return report.into_tokens();
+        }
+    };
+    if !attribute.is_empty() {
+        report.error(attribute.span(), Code::CW001, "`#[call]` takes no options", &[], None);
+    }
+    head(&function, &mut report);
+    let declaration = declaration(&function, &mut report);
+    let lowered = lower_call(&function.sig.ident, &declaration.signature, &declaration.scratch, &mut report);
+    let words = words(&item);
+    if report.failed() {
+        let errors = report.into_tokens();
+        return quote!(#errors #words);
+    }
+    let expansion = declaration.expand(&lowered);
+    quote!(#expansion #words)
+}
+
+/// Reports what a library call cannot be.
+fn head(function: &ItemFn, report: &mut Report) {
+    let head = &function.sig;
+    let mut refuse = |span: Span, what: &str| {
+        report.error(span, Code::CW001, &format!("a library call {what}"), &[], None);
+    };
+    if let Some(token) = &head.asyncness {
+        refuse(token.span(), "is not `async`");
+    }
+    if let Some(token) = &head.constness {
+        refuse(token.span(), "is not `const`");
+    }
+    if let Some(abi) = &head.abi {
+        refuse(abi.span(), "has no ABI");
+    }
+    if !head.generics.params.is_empty() {
+        refuse(head.generics.span(), "has no generic parameters");
+    }
+    if let Some(clause) = &head.generics.where_clause {
+        refuse(clause.span(), "has no `where` clause");
+    }
+    if let Some(variadic) = &head.variadic {
+        refuse(variadic.span(), "has no `...`");
+    }
+    if !matches!(head.safety, Safety::Unsafe(_)) {
+        report.error(
+            head.ident.span(),
+            Code::CW001,
+            "a library call is `unsafe`",
+            &["with it you vouch that the body only enqueues work in its stream, which touches no device memory but the parameters"
+                .into()],
+            Some("write `unsafe fn`"),
+        );
+    }
+}
+
+fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f> {
+    let mut inputs = function.sig.inputs.iter();
+    let stream = inputs.next().filter(|input| is_stream(input));
+    if stream.is_none() {
+        report.error(
+            function.sig.inputs.first().map_or_else(|| function.sig.ident.span(), Spanned::span),
+            Code::CW001,
+            "the first parameter of a library call is its stream",
+            &[],
+            Some("write `stream: &CallStream`"),
+        );
+    }
+    let (mut arguments, mut scratch, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
+    for input in inputs {
+        let FnArg::Typed(typed) = input else {
+            report.error(input.span(), Code::CW001, "a library call has no `self`", &[], None);
+            continue;
+        };
+        let Pat::Ident(pattern) = &*typed.pat else {
+            report.error(
+                typed.pat.span(),
+                Code::CW001,
+                "a parameter of a library call has a name",
+                &[],
+                None,
+            );
+            continue;
+        };
+        let name = &pattern.ident;
+        let Some(kind) = kind(&typed.ty, report) else { continue };
+        let of = match kind {
+            ArgumentKind::Buffer(BufferType { element, len, memory: BufferMemory::Taken, .. }) => {
+                scratch.push(ScratchParameter { name: name.clone(), element, len });
+                Of::Scratch(scratch.len() - 1)
+            }
+            kind => {
+                arguments.push(Argument { name: name.clone(), levels: Vec::new(), kind, at_least: None });
+                Of::Argument(arguments.len() - 1)
+            }
+        };
+        parameters.push(Parameter { pattern, of });
+    }
+    let signature = Signature { arguments, returned: Vec::new(), misreturned: false, unknown: Vec::new() };
+    Declaration { function, signature, scratch, parameters, stream }
+}
+
+/// Returns true for `name: &CallStream`.
+fn is_stream(input: &FnArg) -> bool {
+    let FnArg::Typed(typed) = input else { return false };
+    let Type::Reference(reference) = ungrouped(&typed.ty) else { return false };
+    match ungrouped(&reference.elem) {
+        Type::Path(path) => {
+            reference.mutability.is_none()
+                && path.path.segments.last().is_some_and(|last| last.ident == "CallStream")
+        }
+        _ => false,
+    }
+}
+
+fn kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
+    let ty = ungrouped(ty);
+    let buffer = buffer_type(ty).filter(|buffer| {
+        let element = ungrouped(&buffer.element);
+        let wrapped = match element {
+            Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Atomic"),
+            Type::Reference(_) => true,
+            _ => false,
+        };
+        buffer.memory != BufferMemory::Pinned && !wrapped
+    });
+    if let Some(buffer) = buffer {
+        return Some(ArgumentKind::Buffer(buffer));
+    }
+    if let Some(host) = host_type(ty).filter(|_| buffer_type(ty).is_none()) {
+        return Some(ArgumentKind::Host(host));
+    }
+    if matches!(ty, Type::Reference(_) | Type::Slice(_) | Type::Array(_) | Type::Ptr(_)) {
+        report.error(
+            ty.span(),
+            Code::CW001,
+            "this type is not part of the language in the parameters of a library call",
+            &[],
+            Some("a buffer is `&[T; len]`, `&mut [T; len]` or `&mut [MaybeUninit<T>; len]`, memory for the call alone `[T; len]`, a value of the host `&T` or `&mut T`; a scalar is passed by value"),
+        );
+        return None;
+    }
+    Some(ArgumentKind::Scalar(Box::new(ty.clone())))
+}
+
+impl Declaration<'_> {
+    fn expand(&self, lowered: &Lowered) -> TokenStream {
+        let steps = Steps::of(lowered);
+        let name = &self.function.sig.ident;
+        let module = self.module();
+        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        let (leaf_chunks, leaf) = steps.leaves(name, &known);
+        let kept = || Setter { fixed: Some("a library call keeps its value".to_owned()), passed: Vec::new() };
+        let setters = self.known().map(|_| kept()).collect();
+        let table = table::table(lowered, &self.signature, (&steps, &setters));
+        let (body, capture, callee) = (self.body(), self.capture(), self.callee());
+        let conditions = self.conditions();
+        quote! {
+            #module
+            #(#conditions)*
+            #[allow(
+                clippy::all,
+                clippy::no_effect_underscore_binding,
+                clippy::used_underscore_binding,
+                unused_variables,
+                non_camel_case_types
+            )]
+            const _: () = {
+                #leaf_chunks
+                #callee
+                #capture
+                fn __table() -> &'static ::cuweave::__private::Table {
+                    #table
+                }
+                #[doc(hidden)]
+                impl ::cuweave::__private::Body for #name::Values<'_> {
+                    fn table(
+                        &self,
+                        _: ::cuweave::__private::Token,
+                    ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                        __table().handle()
+                    }
+
+                    fn leaf(
+                        &self,
+                        number: u32,
+                        turns: &[i64],
+                        _: ::cuweave::__private::Token,
+                    ) -> ::cuweave::__private::Dim {
+                        #leaf
+                    }
+
+                    fn arm(&self, _: u32, _: &[i64], _: ::cuweave::__private::Token) -> u32 {
+                        0
+                    }
+
+                    fn evaluate(
+                        &self,
+                        _: u32,
+                        _: &[i64],
+                        _: &mut ::cuweave::__private::Evaluation<'_>,
+                        _: ::cuweave::__private::Token,
+                    ) -> ::cuweave::Result<()> {
+                        ::core::result::Result::Ok(())
+                    }
+
+                    fn enter(
+                        &self,
+                        _: u32,
+                        _: &[i64],
+                        _: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+                        _: ::cuweave::__private::Token,
+                    ) {
+                    }
+
+                    fn capture(
+                        &self,
+                        capture: &mut ::cuweave::__private::Capture<'_>,
+                        _: ::cuweave::__private::Token,
+                    ) -> ::cuweave::Result<()> {
+                        __capture(self, capture)
+                    }
+                }
+            };
+            #body
+        }
+    }
+
+    fn known(&self) -> impl Iterator<Item = &Argument> {
+        self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
+    }
+
+    /// Returns the `#[cfg]`s, which hold for all that is generated.
+    fn conditions(&self) -> impl Iterator<Item = &syn::Attribute> {
+        self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"))
+    }
+
+    /// The module that calls name, documented as the call is.
+    fn module(&self) -> TokenStream {
+        let (name, visibility) = (&self.function.sig.ident, &self.function.vis);
+        let documented = self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+        let head = format!("The library call `{name}`, for graph functions.");
+        let conditions = self.conditions();
+        let known = self.known().map(|argument| &argument.name);
+        let types = self.known().filter_map(Argument::value_type);
+        quote! {
+            #[doc = #head]
+            #[doc = ""]
+            #(#documented)*
+            #(#conditions)*
+            #[allow(clippy::all, unused, non_snake_case, private_interfaces, private_bounds)]
+            #visibility mod #name {
+                use super::*;
+
+                /// The item that calls in graph functions name.
+                #[doc(hidden)]
+                #[allow(non_camel_case_types)]
+                #[derive(Debug)]
+                pub struct #name {}
+
+                #[doc(hidden)]
+                pub const __ITEM: ::cuweave::__private::GraphPath<#name> =
+                    ::cuweave::__private::GraphPath(#name {});
+
+                /// The values that the body is given.
+                #[doc(hidden)]
+                pub struct Values<'v> {
+                    #(pub(super) #known: #types,)*
+                    pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
+                }
+
+                impl ::core::fmt::Debug for Values<'_> {
+                    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        f.debug_struct("Values").finish_non_exhaustive()
+                    }
+                }
+            }
+        }
+    }
+
+    /// The function by which graph functions call it: rustc holds their arguments against its parameters.
+    fn callee(&self) -> TokenStream {
+        let name = &self.function.sig.ident;
+        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+        for (at, argument) in self.signature.arguments.iter().enumerate() {
+            let value = &argument.name;
+            let ArgumentKind::Buffer(BufferType { element, mutable, fresh, .. }) = &argument.kind else {
+                let ty = argument.value_type();
+                parameters.push(quote!(#value: #ty));
+                continue;
+            };
+            let generic = format_ident!("A{at}", span = Span::mixed_site());
+            let declared = match (mutable, fresh) {
+                (true, true) => quote!(Write),
+                (true, false) => quote!(ReadWrite),
+                (false, _) => quote!(Read),
+            };
+            generics.push(quote! {
+                #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>>
+            });
+            parameters.push(quote!(_: #generic));
+        }
+        let known = self.known().map(|argument| &argument.name);
+        quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::Returns<0> for #name::#name {}
+            #[doc(hidden)]
+            impl #name::#name {
+                pub fn __table(self) -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+
+                pub fn __returning<const COUNT: usize>(self) -> Self
+                where
+                    Self: ::cuweave::__private::Returns<COUNT>,
+                {
+                    self
+                }
+
+                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
+                    #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
+                }
+            }
+        }
+    }
+
+    /// The name of the function with the body.
+    fn body_name(&self) -> Ident {
+        format_ident!("__{}_body", self.function.sig.ident, span = Span::mixed_site())
+    }
+
+    /// The user's body as a function over the memory of its parameters.
+    fn body(&self) -> TokenStream {
+        let (name, output, block) = (self.body_name(), &self.function.sig.output, &self.function.block);
+        let attributes = self.function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
+        let view = |element: &Type, mutable: bool| match mutable {
+            true => quote!(&mut ::cuweave::cudarc::driver::CudaViewMut<'_, #element>),
+            false => quote!(&::cuweave::cudarc::driver::CudaView<'_, #element>),
+        };
+        let parameters = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
+            let ident = &pattern.ident;
+            match of {
+                Of::Scratch(at) => {
+                    let ty = view(&self.scratch[*at].element, true);
+                    Some(quote!(#ident: #ty))
+                }
+                Of::Argument(at) => {
+                    let argument = &self.signature.arguments[*at];
+                    Some(match &argument.kind {
+                        ArgumentKind::Scalar(ty) => quote!(#pattern: #ty),
+                        ArgumentKind::Host(HostType { ty, resource: true }) => quote!(#ident: &mut #ty),
+                        ArgumentKind::Host(HostType { ty, resource: false }) => quote!(#ident: &#ty),
+                        _ => {
+                            let buffer = argument.buffer()?;
+                            let ty = view(&buffer.element, buffer.mutable);
+                            quote!(#ident: #ty)
+                        }
+                    })
+                }
+            }
+        });
+        // rustc tells parameters that neither the body nor a length uses.
+        let in_lengths = self.in_lengths();
+        let stream = self.stream;
+        quote_spanned! {self.function.sig.ident.span()=>
+            #(#attributes)*
+            #[allow(clippy::too_many_arguments, clippy::missing_safety_doc, clippy::ptr_arg)]
+            unsafe fn #name(#stream, #(#parameters),*) #output {
+                #(let _ = &#in_lengths;)*
+                #block
+            }
+        }
+    }
+
+    /// Returns the scalars and host values that lengths mention.
+    fn in_lengths(&self) -> Vec<&Ident> {
+        let mut mentioned = BTreeSet::new();
+        let buffers = self.signature.arguments.iter().filter_map(Argument::buffer).map(|buffer| &buffer.len);
+        for len in buffers.chain(self.scratch.iter().map(|scratch| &scratch.len)) {
+            collect(len.to_token_stream(), &mut mentioned);
+        }
+        self.known()
+            .map(|argument| &argument.name)
+            .filter(|name| mentioned.contains(&name.to_string()))
+            .collect()
+    }
+
+    /// The function that gives the body the memory of its parameters, and runs it while its stream captures.
+    fn capture(&self) -> TokenStream {
+        let (name, body) = (&self.function.sig.ident, self.body_name());
+        let [values, capture, stream] =
+            ["values", "capture", "stream"].map(|name| Ident::new(name, Span::mixed_site()));
+        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        let integers: BTreeSet<String> = self
+            .signature
+            .arguments
+            .iter()
+            .filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)))
+            .map(|argument| argument.name.to_string())
+            .collect();
+        let buffers = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
+            ArgumentKind::Buffer(buffer) => Some((&argument.name, &buffer.element, &buffer.len)),
+            _ => None,
+        });
+        let scratch = self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len));
+        let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len), index)| {
+            let (own, len) = (own(name), dim_tokens(len, &integers));
+            quote!(let mut #own = #capture.buffer::<#element>(#index, #len)?;)
+        });
+        let memory: Vec<TokenStream> = memory.collect();
+        let resources = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
+            ArgumentKind::Host(host) if host.resource => {
+                let (name, own, text) = (&argument.name, own(&argument.name), argument.name.to_string());
+                Some(quote!(let mut #own = #capture.resource(#name, #text)?;))
+            }
+            _ => None,
+        });
+        let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
+            let (name, own) = (&pattern.ident, own(&pattern.ident));
+            match of {
+                Of::Scratch(_) => Some(quote!(&mut #own.view_mut())),
+                Of::Argument(at) => {
+                    let argument = &self.signature.arguments[*at];
+                    Some(match &argument.kind {
+                        ArgumentKind::Host(HostType { resource: true, .. }) => quote!(&mut *#own),
+                        ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => quote!(#name),
+                        _ if argument.buffer()?.mutable => quote!(&mut #own.view_mut()),
+                        _ => quote!(&#own.view()),
+                    })
+                }
+            }
+        });
+        let call = quote!(unsafe { #body(#stream, #(#given),*) });
+        let run = match &self.function.sig.output {
+            ReturnType::Default => quote!(#capture.run(|#stream| {
+                #call;
+                ::core::result::Result::Ok::<(), ::core::convert::Infallible>(())
+            })),
+            // rustc says here that the body returns no `Result` of an error that can be printed.
+            ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #capture.run(|#stream| #call)),
+        };
+        quote! {
+            #[allow(unsafe_code, unused_mut)]
+            fn __capture(
+                #values: &#name::Values<'_>,
+                #capture: &mut ::cuweave::__private::Capture<'_>,
+            ) -> ::cuweave::Result<()> {
+                let #name::Values { #(#known,)* .. } = #values;
+                #(let #known = *#known;)*
+                #(#memory)*
+                #(#resources)*
+                #run
+            }
+        }
+    }
+}
+
+/// Returns the name of the memory of a parameter: no expression of the user's can name it.
+fn own(parameter: &Ident) -> Ident {
+    format_ident!("__memory_{parameter}", span = Span::mixed_site())
+}

@@ -1,0 +1,79 @@
+//! Host values: arguments that are passed on to calls, and to nothing else.
+
+use cuweave_core::ids::ArgumentId;
+use cuweave_core::structure::Argument;
+use proc_macro2::Ident;
+use syn::Expr;
+
+use super::{Lower, Lowering, Reported};
+use crate::graph::scope::Binding;
+
+/// A host value as an argument names it.
+pub(super) struct HostValue {
+    pub name: Ident,
+    pub argument: ArgumentId,
+    resource: bool,
+    /// The borrow that is written, if one is: true for `&mut`.
+    borrow: Option<bool>,
+}
+
+impl Lowering<'_> {
+    /// Returns the host value that an argument names: `x`, `&x` or `&mut x`.
+    pub(super) fn host(&self, argument: &Expr) -> Option<HostValue> {
+        match argument {
+            Expr::Paren(paren) => self.host(&paren.expr),
+            Expr::Group(group) => self.host(&group.expr),
+            Expr::Reference(reference) => {
+                let borrow = Some(reference.mutability.is_some());
+                self.host(&reference.expr)
+                    .filter(|host| host.borrow.is_none())
+                    .map(|host| HostValue { borrow, ..host })
+            }
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?;
+                match *self.scopes.get(name)? {
+                    Binding::Host { argument, resource } => {
+                        Some(HostValue { name: name.clone(), argument, resource, borrow: None })
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the expression that passes a host value to a call; `earlier` are the call's arguments before it.
+    pub(super) fn passed(&mut self, host: &HostValue, earlier: &[Argument]) -> Lower<Expr> {
+        let name = &host.name;
+        self.mentioned.insert(name.to_string());
+        match host {
+            HostValue { resource: true, borrow: Some(false), .. } => Err(self.refuse(
+                name,
+                &format!("`{name}` is taken by `&mut`, and so it is passed"),
+                &format!("write `&mut {name}`"),
+            )),
+            HostValue { resource: false, borrow: Some(true), .. } => Err(self.refuse(
+                name,
+                &format!("`{name}` is taken by `&`, and cannot be passed by `&mut`"),
+                "take it by `&mut`: the calls that are given it stay in the order of the program",
+            )),
+            HostValue { resource: true, .. } if earlier.contains(&Argument::Host(host.argument)) => Err(self
+                .refuse(
+                    name,
+                    &format!("`{name}` is taken by `&mut`, and is passed to one call twice"),
+                    "pass it once",
+                )),
+            _ => Ok(syn::parse_quote!(#name)),
+        }
+    }
+
+    /// Reports a host value in the place of something else.
+    pub(super) fn host_elsewhere(&mut self, name: &Ident) -> Reported {
+        self.mentioned.insert(name.to_string());
+        self.refuse(
+            name,
+            &format!("`{name}` is a host value, which only calls take"),
+            "pass it to a library call or to a graph function; a buffer is declared as `&[T; len]`, and a scalar by value",
+        )
+    }
+}

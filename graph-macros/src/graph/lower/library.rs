@@ -1,0 +1,60 @@
+//! Lowers the declaration of a library call: its parameters, an allocation for each scratch, and the statement that is captured.
+
+use cuweave_core::index::Index;
+use cuweave_core::ir::{Kind, Mode, Options, Origin, StatementId};
+use proc_macro2::{Ident, Span};
+use syn::{Expr, Type};
+
+use super::numbers::scalars;
+use super::{Lowered, Lowering, Syntax};
+use crate::dims::Bound;
+use crate::graph::scope::View;
+use crate::graph::signature::{ArgumentKind, Signature};
+use crate::report::Report;
+
+/// A scratch parameter.
+pub struct ScratchParameter {
+    pub name: Ident,
+    pub element: Type,
+    pub len: Expr,
+}
+
+/// Lowers a declaration. The accesses of the statement are those of the buffers, then those of the scratch.
+pub fn lower_call(
+    name: &Ident,
+    signature: &Signature,
+    scratch: &[ScratchParameter],
+    report: &mut Report,
+) -> Lowered {
+    let mut lowering = Lowering::new(signature, report);
+    lowering.dim(Bound::constant(0));
+    (lowering.scalars, lowering.integers) = scalars(signature);
+    let mut views: Vec<(View, Mode, Span)> = Vec::new();
+    let mut argument_buffers = Vec::new();
+    for argument in &signature.arguments {
+        let ArgumentKind::Buffer(ty) = &argument.kind else {
+            argument_buffers.push(None);
+            continue;
+        };
+        let mode = match (ty.mutable, ty.fresh) {
+            (true, true) => Mode::Write,
+            (true, false) => Mode::ReadWrite,
+            (false, _) => Mode::Read,
+        };
+        let view = lowering.argument(&argument.name, argument.name.to_string(), ty);
+        argument_buffers.push(Some(view.buffer));
+        views.push((view, mode, argument.name.span()));
+    }
+    for ScratchParameter { name, element, len } in scratch {
+        let len = lowering.bound(len);
+        let id = StatementId::new(lowering.statements.len());
+        let view =
+            lowering.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element.clone(), None);
+        let alloc = (Kind::Alloc(view.buffer), Syntax::default());
+        lowering.push(name.to_string(), name.span(), alloc, Vec::new());
+        views.push((view, Mode::Write, name.span()));
+    }
+    let accesses = views.iter().map(|(view, mode, span)| lowering.access(view, *mode, *span)).collect();
+    lowering.push(name.to_string(), name.span(), (Kind::Capture(()), Syntax::default()), accesses);
+    lowering.finish(name, name.span().file(), Options::default(), argument_buffers)
+}

@@ -1,0 +1,12 @@
+//! Library calls: bodies that launch kernels of their own through cudarc, in graphs with kernels, loops, calls and branches.
+
+#![allow(unsafe_code)]
+
+mod failures;
+mod library;
+mod memory;
+mod misbehaving;
+mod order;
+mod programs;
+mod records;
+mod resources;
