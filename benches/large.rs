@@ -80,8 +80,10 @@ fn main() -> Result<()> {
                     }
                 }
                 let plan = report.plan.as_ref();
-                let (bytes, bound) = plan.map_or((report.planned_bytes, 0), |plan| (plan.planned, plan.antichain));
-                let ratio = if bound == 0 { "-".to_owned() } else { format!("{:.4}", bytes as f64 / bound as f64) };
+                let (bytes, bound) =
+                    plan.map_or((report.planned_bytes, 0), |plan| (plan.planned, plan.antichain));
+                let ratio =
+                    if bound == 0 { "-".to_owned() } else { format!("{:.4}", bytes as f64 / bound as f64) };
                 cells = vec![
                     name.to_owned(),
                     report.launches.to_string(),

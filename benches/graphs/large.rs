@@ -40,7 +40,8 @@ pub struct Writer<'b, 'a> {
 
 impl Writer<'_, '_> {
     fn below(&mut self, end: u32) -> u32 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         u32::try_from((self.state >> 33) % u64::from(end)).unwrap_or(0)
     }
 

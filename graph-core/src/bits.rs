@@ -3,16 +3,12 @@
 //! Loops over words stand on `while` and an index: without optimisation, as in a proc macro, that is several times
 //! faster than an iterator.
 
-mod shared;
-
 use std::marker::PhantomData;
-
-pub use shared::{Filling, Row, SharedRows};
 
 use crate::index::{Index, size};
 
 /// The bits of a word.
-const BITS: usize = 64;
+pub const BITS: usize = 64;
 
 /// Returns the words of a row for `count` indices.
 #[must_use]

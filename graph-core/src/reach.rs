@@ -13,9 +13,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
-use crate::bits::{Row, SharedRows, clear, has, lowest, ones, set, words};
+use crate::bits::{clear, has, lowest, ones, set, words};
 use crate::index::{Index, Vector, ids, indices};
 use crate::paths::{graph_of, shortest_cycle};
+use crate::rows::{Row, SharedRows};
 
 /// A node of an order: the nodes of all orders here are the statements of a program.
 pub type Node = crate::ir::StatementId;

@@ -6,9 +6,10 @@
 
 use super::conflict::Conflicts;
 use super::indices::{BufferIndex, Rank};
-use crate::bits::{Matrix, Row, SharedRows, set, words};
+use crate::bits::{Matrix, set, words};
 use crate::index::{Index, Vector, ids, indices};
 use crate::reach::{Node, Reach};
+use crate::rows::{Row, SharedRows};
 
 /// A buffer with its users, which are nodes of a [`Reach`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -83,9 +83,9 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     }
     let mut built = None;
     let expanded = args.with_body(&mut |body| {
-        let table = body.table(Token).ok_or_else(|| {
-            Error::Plan("the graph function is of another version of cuweave".to_owned())
-        })?;
+        let table = body
+            .table(Token)
+            .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
         built = Some(flattened(&table, &args.described()?, &mut Asked::new(body))?);
         Ok(())
     });

@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use super::{BITS, words};
+use crate::bits::{BITS, clear, highest, lowest, words};
 use crate::index::{Index, narrow, size};
 
 /// The words of a block.
@@ -195,9 +195,9 @@ impl<'r> Row<'r> {
             };
             found.iter().for_each(|&one| less(&mut left, one));
             while let Some(word) = left.iter().rposition(|&bits| bits != 0) {
-                let last: I = super::highest(nth * BLOCK + word, left[word]);
+                let last: I = highest(nth * BLOCK + word, left[word]);
                 found.push(last);
-                super::clear(&mut left, I::new(last.index() - nth * BLOCK * BITS));
+                clear(&mut left, I::new(last.index() - nth * BLOCK * BITS));
                 less(&mut left, last);
             }
         }
@@ -223,7 +223,7 @@ impl<'r> Row<'r> {
             if left == 0 {
                 (word, left) = words.next()?;
             }
-            let at = super::lowest(word, left);
+            let at = lowest(word, left);
             left &= left - 1;
             Some(at)
         })
