@@ -65,8 +65,11 @@ impl<A: Answers> Expansion<'_, A> {
     /// The part of a part that an access uses, in the turn of its statement.
     fn used_view(&mut self, scope: &mut Scope<'_>, window: Window, access: &Access) -> Result<(), A::Error> {
         let table = scope.table;
+        if table.structure.is_flat() {
+            return Ok(());
+        }
         let used = |view: &&View| (view.buffer, view.lo, view.hi) == (access.buffer, access.lo, access.hi);
-        match table.program.views.iter().find(used).filter(|_| !table.structure.is_flat()) {
+        match table.program.views.iter().find(used) {
             Some(view) => self.lies_within(scope, window, view),
             None => Ok(()),
         }
