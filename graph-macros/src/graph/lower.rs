@@ -150,6 +150,8 @@ pub enum LaunchArgument {
 /// A function being lowered.
 struct Lowering<'r> {
     report: &'r mut Report,
+    /// The name of the function.
+    function: &'r Ident,
     symbols: Symbols,
     scopes: Scopes,
     /// Loop variables, innermost last.

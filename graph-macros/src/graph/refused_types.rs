@@ -10,6 +10,8 @@ const SEVERAL: &str = "buffers that belong together are a record, a struct with 
      slice, `&[&[T; len]]` or `&[Layer<'_>]`";
 const BUFFER: &str =
     "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`, `out: &mut [f32; n]`";
+const BUFFER_OR_RECORDS: &str = "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`; a list of records \
+     with a lifetime: `layers: &[Layer<'_>]`, for which the function that builds the graph takes a `Vec`";
 
 /// Returns what to say of a type of an argument; `None` for types that are read further.
 pub fn of(ty: &Type) -> Option<Refused> {
@@ -73,7 +75,7 @@ fn of_reference(reference: &TypeReference) -> Option<Refused> {
         Type::Slice(slice) => match ungrouped(&slice.elem) {
             Type::Reference(_) => None,
             Type::Path(path) if has_arguments(path) => None,
-            _ => Some(("a buffer is declared with its length", BUFFER)),
+            _ => Some(("a buffer is declared with its length", BUFFER_OR_RECORDS)),
         },
         Type::Path(path) if is_pinned(path) => None,
         Type::Path(path) => of_path(path, "by reference"),
@@ -88,7 +90,7 @@ fn of_path(path: &TypePath, passed: &str) -> Option<Refused> {
         "Vec" | "VecDeque" if has_buffers(path) => {
             Some(("a `Vec` of buffers is no argument of a graph function", SEVERAL))
         }
-        "Vec" | "VecDeque" => Some(("a `Vec` is no argument of a graph function", BUFFER)),
+        "Vec" | "VecDeque" => Some(("a `Vec` is no argument of a graph function", BUFFER_OR_RECORDS)),
         "Option" if has_buffers(path) => Some((
             "an `Option` of a buffer is no argument of a graph function",
             "write a graph function for each of the two cases, or take the buffer and a `bool` for an `if`; buffers that \

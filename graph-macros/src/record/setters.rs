@@ -18,23 +18,23 @@ impl Record {
             #[doc = #documented]
             #[derive(Debug)]
             #[allow(dead_code)]
-            #visibility struct #setters<P> {
-                part: ::cuweave::__private::PartMut<P>,
+            #visibility struct #setters<__P> {
+                part: ::cuweave::__private::PartMut<__P>,
             }
 
             #[allow(clippy::all, clippy::used_underscore_binding, unused, non_snake_case)]
-            impl<'a, P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<P> {
+            impl<'a, __P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<__P> {
                 #(#methods)*
             }
 
             #[doc(hidden)]
             impl<'a> ::cuweave::__private::Settable for #name<'a> {
-                type Setters<P: ::cuweave::__private::Place<Part = Self>> = #setters<P>;
+                type Setters<__P: ::cuweave::__private::Place<Part = Self>> = #setters<__P>;
 
-                fn setters<P: ::cuweave::__private::Place<Part = Self>>(
-                    part: ::cuweave::__private::PartMut<P>,
+                fn setters<__P: ::cuweave::__private::Place<Part = Self>>(
+                    part: ::cuweave::__private::PartMut<__P>,
                     _: ::cuweave::__private::Token,
-                ) -> #setters<P> {
+                ) -> #setters<__P> {
                     #setters { part }
                 }
             }
@@ -50,7 +50,7 @@ impl Record {
         let token = quote!(::cuweave::__private::Token);
         let part = quote!(self.part.field((#at, #text), |record| &mut record.#name));
         let bound = field.bound("'a");
-        let whole = quote!(::cuweave::__private::OfRecord<'_, P, #bound>);
+        let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
             FieldKind::Scalar(_) if self.lengths.contains(&text) => return None,

@@ -8,7 +8,7 @@ use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt, Type};
 
 use super::calls::ungrouped;
 use super::refused::{self, Refused};
-use super::structure::is_scalar;
+use super::structure::reversed;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
 use crate::dims::{Meaning, constant};
@@ -207,6 +207,7 @@ impl Lowering<'_> {
             }
             Pat::Type(typed)
                 if matches!(&*init.expr, Expr::Field(_) | Expr::Index(_))
+                    && !self.gives_a_scalar(&init.expr)
                     && pattern_name(&typed.pat).is_some() =>
             {
                 let name = pattern_name(&typed.pat).cloned();
@@ -217,7 +218,7 @@ impl Lowering<'_> {
                 }
             }
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) {
+                if self.gives_a_scalar(&init.expr) || self.configures(&init.expr) {
                     self.no_after(&local.attrs);
                     self.scalar(&name.ident, &init.expr);
                     return Ok(());
@@ -225,7 +226,7 @@ impl Lowering<'_> {
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
             Pat::Type(typed)
-                if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) || is_number(&typed.ty) =>
+                if self.gives_a_scalar(&init.expr) || is_number(&typed.ty) =>
             {
                 match pattern_name(&typed.pat) {
                     Some(name) => {
@@ -236,7 +237,7 @@ impl Lowering<'_> {
                     None => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
             }
-            Pat::Wild(_) if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) => {
+            Pat::Wild(_) if self.gives_a_scalar(&init.expr) => {
                 self.no_after(&local.attrs);
                 let value = self.substituted(&init.expr);
                 self.typed.push(value);
@@ -251,6 +252,21 @@ impl Lowering<'_> {
                     {
                         self.no_after(&local.attrs);
                         self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
+                    }
+                    (Some(names), Expr::Tuple(values))
+                        if names.len() == values.elems.len()
+                            && values.elems.iter().all(|value| self.gives_a_scalar(value)) =>
+                    {
+                        self.no_after(&local.attrs);
+                        let values: Vec<Expr> =
+                            values.elems.iter().map(|value| self.substituted(value)).collect();
+                        for (name, value) in names.iter().zip(values) {
+                            match name {
+                                Some(name) => self.stands_for_scalar(name, &value),
+                                None => self.typed.push(value),
+                            }
+                        }
+                        Ok(())
                     }
                     (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
                         let Expr::Path(path) = &*call.func else { return Ok(()) };
@@ -392,10 +408,12 @@ impl Lowering<'_> {
             Pat::Wild(_) => None,
             _ => return Err(self.not_in_language(&each.pat, refused::EACH.what, &[])),
         };
-        let Some((from, to)) = self.literal_range(&each.expr) else {
+        let (range, backwards) = reversed(&each.expr);
+        let Some((from, to)) = self.literal_range(range) else {
             return self.turns(each, variable);
         };
         self.unroll(each.span(), from..to, |lowering, value| {
+            let value = if backwards { from + (to - 1 - value) } else { value };
             if let Some(variable) = variable {
                 lowering.variables.push((variable.to_string(), Meaning::Number(value)));
             }
