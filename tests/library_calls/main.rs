@@ -8,4 +8,5 @@ mod memory;
 mod misbehaving;
 mod order;
 mod programs;
+mod records;
 mod resources;

@@ -238,7 +238,7 @@ type Lower<T> = Result<T, Reported>;
 
 impl<'r> Lowering<'r> {
     /// Returns the lowering of a function, of which nothing is lowered yet.
-    fn new(signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
+    fn new(function: &'r Ident, signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
         let parts = signature
             .arguments
             .iter()
@@ -247,6 +247,7 @@ impl<'r> Lowering<'r> {
             signature.arguments.iter().map(|argument| argument.name.to_string()).collect();
         Lowering {
             report,
+            function,
             symbols: Symbols::default(),
             scopes: Scopes::new(),
             variables: Vec::new(),
@@ -303,7 +304,7 @@ pub fn lower(
     body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
-    let mut lowering = Lowering::new(signature, report);
+    let mut lowering = Lowering::new(name, signature, report);
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =

@@ -27,6 +27,7 @@ pub mod signature;
 mod steps;
 mod table;
 mod types;
+mod unmarked;
 
 use cuweave_core::compile::{self, Settled};
 use cuweave_core::ir::Program;

@@ -10,8 +10,11 @@ const SEVERAL: &str = "buffers that belong together are a record, a struct with 
      slice, `&[&[T; len]]` or `&[Layer<'_>]`";
 const BUFFER: &str =
     "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`, `out: &mut [f32; n]`";
-const BUFFER_OR_RECORDS: &str = "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`; a list of records \
+const LIST: &str = "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`; a list of records \
      with a lifetime: `layers: &[Layer<'_>]`, for which the function that builds the graph takes a `Vec`";
+
+const RECORDS: &str =
+    "records are written with a lifetime, `layers: &[Layer<'_>]`; a buffer with its length, `x: &[T; n]`";
 
 /// Returns what to say of a type of an argument; `None` for types that are read further.
 pub fn of(ty: &Type) -> Option<Refused> {
@@ -75,7 +78,11 @@ fn of_reference(reference: &TypeReference) -> Option<Refused> {
         Type::Slice(slice) => match ungrouped(&slice.elem) {
             Type::Reference(_) => None,
             Type::Path(path) if has_arguments(path) => None,
-            _ => Some(("a buffer is declared with its length", BUFFER_OR_RECORDS)),
+            // Primitive types have small letters.
+            Type::Path(path) if path.path.segments.last().is_some_and(|last| is_capitalized(&last.ident)) => {
+                Some(("a slice is declared of buffers or of records", RECORDS))
+            }
+            _ => Some(("a buffer is declared with its length", BUFFER)),
         },
         Type::Path(path) if is_pinned(path) => None,
         Type::Path(path) => of_path(path, "by reference"),
@@ -90,7 +97,7 @@ fn of_path(path: &TypePath, passed: &str) -> Option<Refused> {
         "Vec" | "VecDeque" if has_buffers(path) => {
             Some(("a `Vec` of buffers is no argument of a graph function", SEVERAL))
         }
-        "Vec" | "VecDeque" => Some(("a `Vec` is no argument of a graph function", BUFFER_OR_RECORDS)),
+        "Vec" | "VecDeque" => Some(("a `Vec` is no argument of a graph function", LIST)),
         "Option" if has_buffers(path) => Some((
             "an `Option` of a buffer is no argument of a graph function",
             "write a graph function for each of the two cases, or take the buffer and a `bool` for an `if`; buffers that \
@@ -129,6 +136,10 @@ fn named(ty: &Type) -> Option<String> {
         Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
         _ => None,
     }
+}
+
+fn is_capitalized(name: &syn::Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
 }
 
 fn is_pinned(path: &TypePath) -> bool {

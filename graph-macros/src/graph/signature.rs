@@ -12,6 +12,7 @@ use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety,
 
 use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
 pub use super::refused_types::ungrouped;
+use super::unmarked::Borrowed;
 use super::{attributes, refused_types};
 use crate::report::Report;
 
@@ -144,8 +145,9 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
         GenericParam::Const(parameter) => Some(parameter.ident.clone()),
     });
     let mut unknown: Vec<Ident> = parameters.collect();
+    let borrowed = Borrowed::of(&function.block);
     let mut arguments: Vec<Argument> =
-        head.inputs.iter().filter_map(|input| argument(input, &mut unknown, report)).collect();
+        head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
     twice(&mut arguments, &mut unknown, report);
     let returned = returned(&head.output, report);
     let misreturned = returned.is_none();
@@ -204,7 +206,12 @@ impl VisitMut for Concrete {
     }
 }
 
-fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Option<Argument> {
+fn argument(
+    input: &FnArg,
+    borrowed: &Borrowed,
+    unknown: &mut Vec<Ident>,
+    report: &mut Report,
+) -> Option<Argument> {
     let typed = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => {
@@ -232,6 +239,19 @@ fn argument(input: &FnArg, unknown: &mut Vec<Ident>, report: &mut Report) -> Opt
     let kind = match refused_types::of(&typed.ty) {
         Some((message, help)) => {
             report.error(typed.ty.span(), Code::CW001, message, &[], Some(help));
+            None
+        }
+        None if borrowed.is_unmarked_record(&name.ident.to_string(), &typed.ty) => {
+            let ty = match ungrouped(&typed.ty) {
+                Type::Reference(reference) => ungrouped(&reference.elem).to_token_stream().to_string(),
+                ty => ty.to_token_stream().to_string(),
+            };
+            let message = format!("`{}` is used as a record, and its type has no lifetime", name.ident);
+            let help = format!(
+                "write `{}: {ty}<'_>`: graph functions only borrow it; a buffer of its own is `&[T; len]`",
+                name.ident
+            );
+            report.error(typed.ty.span(), Code::CW001, &message, &[], Some(&help));
             None
         }
         None => argument_kind(&typed.ty, report),

@@ -253,7 +253,7 @@ impl Core {
             None => Ok(()),
             Some(call) => {
                 let program = self.definition.program();
-                let buffer = program.buffers[BufferId::new(first)].base_name();
+                let buffer = &program.buffers[BufferId::new(first)].name;
                 let reason = format!("is a library call, which keeps the address of `{buffer}`");
                 Err(Error::BuildAgain { at: at_statement(program, call), reason })
             }

@@ -1,0 +1,57 @@
+//! Records among the arguments whose types are written without a lifetime, told from the use of their fields.
+
+use std::collections::BTreeSet;
+
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprForLoop, ExprReference, Type};
+
+use super::refused_types::ungrouped;
+
+/// The names of which a body borrows a field, or walks one in a loop.
+pub struct Borrowed(BTreeSet<String>);
+
+impl Borrowed {
+    /// Reads a body. O(tokens).
+    pub fn of(body: &Block) -> Borrowed {
+        let mut found = Borrowed(BTreeSet::new());
+        found.visit_block(body);
+        found
+    }
+
+    /// Returns true if an argument of this name and type is used as a record, though a record is written `Layer<'_>`.
+    pub fn is_unmarked_record(&self, name: &str, ty: &Type) -> bool {
+        let ty = match ungrouped(ty) {
+            Type::Reference(reference) => ungrouped(&reference.elem),
+            ty => ty,
+        };
+        let Type::Path(path) = ty else { return false };
+        self.0.contains(name) && path.path.segments.last().is_some_and(|last| last.arguments.is_none())
+    }
+
+    fn place(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Field(field) => match &*field.base {
+                Expr::Path(path) => {
+                    self.0.extend(path.path.get_ident().map(ToString::to_string));
+                }
+                base => self.place(base),
+            },
+            Expr::Index(index) => self.place(&index.expr),
+            Expr::Paren(paren) => self.place(&paren.expr),
+            Expr::Group(group) => self.place(&group.expr),
+            _ => {}
+        }
+    }
+}
+
+impl<'b> Visit<'b> for Borrowed {
+    fn visit_expr_reference(&mut self, reference: &'b ExprReference) {
+        self.place(&reference.expr);
+        visit::visit_expr_reference(self, reference);
+    }
+
+    fn visit_expr_for_loop(&mut self, turn: &'b ExprForLoop) {
+        self.place(&turn.expr);
+        visit::visit_expr_for_loop(self, turn);
+    }
+}
