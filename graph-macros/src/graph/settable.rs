@@ -6,6 +6,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
+use super::methods::method_name;
+use super::parts::PartType;
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind};
 
@@ -31,7 +33,8 @@ impl Expansion<'_> {
     /// messages say why a scalar has none.
     pub(super) fn settable(&self) -> TokenStream {
         let name = self.name();
-        let mut tokens = TokenStream::new();
+        let mut tokens: TokenStream =
+            (0..).zip(&self.signature.arguments).filter_map(|(at, argument)| self.whole(at, argument)).collect();
         let arguments = self.signature.arguments.iter().enumerate();
         let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
         for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {
@@ -57,6 +60,40 @@ impl Expansion<'_> {
         }
         tokens
     }
+
+    /// Returns the trait whose message says which setters a record or a list has in place of one for the whole.
+    fn whole(&self, at: usize, argument: &Argument) -> Option<TokenStream> {
+        let ArgumentKind::Part(part) = &argument.kind else { return None };
+        let (name, argument) = (self.name(), &argument.name);
+        let (reason, method) = (whole_name(at), method_name(argument));
+        let (message, label) = match part {
+            PartType::Record(_) => (
+                format!("`{argument}` of `{name}` is a record, whose fields are set one by one"),
+                format!("write `{method}().set_x(..)` with the name of a field"),
+            ),
+            PartType::Records(..) => (
+                format!("`{argument}` of `{name}` is a list of records, whose fields are set one by one"),
+                format!("write `{method}(i)?.set_x(..)` with an index and the name of a field"),
+            ),
+            PartType::Buffers(_) => (
+                format!("`{argument}` of `{name}` is a list of buffers, which are set one by one"),
+                format!("write `{method}(i)?.set(..)` with an index"),
+            ),
+        };
+        Some(quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = #label,
+                note = "the number of elements, and the integers that lengths depend on, are those of the build"
+            )]
+            trait #reason {}
+        })
+    }
+}
+
+/// Returns the name of the trait that says why an argument is not set as a whole.
+pub(super) fn whole_name(at: usize) -> Ident {
+    format_ident!("__Whole{at}", span = Span::mixed_site())
 }
 
 /// Returns the name of the trait that says why a scalar has no setter.

@@ -13,6 +13,7 @@ impl Record {
         let (visibility, name) = (&self.visibility, &self.name);
         let setters = format_ident!("{name}Setters");
         let documented = format!("The setters of a [`{name}`] that an exec is bound to.");
+        let fixed = (0u32..).zip(&self.fields).filter_map(|(at, field)| self.fixed(at, field));
         let methods = (0u32..).zip(&self.fields).filter_map(|(at, field)| self.setter(at, field));
         quote! {
             #[doc = #documented]
@@ -22,10 +23,13 @@ impl Record {
                 part: ::cuweave::__private::PartMut<__P>,
             }
 
-            #[allow(clippy::all, clippy::used_underscore_binding, unused, non_snake_case)]
-            impl<'a, __P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<__P> {
-                #(#methods)*
-            }
+            #[allow(clippy::all, clippy::used_underscore_binding, unused, non_snake_case, private_bounds)]
+            const _: () = {
+                #(#fixed)*
+                impl<'a, __P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<__P> {
+                    #(#methods)*
+                }
+            };
 
             #[doc(hidden)]
             impl<'a> ::cuweave::__private::Settable for #name<'a> {
@@ -41,6 +45,25 @@ impl Record {
         }
     }
 
+    /// Returns the trait whose message says why a field has no setter.
+    fn fixed(&self, at: u32, field: &Field) -> Option<TokenStream> {
+        let (name, text) = (&self.name, field.name.to_string());
+        if !field.is_scalar() || !self.lengths.contains(&text) {
+            return None;
+        }
+        let reason = fixed_name(at);
+        let message = format!("`{text}` of `{name}` has no setter: the length of a field depends on it");
+        let label = format!("the graph is built for one value of `{text}`");
+        Some(quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = #label,
+                note = "build the graph again for another value"
+            )]
+            trait #reason {}
+        })
+    }
+
     /// Returns the setter of a field, or the function that gives the setters of its parts.
     fn setter(&self, at: u32, field: &Field) -> Option<TokenStream> {
         let (visibility, name) = (&self.visibility, &field.name);
@@ -53,7 +76,19 @@ impl Record {
         let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
-            FieldKind::Scalar(_) if self.lengths.contains(&text) => return None,
+            // It says why there is none.
+            FieldKind::Scalar(ty) if self.lengths.contains(&text) => {
+                let reason = fixed_name(at);
+                return Some(quote! {
+                    #[doc(hidden)]
+                    #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()>
+                    where
+                        for<'__setter> (): #reason,
+                    {
+                        self.part.set_scalar(#text, #name, |record| &mut record.#name)
+                    }
+                });
+            }
             FieldKind::Scalar(ty) => {
                 let documented = format!("Sets the field `{name}`: only what uses it is updated.");
                 return Some(quote! {
@@ -109,4 +144,9 @@ impl Record {
             }
         })
     }
+}
+
+/// Returns the name of the trait that says why a field has no setter.
+fn fixed_name(at: u32) -> Ident {
+    format_ident!("__Fixed{at}", span = Span::mixed_site())
 }

@@ -2,14 +2,13 @@
 
 use cuweave_core::ir::Origin;
 use cuweave_core::structure::Item;
-use proc_macro2::{Ident, Span};
+use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::visit_mut::VisitMut;
 use syn::{Expr, Member, Type};
 
 use super::{Lower, Lowering};
-use crate::dims::{Bound, compact};
+use crate::dims::{Bound, compact, located};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -26,7 +25,7 @@ impl Lowering<'_> {
                     let mut place = (**place).clone();
                     let root = self.argument_names[place.argument].clone();
                     self.mentioned.insert(root);
-                    locate(&mut place.expr, name.span());
+                    place.expr = located(&place.expr, name.span());
                     Some(place)
                 }
                 _ => None,
@@ -136,17 +135,6 @@ impl Lowering<'_> {
         self.variables.push((name.to_string(), meaning));
         self.scopes.bind(name, Binding::Part(std::rc::Rc::new(place)));
     }
-}
-
-/// Has messages about the expression of a part point at its use.
-fn locate(expr: &mut Expr, span: Span) {
-    struct Locate(Span);
-    impl VisitMut for Locate {
-        fn visit_ident_mut(&mut self, name: &mut Ident) {
-            name.set_span(name.span().located_at(self.0));
-        }
-    }
-    Locate(span).visit_expr_mut(expr);
 }
 
 /// Returns the text of a part as it is written, without the borrow.
