@@ -141,7 +141,7 @@ mod records {
     }
     #[cuweave::arguments]
     pub struct A0 {
-        p: P<'_>,
+        pub p: P<'_>,
         all: &[P<'_>],
     }
     #[derive(Clone, Copy)]
@@ -167,12 +167,11 @@ mod records {
 fn records_with_unlucky_names() {
     use records::{A0, A1, P};
     let device = device();
-    let x = device.upload(&ramp(4));
+    let (x, other) = (device.upload(&ramp(4)), device.upload(&[1.0_f32; 4]));
     let part = || P::new(4, &x, device.zeros::<f32>(4));
     let out = device.zeros::<f32>(4);
     let graph = records::outer(&device.ctx, A0::new(part(), vec![part()]), A1(3.0), 4, &x, out);
     let mut exec = graph.expect("builds").instantiate().expect("it instantiates");
-    let other = device.upload(&[1.0_f32; 4]);
     exec.a().p().set_x(&other).expect("it is set");
     exec.a().all(0).expect("it has one").set_x(&other).expect("it is set");
     exec.launch(&device.stream).expect("it launches");

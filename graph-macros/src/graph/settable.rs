@@ -33,8 +33,10 @@ impl Expansion<'_> {
     /// messages say why a scalar has none.
     pub(super) fn settable(&self) -> TokenStream {
         let name = self.name();
-        let mut tokens: TokenStream =
-            (0..).zip(&self.signature.arguments).filter_map(|(at, argument)| self.whole(at, argument)).collect();
+        let mut tokens: TokenStream = (0..)
+            .zip(&self.signature.arguments)
+            .filter_map(|(at, argument)| self.whole(at, argument))
+            .collect();
         let arguments = self.signature.arguments.iter().enumerate();
         let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
         for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {

@@ -114,7 +114,14 @@ impl Lowering<'_> {
 
     /// `let q = &layer.q;`, `let d = layer.d;`: another name for a part. Returns false for other expressions.
     pub(super) fn name_part(&mut self, name: &Ident, value: &Expr) -> Lower<bool> {
-        let Some(place) = self.place(value)? else { return Ok(false) };
+        let Some(place) = self.named_part(value)? else { return Ok(false) };
+        self.bind_place(name, place);
+        Ok(true)
+    }
+
+    /// Returns the part that a `let` names, with the borrow under which it does; `None` for other expressions.
+    pub(super) fn named_part(&mut self, value: &Expr) -> Lower<Option<Place>> {
+        let Some(place) = self.place(value)? else { return Ok(None) };
         let borrow = match value {
             Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
             Expr::Reference(_) => Some(Borrow::Shared),
@@ -124,8 +131,7 @@ impl Lowering<'_> {
             // The name stands for the scalar.
             self.substituted(value);
         }
-        self.bind_place(name, Place { borrow, ..place });
-        Ok(true)
+        Ok(Some(Place { borrow, ..place }))
     }
 
     /// Gives a part a name, which stands for it in expressions, too.

@@ -13,6 +13,7 @@ use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
 use crate::dims::{Meaning, constant};
 use crate::graph::attributes::Attributes;
+use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
 
@@ -225,9 +226,7 @@ impl Lowering<'_> {
                 }
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
-            Pat::Type(typed)
-                if self.gives_a_scalar(&init.expr) || is_number(&typed.ty) =>
-            {
+            Pat::Type(typed) if self.gives_a_scalar(&init.expr) || is_number(&typed.ty) => {
                 match pattern_name(&typed.pat) {
                     Some(name) => {
                         self.no_after(&local.attrs);
@@ -253,20 +252,9 @@ impl Lowering<'_> {
                         self.no_after(&local.attrs);
                         self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
                     }
-                    (Some(names), Expr::Tuple(values))
-                        if names.len() == values.elems.len()
-                            && values.elems.iter().all(|value| self.gives_a_scalar(value)) =>
-                    {
+                    (Some(names), Expr::Tuple(values)) if names.len() == values.elems.len() => {
                         self.no_after(&local.attrs);
-                        let values: Vec<Expr> =
-                            values.elems.iter().map(|value| self.substituted(value)).collect();
-                        for (name, value) in names.iter().zip(values) {
-                            match name {
-                                Some(name) => self.stands_for_scalar(name, &value),
-                                None => self.typed.push(value),
-                            }
-                        }
-                        Ok(())
+                        self.named_together(names, values.elems.iter(), local)
                     }
                     (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
                         let Expr::Path(path) = &*call.func else { return Ok(()) };
@@ -283,6 +271,33 @@ impl Lowering<'_> {
             Pat::Type(_) => Err(self.not_in_language(local, refused::TYPED.what, &[])),
             _ => Err(self.not_in_language(local, "this pattern is", &[])),
         }
+    }
+
+    /// `let (fine, coarse) = (levels[i], levels[i + 1]);`: names for parts of arguments, scalars and configurations, which do not
+    /// see each other.
+    fn named_together<'e>(
+        &mut self,
+        names: &[Option<Ident>],
+        values: impl Iterator<Item = &'e Expr>,
+        local: &Local,
+    ) -> Lower<()> {
+        let mut meanings: Vec<Result<Place, Expr>> = Vec::new();
+        for value in values {
+            meanings.push(match self.named_part(value)? {
+                Some(place) => Ok(place),
+                None if self.gives_a_scalar(value) || self.configures(value) => Err(self.substituted(value)),
+                None => return Err(self.refuse_as(local, refused::PATTERN)),
+            });
+        }
+        for (name, meaning) in names.iter().zip(meanings) {
+            match (name, meaning) {
+                (Some(name), Ok(place)) => self.bind_place(name, place),
+                (Some(name), Err(value)) => self.stands_for_scalar(name, &value),
+                (None, Ok(_)) => {}
+                (None, Err(value)) => self.typed.push(value),
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn split(&mut self, names: [Option<&Ident>; 2], receiver: &Expr, at: &Expr) -> Lower<()> {

@@ -246,8 +246,8 @@ impl Lowering<'_> {
     /// Returns true for an expression that gives a scalar: by its form, or as the name or a part of one.
     pub(super) fn gives_a_scalar(&self, expr: &Expr) -> bool {
         let mut whole = expr;
-        while let Expr::Field(syn::ExprField { base: inner, .. }) | Expr::Index(syn::ExprIndex { expr: inner, .. }) =
-            ungrouped(whole)
+        while let Expr::Field(syn::ExprField { base: inner, .. })
+        | Expr::Index(syn::ExprIndex { expr: inner, .. }) = ungrouped(whole)
         {
             whole = inner;
         }
@@ -414,7 +414,9 @@ fn loop_help(over: &Expr) -> &'static str {
 
 /// Returns what a loop runs over without `.rev()` behind it, and true if there is one.
 pub(super) fn reversed(over: &Expr) -> (&Expr, bool) {
-    match ungrouped(over) {
+    match over {
+        Expr::Paren(inner) => reversed(&inner.expr),
+        Expr::Group(inner) => reversed(&inner.expr),
         Expr::MethodCall(call) if call.method == "rev" && call.args.is_empty() => {
             let (inner, backwards) = reversed(&call.receiver);
             (inner, !backwards)
