@@ -139,7 +139,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ctx = cuweave::context(0)?;
     let stream = ctx.new_stream()?;
 
-    for n in [1_u32, 31, 45] {
+    for n in [2_u32, 31, 47] {
         // Halved until a grid has one or two points a side.
         let sizes: Vec<u32> =
             std::iter::successors(Some(n), |n| Some((n - 1) / 2).filter(|half| *half > 0)).collect();

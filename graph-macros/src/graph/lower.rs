@@ -24,7 +24,7 @@ use super::attributes::Attributes;
 
 use super::launch::Literal;
 use super::paths::Callee;
-use super::place::Parts;
+use super::place::{Parts, Uses};
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
@@ -92,7 +92,7 @@ pub struct Lowered {
     /// The graph functions that it calls, each once.
     pub callees: Vec<Callee>,
     /// The expressions by which generated code names the buffers that are parts of arguments.
-    pub part_exprs: BTreeMap<BufferId, Expr>,
+    pub part_exprs: Uses,
     /// The names of the arguments.
     pub argument_names: Vector<ArgumentId, String>,
     /// The names of those that have parts.

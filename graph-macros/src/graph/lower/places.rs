@@ -5,7 +5,7 @@ use cuweave_core::structure::Item;
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::{Expr, Member, Type};
+use syn::{Expr, ExprParen, ExprReference, Member, Type};
 
 use super::{Lower, Lowering};
 use crate::dims::{Bound, compact, located};
@@ -75,10 +75,15 @@ impl Lowering<'_> {
                 let name = written(at);
                 let view = self.buffer(name, at.span(), Origin::Part(part), len.clone(), none, None);
                 self.parts_of_arguments.buffers.insert(part, view.buffer);
-                self.parts_of_arguments.exprs.insert(view.buffer, place.expr.clone());
                 view.buffer
             }
         };
+        let mut used = at;
+        while let Expr::Reference(ExprReference { expr, .. }) | Expr::Paren(ExprParen { expr, .. }) = used {
+            used = expr;
+        }
+        let place_of_use = (buffer, used.span().start());
+        self.parts_of_arguments.exprs.insert(place_of_use, place.expr.clone());
         Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
     }
 

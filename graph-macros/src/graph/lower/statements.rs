@@ -261,16 +261,18 @@ impl Lowering<'_> {
                         let attributes = [local.attrs.as_slice(), &call.attrs].concat();
                         self.call_function(call, &path.path, names, &attributes)
                     }
-                    _ => Err(self.not_in_language(
-                        local,
-                        "this pattern is",
-                        &["several names are bound by `split_at_mut` and by calls of graph functions".into()],
-                    )),
+                    _ => Err(self.no_pattern(local)),
                 }
             }
             Pat::Type(_) => Err(self.not_in_language(local, refused::TYPED.what, &[])),
             _ => Err(self.not_in_language(local, "this pattern is", &[])),
         }
+    }
+
+    fn no_pattern(&mut self, local: &Local) -> Reported {
+        let note = "several names are bound by tuples of scalars and parts of arguments, by `split_at_mut` and by calls of graph \
+                    functions";
+        self.not_in_language(local, "this pattern is", &[note.into()])
     }
 
     /// `let (fine, coarse) = (levels[i], levels[i + 1]);`: names for parts of arguments, scalars and configurations, which do not
@@ -286,7 +288,7 @@ impl Lowering<'_> {
             meanings.push(match self.named_part(value)? {
                 Some(place) => Ok(place),
                 None if self.gives_a_scalar(value) || self.configures(value) => Err(self.substituted(value)),
-                None => return Err(self.refuse_as(local, refused::PATTERN)),
+                None => return Err(self.no_pattern(local)),
             });
         }
         for (name, meaning) in names.iter().zip(meanings) {
