@@ -1,17 +1,19 @@
 //! Eight graphs, launched one after the other on one stream, and side by side on eight: temporaries in the driver's
-//! graph pool as memory nodes, in an arena each, and in one arena for all of a stream. Bytes and time.
+//! graph pool as memory nodes, in an arena each, and in one arena for all of a stream. Bytes, and time of launches and builds.
+//! Once with temporaries of megabytes, and once with small ones.
 
 mod common;
 #[path = "graphs/fork_join.rs"]
 mod graphs;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 use cuweave::ArenaPool;
 
 use common::table::Table;
-use common::{Race, Result, Setup, Until, agree, us};
+use common::{Race, Result, Setup, Until, agree, median, us};
 
 /// The elements of each buffer that the kernels access.
 const N: u32 = 1_024;
@@ -45,22 +47,30 @@ fn main() -> Result<()> {
         "graph pool reserved",
         "graph pool used, at most",
         "device memory",
+        "build us, a graph",
         "host us",
         "events us",
         "spread",
     ];
     let mut table = Table::new(&setup, "arena_pool", &columns)?;
-    for streams in [1, GRAPHS] {
-        measure(&setup, &mut table, streams)?;
+    let sizes = [("4 MiB", setup.scaled(1 << 16, 1 << 8)), ("64 KiB", 1 << 10)];
+    // Keeps the modules loaded.
+    let _loaded = (graphs::fork::load(&setup.ctx)?, graphs::join::load(&setup.ctx)?);
+    for (size, step) in sizes {
+        for streams in [1, GRAPHS] {
+            measure(&setup, &mut table, streams, (size, step))?;
+        }
     }
     table.note(
-        "Fork-join graphs of 16 x 20 kernels with temporaries of 4 MiB down to 2.25 MiB. Bytes are what one round of all \
-         launches leaves in use, over what was in use before the graphs were built.",
+        "Fork-join graphs of 16 x 20 kernels. The temporaries of the first graph have the size that stands in the row, those of \
+         the last 9/16 of it. Bytes are what one round of all launches leaves in use, over what was in use before the graphs \
+         were built. A build is that of the graph and its exec: the median of the last seven, whose plans are new and whose \
+         modules are loaded.",
     )?;
     table.finish()
 }
 
-fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
+fn measure(setup: &Setup, table: &mut Table, streams: usize, (size, step): (&str, u32)) -> Result<()> {
     let streams: Vec<_> =
         (0..streams).map(|_| setup.ctx.new_stream()).collect::<std::result::Result<_, _>>()?;
     let mut race = Race::new(Until::Synchronized, 20);
@@ -68,7 +78,7 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
     let mut wanted: Vec<f32> = Vec::new();
     for lowering in [Lowering::Nodes, Lowering::Arena, Lowering::Owned, Lowering::Pool] {
         let before = in_use(&setup.ctx, &streams)?;
-        let (planned, mut launches) = build(setup, lowering, &streams)?;
+        let (planned, built, mut launches) = build(setup, lowering, &streams, step)?;
         cuweave::memory::reset_graph_pool_high(&setup.ctx)?;
         let forked = Forked::new(&setup.ctx, &streams)?;
         forked.run(&setup.stream, &mut launches)?;
@@ -77,6 +87,7 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
         rows.push((
             lowering,
             planned,
+            built,
             [after.pool.saturating_sub(before.pool), high, after.device.saturating_sub(before.device)],
         ));
         // Each round does the same to the same data, wherever the temporaries lie.
@@ -89,10 +100,11 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
         race.ours(&format!("{lowering:?}"), move |stream| forked.run(stream, &mut launches));
     }
     let work = match streams.len() {
-        1 => format!("{GRAPHS} graphs, one stream"),
-        count => format!("{GRAPHS} graphs, {count} streams"),
+        1 => format!("{GRAPHS} graphs of {size}, one stream"),
+        count => format!("{GRAPHS} graphs of {size}, {count} streams"),
     };
-    for (times, (lowering, (largest, sum), [pool, high, device])) in race.run(setup)?.iter().zip(rows) {
+    for (times, (lowering, (largest, sum), built, [pool, high, device])) in race.run(setup)?.iter().zip(rows)
+    {
         table.row(&[
             work.clone(),
             name(lowering).to_owned(),
@@ -100,6 +112,7 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
             pool.to_string(),
             high.to_string(),
             device.to_string(),
+            us(built),
             us(times.host),
             us(times.device),
             format!("{:.2}", times.spread),
@@ -120,32 +133,39 @@ fn name(lowering: Lowering) -> &'static str {
 /// A graph's launch, and a read of the first element of its result.
 type Member<'a> = (Launch<'a>, Box<dyn FnMut() -> Result<f32> + 'a>);
 
-/// Returns the bytes of the largest graph and of all graphs, and the graphs. Graph i is for stream i, or for the only
-/// one.
+/// Returns the bytes of the largest graph and of all graphs, the time to build one, and the graphs. Graph i is for stream i,
+/// or for the only one.
 fn build<'a>(
     setup: &'a Setup,
     lowering: Lowering,
     streams: &[Arc<CudaStream>],
-) -> Result<((u64, u64), Vec<Member<'a>>)> {
+    step: u32,
+) -> Result<((u64, u64), Duration, Vec<Member<'a>>)> {
     let ctx = &setup.ctx;
     let pools: Vec<ArenaPool> = streams.iter().map(ArenaPool::new).collect::<cuweave::Result<_>>()?;
     let (mut largest, mut sum) = (0, 0);
     let mut members: Vec<Member<'a>> = Vec::new();
+    let mut builds = Vec::new();
     for at in 0..GRAPHS {
-        let step: u32 = setup.scaled(1 << 16, 1 << 8);
         let len = step * (16 - at as u32);
         let x = setup.stream.clone_htod(&vec![at as f32; N as usize])?;
         setup.stream.synchronize()?;
         macro_rules! member {
             ($graph:expr, $($instantiate:tt)*) => {{
+                let start = Instant::now();
                 let graph = $graph;
+                let mut built = start.elapsed();
                 let planned = match lowering {
                     Lowering::Nodes => 0,
                     _ => graph.report().planned_bytes,
                 };
                 largest = largest.max(planned);
                 sum += planned;
-                let exec = Arc::new(std::sync::Mutex::new(graph.$($instantiate)*?));
+                let start = Instant::now();
+                let exec = graph.$($instantiate)*?;
+                built += start.elapsed();
+                builds.push(built);
+                let exec = Arc::new(std::sync::Mutex::new(exec));
                 let reader = exec.clone();
                 let launch: Launch<'a> = Box::new(move |stream| {
                     Ok(exec.lock().map_err(|_| "a launch panicked")?.launch(stream)?)
@@ -167,7 +187,7 @@ fn build<'a>(
             }
         }
     }
-    Ok(((largest, sum), members))
+    Ok(((largest, sum), median(&mut builds[1..]), members))
 }
 
 /// Streams that are forked from one stream and joined to it again.

@@ -1,4 +1,5 @@
-//! One argument that k nodes use is set, and the graph launched: against k updates of nodes by hand.
+//! One argument that k nodes use is set, and the graph launched: against k updates of nodes by hand. Then a scalar that moves
+//! the ranges of 22 nodes, as the position in a cache does.
 
 mod common;
 #[path = "graphs/users.rs"]
@@ -52,7 +53,57 @@ fn main() -> Result<()> {
         )*};
     }
     users!(users_1 1 users_10 10 users_100 100 users_1000 1_000);
+    for (what, until) in
+        [("set and launch, on the host", Until::Returned), ("set alone, on the host", Until::Returned)]
+    {
+        let launched = what.contains("launch");
+        let row = 64;
+        let cache = stream.alloc_zeros::<u32>(ROWS * row)?;
+        let own = stream.alloc_zeros::<u32>(ROWS * row)?;
+        let (x, base) = (addresses[0], hand::address(&own));
+        let graph = graphs::moved(ctx, row as u32, 0, &inputs[0], cache)?;
+        let report = graph.report();
+        let mut ours = graph.instantiate()?;
+        let (by_hand, nodes) = hand_moved(kernel, x, base, row as u64)?;
+        let sizes = [format!("{} / {}", report.nodes(), report.edges), by_hand.size()];
+        let by_hand = by_hand.instantiate()?;
+        let mut race = Race::new(until, 50);
+        let mut turn = 0;
+        race.ours("cuweave", move |stream| {
+            turn = 1 - turn;
+            ours.set_pos(turn)?;
+            if launched { Ok(ours.launch(stream)?) } else { Ok(()) }
+        });
+        let mut turn = 0;
+        race.by_hand("by hand", move |stream| {
+            turn = 1 - turn;
+            for (at, &node) in nodes.iter().enumerate() {
+                by_hand.set(node, kernel, &moved_arguments(at, x, base, (row as u64, turn)))?;
+            }
+            if launched { by_hand.launch(stream) } else { Ok(()) }
+        });
+        table.race(&format!("a range of {ROWS} nodes: {what}"), "", &race.run(&setup)?, &sizes)?;
+    }
     table.finish()
+}
+
+/// The rows of the cache in `graphs::moved`, and its nodes.
+const ROWS: usize = 22;
+
+/// Returns the arguments of one node of `graphs::moved`, whose cache has rows of `row` elements.
+fn moved_arguments(at: usize, x: u64, cache: u64, (row, pos): (u64, u64)) -> [u64; 3] {
+    let element = |at: usize| cache + 4 * (at as u64 * row + pos);
+    [at.checked_sub(1).map_or(x, element), element(at), 1]
+}
+
+fn hand_moved(kernel: hand::Kernel, x: u64, cache: u64, row: u64) -> Result<(hand::Graph, Vec<Node>)> {
+    let mut graph = hand::Graph::new()?;
+    let mut nodes: Vec<Node> = Vec::with_capacity(ROWS);
+    for at in 0..ROWS {
+        let last = nodes.last().copied();
+        nodes.push(graph.add(kernel, &moved_arguments(at, x, cache, (row, 0)), last.as_slice())?);
+    }
+    Ok((graph, nodes))
 }
 
 fn hand_users(kernel: hand::Kernel, k: usize, x: u64, own: u64) -> Result<(hand::Graph, Vec<Node>)> {

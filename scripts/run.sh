@@ -2,7 +2,9 @@
 # Runs what scripts/pack.sh packed, from the folder that it is in.
 #
 # usage: run.sh [--sanitize] [--no-benches] [--filter REGEX]
-#   --sanitize     examples and tests once more under compute-sanitizer: memcheck, racecheck, initcheck
+#   --sanitize     examples and tests once more under compute-sanitizer: memcheck, racecheck, initcheck. memcheck reports
+#                  writes of tests/arena_pool that are in bounds unless each of its tests runs in a process of its own; why:
+#                  benches/results/h200-2026-11-22/probes.md
 #   --no-benches   leave the benchmarks out
 #   --filter       only the programs whose `folder/name` matches
 #

@@ -691,7 +691,7 @@ fn setters_check_what_they_are_given() {
     assert_eq!(
         error.to_string(),
         format!(
-            "`n` ({}:{declared}:28) reaches a length, a loop or a choice, or a bound whose ranges are right for this value alone, and cannot be set: build the graph again",
+            "`n` ({}:{declared}:28) reaches a length, a loop, a choice or a library call, or a bound whose ranges are right for this value alone, and cannot be set: build the graph again",
             file!()
         )
     );

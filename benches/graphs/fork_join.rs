@@ -5,7 +5,7 @@ use cuweave::prelude::*;
 
 #[path = "forks.rs"]
 mod forks;
-use forks::{fork, join};
+pub use forks::{fork, join};
 
 macro_rules! fork_join {
     ($memory:tt $name:ident: $($t:ident $a:tt)*) => {

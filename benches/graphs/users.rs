@@ -18,4 +18,16 @@ macro_rules! users {
         }
     )*};
 }
+/// A chain of 22 kernels, each of which writes one element of a row of its own: the element that `pos` names.
+#[cuweave::graph(memory = "nodes", launches = "as-written")]
+pub fn moved(len: u32, pos: u32, x: &[u32; 1], cache: &mut [u32; 22 * len]) {
+    after_all[(1, 1)](&x, &mut cache[pos..pos + 1], 1);
+    for i in 1..22 {
+        after_all[(1, 1)](
+            &cache[(i - 1) * len + pos..(i - 1) * len + pos + 1],
+            &mut cache[i * len + pos..i * len + pos + 1],
+            1,
+        );
+    }
+}
 users!(users_1 1 users_10 10 users_100 100 users_1000 1_000);

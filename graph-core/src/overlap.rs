@@ -10,6 +10,8 @@
 //!
 //! This holds whenever the consumer is launched. So a programmatic edge requires only that the consumer begins with the wait.
 //!
+//! A library call may be the producer. If what it captured does not end in one kernel, the build adds a full edge instead.
+//!
 //! Edges are one to one: from a producer to its only dependent kernel, whose only dependency it is except for memory nodes. With
 //! 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one edges 0.65 to
 //! 0.99 (benches/results).
@@ -20,7 +22,7 @@
 use std::collections::BTreeMap;
 
 use crate::index::{Index, Vector, ids, indices};
-use crate::ir::StatementId;
+use crate::ir::{Kind, StatementId};
 use crate::launches::{Batch, Contracted, Launch, Run, Tuning};
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
@@ -44,7 +46,8 @@ pub fn mark(
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first] == 1;
         let gains = tuning.overlap.beside_others || levels.count(at) == 1;
-        (one_to_one && gains && list[first].what == What::KERNEL).then_some(first)
+        let runs_kernels = matches!(list[first].what, What::KERNEL | What::Statement(Kind::Capture(())));
+        (one_to_one && gains && runs_kernels).then_some(first)
     };
     let alone = |at: OperationId, before: OperationId| levels.count(at) == 1 && levels.count(before) == 1;
     let uses_launch_order = |at: OperationId, before: OperationId| {

@@ -1,7 +1,8 @@
 //! Random programs of calls and kernels on random schedules of the simulated driver, against plain Rust.
 
+use cudarc::driver::DriverError;
 use cuweave::prelude::*;
-use cuweave_testkit::device::simulated_alone;
+use cuweave_testkit::device::{alone, simulated_alone};
 
 use crate::library::{Library, forked, rescale, scaled, sum};
 
@@ -75,4 +76,43 @@ fn random_programs_on_random_schedules() {
     }
     let reports = cuweave_sim::take_reports().expect("the simulated driver");
     assert!(reports.is_empty(), "{reports:?}");
+}
+
+/// A chain: a call that ends in a kernel, a kernel, a call whose branches end in two nodes, a kernel.
+#[cuweave::graph(memory = "arena")]
+fn chain(n: u32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
+    let h = alloc::<f32>(n);
+    scaled(&library, &x, &mut h, 2.0, n);
+    axpy[per_item(n)](1.0, &x, &mut h, n);
+    let pos = alloc::<f32>(n);
+    let neg = alloc::<f32>(n);
+    forked(&library, &h, &mut pos, &mut neg, n);
+    axpy[per_item(n)](1.0, &pos, &mut neg, n);
+    cleared(&mut out, n);
+    axpy[per_item(n)](1.0, &neg, &mut out, n);
+}
+
+/// A call that ends in a fill.
+#[cuweave::call]
+unsafe fn cleared(stream: &CallStream, out: &mut [MaybeUninit<f32>; n], n: u32) -> Result<(), DriverError> {
+    assert_eq!(out.len(), n as usize);
+    stream.memset_zeros(out)
+}
+
+/// An edge out of one captured kernel is programmatic; out of several nodes, or of a fill, it is full.
+#[test]
+fn edges_out_of_captured_kernels_are_programmatic() {
+    let device = alone();
+    let library = Library::new(&device.ctx);
+    let x = device.upload(&[3.0f32; 8]);
+    let mut out = device.upload(&[1.0f32; 8]);
+    let graph = chain(&device.ctx, 8, &library, &x, &mut out).expect("it builds");
+    let report = graph.report();
+    assert_eq!((report.calls, report.overlapped), (3, 1), "{report}");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    for _ in 0..3 {
+        exec.launch(&device.stream).expect("it launches");
+    }
+    drop(exec);
+    assert_eq!(device.download(&out), [18.0f32; 8]);
 }

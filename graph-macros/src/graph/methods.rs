@@ -9,7 +9,7 @@ use syn::Type;
 use super::expand::Expansion;
 use super::idents::ident;
 use super::parts::{BufferMemory, BufferType, PartType, with_lifetime};
-use super::settable::whole_name;
+use super::settable::{method_name, whole_name};
 use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
@@ -342,25 +342,4 @@ pub fn record(ty: &Type, place: &TokenStream) -> (TokenStream, TokenStream) {
 pub fn element(buffer: &BufferType, place: &TokenStream) -> (TokenStream, TokenStream) {
     let name = ident(if buffer.mutable { "ElementMut" } else { "Element" });
     (quote!(::cuweave::__private::#name<#place>), quote!(::cuweave::__private::#name::new))
-}
-
-/// The methods that every exec has.
-const METHODS: [&str; 10] = [
-    "launch",
-    "output",
-    "upload",
-    "args",
-    "args_mut",
-    "into_args",
-    "report",
-    "dot",
-    "memory_svg",
-    "budget_curve",
-];
-
-/// Returns the name of the function that gives the setters of an argument's parts: the argument's own, with `_` behind it where
-/// the exec has a method of that name.
-pub(super) fn method_name(argument: &Ident) -> Ident {
-    let text = argument.to_string();
-    if METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }
 }

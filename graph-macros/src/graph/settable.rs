@@ -6,7 +6,6 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
-use super::methods::method_name;
 use super::parts::PartType;
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind};
@@ -101,4 +100,25 @@ pub(super) fn whole_name(at: usize) -> Ident {
 /// Returns the name of the trait that says why a scalar has no setter.
 fn reason_name(scalar: ScalarId) -> Ident {
     format_ident!("__Fixed{}", scalar.as_u32(), span = Span::mixed_site())
+}
+
+/// The methods that every exec has.
+const METHODS: [&str; 10] = [
+    "launch",
+    "output",
+    "upload",
+    "args",
+    "args_mut",
+    "into_args",
+    "report",
+    "dot",
+    "memory_svg",
+    "budget_curve",
+];
+
+/// Returns the name of the function that gives the setters of an argument's parts: the argument's own, with `_` behind it where
+/// the exec has a method of that name.
+pub(super) fn method_name(argument: &Ident) -> Ident {
+    let text = argument.to_string();
+    if METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }
 }

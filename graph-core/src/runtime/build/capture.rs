@@ -2,7 +2,8 @@
 //!
 //! The frontier of the capture is read before the capture ends; the nodes that come after the call come after all of it. What was
 //! captured is looked at, from the frontier back to the nodes before. A programmatic edge between captured kernels orders less
-//! than a full one, so its source joins the frontier.
+//! than a full one, so its source joins the frontier. So a frontier of one kernel comes after all of the call by full edges, and
+//! an edge out of it may be programmatic like one out of a kernel of the user's (`overlap.rs`).
 //!
 //! After a capture that was invalidated, or that could not be ended, the driver's graph is of no use, and drivers crash when it is
 //! destroyed: it is leaked, and the stream is not used again.
@@ -31,6 +32,8 @@ pub(crate) struct Captured {
     pub frontier: Vec<Node>,
     /// All nodes that were captured, the last ones first.
     pub nodes: Vec<Node>,
+    /// True if the frontier is one kernel node of the call, so that its edges may be programmatic.
+    pub ends_in_kernel: bool,
 }
 
 /// A library call while its body runs: generated code takes the memory of its parameters from here.
@@ -198,9 +201,10 @@ impl Capture<'_> {
     fn look_at(&self, frontier: Vec<Node>) -> Result<Captured> {
         let before: BTreeSet<Node> = self.after.iter().copied().collect();
         let (mut reached, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        let mut captured = Captured { frontier, nodes: Vec::new() };
+        let mut captured = Captured { frontier, ..Captured::default() };
         let mut work = captured.frontier.clone();
         let mut sources = Vec::new();
+        let mut kernels = BTreeSet::new();
         while let Some(node) = work.pop() {
             if before.contains(&node) {
                 reached.insert(node);
@@ -211,8 +215,10 @@ impl Capture<'_> {
             }
             captured.nodes.push(node);
             let kind = self.driver.node_kind(node).map_err(|failure| self.failed(failure))?;
-            if kind != NodeKind::Other {
-                return Err(self.error(CallFault::Allocates));
+            match kind {
+                NodeKind::Alloc | NodeKind::Free => return Err(self.error(CallFault::Allocates)),
+                NodeKind::Kernel => drop(kernels.insert(node)),
+                NodeKind::Other => {}
             }
             let dependencies = self.driver.dependencies(node).map_err(|failure| self.failed(failure))?;
             if dependencies.is_empty() && !before.is_empty() {
@@ -229,6 +235,7 @@ impl Capture<'_> {
         captured.frontier.extend(sources);
         captured.frontier.sort_unstable();
         captured.frontier.dedup();
+        captured.ends_in_kernel = matches!(captured.frontier.as_slice(), [last] if kernels.contains(last));
         if captured.nodes.is_empty()
             && let Some(statement) = self.callee.capture()
         {

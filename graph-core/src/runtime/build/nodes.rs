@@ -126,11 +126,25 @@ impl Nodes {
         inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<()> {
         let operations = self.operations.clone();
-        let added = self.add_all(definition, body, operations.list.as_slice(), memories, inside);
+        let mut full = Vec::new();
+        let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
         self.stream = None;
         added?;
+        self.note_full(&full);
         annotate::annotate(&self.annotated(definition));
         Ok(())
+    }
+
+    /// Takes back programmatic edges that were added as full ones.
+    fn note_full(&mut self, full: &[OperationId]) {
+        if full.is_empty() {
+            return;
+        }
+        let operations = Arc::make_mut(&mut self.operations);
+        operations.overlapped -= full.len();
+        for &operation in full {
+            operations.list[operation].programmatic = None;
+        }
     }
 
     /// Replaces the notes of which of these statements are not proved to write all.
@@ -212,19 +226,28 @@ impl Nodes {
         }
     }
 
+    /// Adds the nodes in their order. `full` receives the operations whose programmatic edge comes out of a library call that does
+    /// not end in one kernel, and is a full one therefore.
     fn add_all(
         &mut self,
         definition: &mut Definition,
         body: &dyn Body,
         list: &[Operation],
-        memories: &mut Vector<MemoryId, u64>,
-        inside: &Vector<MemoryId, Vec<BufferId>>,
+        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
+        full: &mut Vec<OperationId>,
     ) -> Result<()> {
         let mut after = Vec::new();
         for operation in list {
+            let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
+                Some(captured) => captured.ends_in_kernel,
+                None => true,
+            });
+            if programmatic != operation.programmatic {
+                full.push(OperationId::new(self.nodes.len()));
+            }
             after.clear();
-            let full = operation.after.iter().filter(|&&before| operation.programmatic != Some(before));
-            full.for_each(|&before| self.ends(before, &mut after));
+            let before = operation.after.iter().filter(|&&before| programmatic != Some(before));
+            before.for_each(|&before| self.ends(before, &mut after));
             if !self.captured.is_empty() {
                 // Calls that captured nothing have the nodes before them for a frontier.
                 after.sort_unstable();
@@ -238,7 +261,7 @@ impl Nodes {
             } else {
                 self.add(definition, operation, &after, memories, inside)?
             };
-            if let Some(before) = operation.programmatic {
+            if let Some(before) = programmatic {
                 definition
                     .driver
                     .add_programmatic_edge(self.graph, self.nodes[before], node, operation.launch_order)

@@ -47,6 +47,8 @@ pub enum NodeKind {
     Alloc,
     /// A memory free node.
     Free,
+    /// A kernel node.
+    Kernel,
     /// Any other.
     Other,
 }
@@ -119,8 +121,9 @@ impl Driver {
     pub fn node_kind(&self, node: Node) -> Outcome<NodeKind> {
         let mut kind = 0;
         call!(self, cuGraphNodeGetType(node, &mut kind))?;
-        // CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE
+        // CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE
         Ok(match kind {
+            0 => NodeKind::Kernel,
             10 => NodeKind::Alloc,
             11 => NodeKind::Free,
             _ => NodeKind::Other,

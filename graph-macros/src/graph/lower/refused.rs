@@ -61,9 +61,9 @@ pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
         }
         Expr::Array(_) => refused(
             "an array is",
-            "give each scalar a `let` of its own; memory of the device is `alloc::<T>(len)`, filled by `copy` from an argument",
+            "give each a `let` of its own; memory of the device is `alloc::<T>(len)`, filled by `copy` from an argument",
         ),
-        Expr::Tuple(_) => refused("a tuple is", "give each scalar a `let` of its own"),
+        Expr::Tuple(_) => refused("a tuple is", "give each a `let` of its own"),
         Expr::Struct(_) => {
             refused("a struct is", "take it as an argument by value, or give each field a `let` of its own")
         }
@@ -100,7 +100,7 @@ pub(super) fn statement(statement: &Stmt) -> Refused {
 }
 
 /// The advice on a pattern.
-pub(super) const PATTERN: Refused = refused("this pattern is", "give each scalar a `let` of its own");
+pub(super) const PATTERN: Refused = refused("this pattern is", "give each a `let` of its own");
 
 /// The pattern of an arm of a `match`.
 pub(super) const ARM: Refused = refused(
