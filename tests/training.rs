@@ -300,3 +300,19 @@ fn a_perceptron_of_any_depth_trains() {
     }
     d.nothing_reported();
 }
+
+#[test]
+fn a_list_without_elements_is_refused_before_its_lengths_are_computed() {
+    let d = device();
+    let x = d.zeros::<f32>(4);
+    let error = train(&d.ctx, Vec::new(), 0.1, 1, &x, &x).expect_err("no layers").to_string();
+    assert!(error.contains("`#[at_least(1)]`"), "{error}");
+    let y = d.zeros::<f32>(4);
+    let error = first_output(&d.ctx, Vec::new(), y).expect_err("no layers").to_string();
+    assert!(error.contains("`layers`") && error.contains('0'), "{error}");
+}
+
+#[cuweave::graph]
+fn first_output(layers: &[Layer<'_>], y: &mut [f32; layers[0].samples * layers[0].outputs]) {
+    copy(&layers[0].y, &mut y);
+}
