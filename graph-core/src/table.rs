@@ -155,10 +155,14 @@ pub struct Table {
     bytes: &'static [u8],
     layouts: &'static [Layout],
     callees: &'static [fn() -> &'static Table],
-    decoded: OnceLock<Option<Decoded>>,
-    /// The tables for lists of element types, of an item with type parameters.
-    instances: Mutex<Vec<(Vec<TypeId>, &'static Table)>>,
+    /// Leaked: tables are statics, which are never dropped. rustc compiles the drops of what statics own all the same, in the user's crate.
+    decoded: OnceLock<Option<&'static Decoded>>,
+    /// The tables for lists of element types, of an item with type parameters. Leaked as well.
+    instances: OnceLock<&'static Instances>,
 }
+
+/// Tables, each for a list of element types.
+type Instances = Mutex<Vec<(Vec<TypeId>, &'static Table)>>;
 
 impl Table {
     /// Makes a table of the bytes that [`encode`] gave and of the element types that they refer to.
@@ -169,7 +173,8 @@ impl Table {
     /// Returns the table for these element types, of an item with type parameters. Each is made once, and kept.
     pub fn of_elements(&'static self, layouts: &[Layout]) -> &'static Table {
         let types: Vec<TypeId> = layouts.iter().map(|layout| (layout.id)()).collect();
-        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
+        let instances = self.instances.get_or_init(|| Box::leak(Box::default()));
+        let mut instances = instances.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = instances.iter().find(|(known, _)| *known == types) {
             return known;
         }
@@ -193,7 +198,8 @@ impl Table {
 
     /// Returns the function, read at the first call; `None` if the table is not of this version of cuweave.
     pub fn get(&'static self) -> Option<&'static Decoded> {
-        self.decoded.get_or_init(|| Decoded::read(self.bytes, self.layouts)).as_ref()
+        let read = || Some(&*Box::leak(Box::new(Decoded::read(self.bytes, self.layouts)?)));
+        *self.decoded.get_or_init(read)
     }
 
     /// As [`Table::get`].
