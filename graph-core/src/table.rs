@@ -167,7 +167,7 @@ type Instances = Mutex<Vec<(Vec<TypeId>, &'static Table)>>;
 impl Table {
     /// Makes a table of the bytes that [`encode`] gave and of the element types that they refer to.
     pub const fn new(bytes: &'static [u8], layouts: &'static [Layout]) -> Table {
-        Table { bytes, layouts, callees: &[], decoded: OnceLock::new(), instances: Mutex::new(Vec::new()) }
+        Table { bytes, layouts, callees: &[], decoded: OnceLock::new(), instances: OnceLock::new() }
     }
 
     /// Returns the table for these element types, of an item with type parameters. Each is made once, and kept.
