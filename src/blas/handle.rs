@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -9,6 +10,7 @@ use cudarc::cublaslt::sys::cublasLtHandle_t;
 use cudarc::driver::sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
 use cudarc::driver::{CudaContext, CudaViewMut};
 
+use crate::__private::{between_captures, is_simulated};
 use crate::CallStream;
 
 use super::element::{Element, ResultOf};
@@ -22,7 +24,8 @@ use super::raw::{Handle, Raw};
 /// Products of matrices on a device: by cuBLASLt, or by kernels of cuweave's.
 ///
 /// A graph function takes it as the host value `blas: &Blas`, and passes it to the calls of this module. It is made before any
-/// graph; several threads may build graphs with one. Dropping it waits for the work of its context.
+/// graph; several threads may build graphs with one. Dropping it waits for the work of its context; while another thread captures a
+/// library call, its handles are left alive instead.
 pub struct Blas {
     ctx: Arc<CudaContext>,
     /// Loaded when a product needs them, before anything is captured.
@@ -74,7 +77,7 @@ impl Blas {
     ///
     /// cuBLAS cannot be loaded: the error says what to install. Those of the driver and of cuBLAS.
     pub fn cublas(ctx: &Arc<CudaContext>) -> Result<Blas, Error> {
-        if crate::__private::is_simulated() {
+        if is_simulated() {
             return Err(Error::simulated());
         }
         ctx.bind_to_thread()?;
@@ -240,10 +243,9 @@ impl Cublas {
 
 impl Drop for Blas {
     fn drop(&mut self) {
-        // An exec that was forgotten may still run the kernels.
-        if wait(&self.ctx).is_err() {
-            std::mem::forget(self.kernels.take());
-        }
+        // An exec that was forgotten may still run the kernels, and cuBLAS waits for the context too. What cannot wait is left alive.
+        let held = ManuallyDrop::new((self.kernels.take(), self.cublas.take()));
+        between_captures(|| wait(&self.ctx).map(|()| drop(ManuallyDrop::into_inner(held))));
     }
 }
 

@@ -68,7 +68,7 @@ pub mod private {
     };
     pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits,
+        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
