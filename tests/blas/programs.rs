@@ -53,8 +53,8 @@ fn model(
     }
     for i in 0..4 {
         let y = alloc::<f32>(rows * d);
-        copy(&x, &mut y);
-        scale[per_item(rows * d)](&mut y, 3.0, rows * d);
+        add[per_item(rows * d)](&x, &x, &mut y, rows * d);
+        scale[per_item(rows * d)](&mut y, 1.5, rows * d);
         matmul(
             &blas,
             &y,
@@ -84,7 +84,10 @@ fn products_in_loops_choices_and_calls() {
         let graph =
             model(&device.ctx, d, rows, layers, twice, &blas, &dw, &mut dx, &mut out).expect("it builds");
         let calls = layers + if twice { layers.div_ceil(2) } else { 0 };
-        assert_eq!(graph.report().calls, (calls + 4) as usize);
+        let report = graph.report();
+        assert_eq!(report.calls, (calls + 4) as usize);
+        // Two kernels a layer, two batches of four launches before the products of the branches, and a launch behind each.
+        assert_eq!((report.kernels, report.batches.len()), ((2 * calls + 6) as usize, 2), "{report}");
         let dot = graph.dot();
         assert!(dot.contains("layer") && dot.contains("matmul"), "{dot}");
         let mut exec = graph.instantiate().expect("it instantiates");

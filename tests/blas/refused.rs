@@ -3,7 +3,7 @@
 use cuweave::Error;
 use cuweave::blas::{Blas, Product, gemm, matmul, matmul_bias, matmul_into};
 use cuweave::prelude::*;
-use cuweave_testkit::device::{Device, alone};
+use cuweave_testkit::device::{Device, alone, simulated_alone};
 
 use crate::support::blas;
 
@@ -144,4 +144,34 @@ fn cublas_that_is_not_there_is_told() {
         Err(error) => assert!(error.is_missing() && error.to_string().contains("nvidia-cublas"), "{error}"),
     }
     assert_eq!(Blas::kernels(&device.ctx).expect("kernels").cublas_version(), None);
+}
+
+#[test]
+fn kernels_that_cannot_be_loaded_are_told() {
+    let Some(device) = simulated_alone() else { return };
+    let load = || -> cuweave::Result<Blas> { Ok(Blas::new(&device.ctx)?) };
+    let mut failed = 0;
+    for call in ["cuModuleLoadData", "cuDeviceGetAttribute"] {
+        cuweave_sim::fail(call, 1, 999).expect("the simulated driver");
+        let result = load();
+        failed += u32::from(cuweave_sim::clear_faults().expect("the simulated driver") == 0);
+        let error = result.expect_err(call);
+        assert!(matches!(error, Error::Driver(_)), "{call}: {error}");
+        assert!(error.to_string().contains("CUDA_ERROR_UNKNOWN"), "{call}: {error}");
+        load().expect("it works afterwards");
+    }
+    assert_eq!(failed, 2);
+}
+
+#[test]
+fn an_error_of_the_module_is_one_of_cuweave() {
+    let device = alone();
+    if !device.simulated {
+        println!("not run: it needs the simulated driver");
+        return;
+    }
+    let load = || -> cuweave::Result<Blas> { Ok(Blas::cublas(&device.ctx)?) };
+    let error = load().expect_err("there is no cuBLAS");
+    assert_eq!(error, Error::Library { text: "cuBLAS does not run on the simulated driver".into() });
+    assert_eq!(format!("{error:?}"), "cuBLAS does not run on the simulated driver");
 }
