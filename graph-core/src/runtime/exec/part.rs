@@ -69,7 +69,8 @@ impl<A: GraphFn, R: ?Sized> Place for OfExec<'_, A, R> {
     }
 
     fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Anew> {
-        let (records, open) = self.exec.evaluate(statements)?;
+        let ExecCore { core, args, .. } = &mut *self.exec;
+        let (records, open) = core.evaluate(&args.values(Token), statements)?;
         Ok(Anew { records, open })
     }
 }
@@ -178,7 +179,7 @@ impl<P: Place<Part: ListMut>> PartMut<P> {
         let elements = self.place.part(Token).elements();
         let len = elements.len();
         let Some(before) = elements.get(..index).filter(|_| index < len) else {
-            let at = self.at();
+            let at = self.place.core(Token).at_function();
             return Err(Error::Index { at, list: self.name, index: wide(index), len });
         };
         let first = self.first + before.iter().map(Bound::count).sum::<u32>();
@@ -230,36 +231,52 @@ impl<P: Place<Part: Record>> PartMut<P> {
         value: T,
         part: fn(&mut P::Part) -> &mut T,
     ) -> Result<()> {
-        let path: Vec<Text> = self.path.iter().cloned().chain([field.into()]).collect();
-        let flat = self.place.core(Token).definition.flat.clone();
-        self.place.core(Token).changeable()?;
-        let Some(scalar) = flat.field(self.argument, &path) else {
-            return Err(Error::Plan(format!("`{}` has no scalar `{field}`", self.name)));
-        };
-        if scalar.fixed {
-            let mut at = self.at();
-            at.name = format!("{}.{field}", self.name);
-            let reason = "reaches a length, a bound or a choice, and cannot be set".to_owned();
-            return Err(Error::BuildAgain { at, reason });
-        }
+        let core = self.place.core(Token);
+        let statements = core.settable_field(self.argument, &self.path, (&self.name, field))?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
         // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
-        let Anew { records, open } = change.place.evaluate(&scalar.statements, Token)?;
-        let core = change.place.core(Token);
-        core.exchange(&scalar.statements, records, &mut Shift::default())?;
-        core.nodes.note_open(&scalar.statements, open);
+        let anew = change.place.evaluate(&statements, Token)?;
+        change.place.core(Token).exchange_field(&statements, anew)?;
         change.old = None;
         Ok(())
     }
 }
 
-impl<P: Place> PartMut<P> {
+impl Core {
     /// Returns the place of the graph function.
-    fn at(&mut self) -> Box<At> {
-        let program = self.place.core(Token).definition.program();
+    fn at_function(&self) -> Box<At> {
+        let program = self.definition.program();
         let line = program.statements.iter().next().map_or(0, |statement| statement.line);
         Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
+    }
+
+    /// Returns the statements that a scalar of a record reaches, which can be set: the field of a part of an argument of that name.
+    fn settable_field(
+        &self,
+        argument: ArgumentId,
+        path: &[Text],
+        (name, field): (&str, &'static str),
+    ) -> Result<Vec<StatementId>> {
+        let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
+        self.changeable()?;
+        let Some(scalar) = self.definition.flat.field(argument, &path) else {
+            return Err(Error::Plan(format!("`{name}` has no scalar `{field}`")));
+        };
+        if scalar.fixed {
+            let mut at = self.at_function();
+            at.name = format!("{name}.{field}");
+            let reason = "reaches a length, a bound or a choice, and cannot be set".to_owned();
+            return Err(Error::BuildAgain { at, reason });
+        }
+        Ok(scalar.statements.clone())
+    }
+
+    /// Takes over statements that were evaluated again for a scalar of a record.
+    fn exchange_field(&mut self, statements: &[StatementId], Anew { records, open }: Anew) -> Result<()> {
+        self.exchange(statements, records, &mut Shift::default())?;
+        self.nodes.note_open(statements, open);
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Modules: one load per context and kernels block, shared while anyone uses it.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
@@ -22,8 +23,9 @@ use super::variants::Variants;
 pub struct Module {
     path: &'static str,
     image: &'static [u8],
-    loaded: Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>,
-    kept: Mutex<Vec<(Context, Weak<Kept>)>>,
+    // Modules are statics, which are never dropped. rustc compiles the drops of what statics own all the same, in the user's crate.
+    loaded: ManuallyDrop<Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>>,
+    kept: ManuallyDrop<Mutex<Vec<(Context, Weak<Kept>)>>>,
 }
 
 impl fmt::Debug for Module {
@@ -36,7 +38,8 @@ impl fmt::Debug for Module {
 impl Module {
     /// The module of a file: PTX text, a cubin or a fat binary.
     pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
-        Module { path, image, loaded: Mutex::new(Vec::new()), kept: Mutex::new(Vec::new()) }
+        let loaded = ManuallyDrop::new(Mutex::new(Vec::new()));
+        Module { path, image, loaded, kept: ManuallyDrop::new(Mutex::new(Vec::new())) }
     }
 
     /// The file, as the declaration names it.
