@@ -155,7 +155,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                     Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
                     _ => access.ident(),
                 };
-                let generic = format_ident!("A{i}", span = Span::mixed_site());
+                let generic = format_ident!("__A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
                 let updates =
