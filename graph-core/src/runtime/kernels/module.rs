@@ -24,9 +24,12 @@ pub struct Module {
     path: &'static str,
     image: &'static [u8],
     // Modules are statics, which are never dropped. rustc compiles the drops of what statics own all the same, in the user's crate.
-    loaded: ManuallyDrop<Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>>,
-    kept: ManuallyDrop<Mutex<Vec<(Context, Weak<Kept>)>>>,
+    loaded: Lasting<(Context, Form, Weak<LoadedModule>)>,
+    kept: Lasting<(Context, Weak<Kept>)>,
 }
+
+/// A list of a static.
+type Lasting<T> = ManuallyDrop<Mutex<Vec<T>>>;
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
