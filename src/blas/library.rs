@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+use std::error::Error as _;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
@@ -112,7 +113,10 @@ impl Library {
                     std::mem::forget(files);
                     return Ok(library);
                 }
-                Err(error) => tried.push(error.to_string()),
+                // The text of the loader is behind that of the crate.
+                Err(error) => {
+                    tried.push(error.source().map_or_else(|| error.to_string(), ToString::to_string))
+                }
             }
         }
         Err(Error::missing(&tried.join("; ")))
@@ -172,4 +176,32 @@ pub(super) fn wait(ctx: &CudaContext) -> Result<(), Error> {
     // SAFETY: a context is current.
     unsafe { cudarc::driver::sys::cuCtxSynchronize() }.result()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_is_in_the_library_that_is_installed() {
+        match Library::get(13_000) {
+            Ok(library) => {
+                assert!(library.version >= 120_000, "{}", library.version);
+                println!("cuBLASLt {}", library.version);
+            }
+            Err(error) => {
+                assert!(error.is_missing() && error.to_string().contains("nvidia-cublas"), "{error}");
+                println!("not run: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn libraries_are_not_newer_than_the_driver() {
+        let majors = |driver| candidates(driver).into_iter().map(|[cublas, _]| cublas).collect::<Vec<_>>();
+        if cfg!(not(windows)) {
+            assert_eq!(majors(12_080), ["libcublas.so", "libcublas.so.12"]);
+            assert_eq!(majors(13_000), ["libcublas.so", "libcublas.so.13", "libcublas.so.12"]);
+        }
+    }
 }
