@@ -1,7 +1,8 @@
 //! The matrices that cuBLASLt is given stand for the product: its documented meaning, computed here, against the layouts.
 
-use super::{Kinds, Problem};
+use super::Problem;
 use crate::blas::element::Kind;
+use crate::blas::kernels::Kinds;
 use crate::blas::product::{Matrix, Order, Product};
 
 /// A column-major element, as cuBLASLt reads a matrix: transposed or not.
