@@ -123,7 +123,7 @@ chain!(chain_bf16, bf16, "bf16", bf16::from_f32, true);
 fn branches(setup: &Setup, blas: &Blas, table: &mut Table) -> Result<String> {
     const COUNT: u32 = 8;
     let stream = &setup.stream;
-    let (m, n, k) = setup.scaled((64, 64, 65_536), (4, 4, 512));
+    let (m, n, k) = setup.scaled((64, 64, 65_536), (8, 8, 512));
     let a = stream.clone_htod(&noise(COUNT * m * k, 1, 1.0))?;
     let b = stream.clone_htod(&noise(k * n, 2, 1.0))?;
     let mut c = stream.alloc_zeros::<f32>((COUNT * m * n) as usize)?;
