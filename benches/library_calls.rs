@@ -69,15 +69,19 @@ fn close<T: DeviceRepr + Copy + Into<f64>>(
 const PRODUCTS: u32 = 20;
 
 macro_rules! chain {
-    ($name:ident, $ty:ty, $label:literal, $of:expr, $bf16:literal) => {
+    ($name:ident, $owned:ident, $ty:ty, $label:literal, $of:expr, $bf16:literal) => {
         fn $name(setup: &Setup, blas: &Blas, table: &mut Table, rows: u32, d: u32) -> Result<()> {
             let stream = &setup.stream;
             // Rows of w have a length of about 1, so that products neither grow nor vanish.
             let convert = |values: Vec<f32>| values.into_iter().map($of).collect::<Vec<$ty>>();
             let w = stream.clone_htod(&convert(noise(d * d, 1, (3.0 / d as f32).sqrt())))?;
             let start = convert(noise(rows * d, 2, 1.0));
-            let [mut x, y, h] =
-                [stream.clone_htod(&start)?, stream.clone_htod(&start)?, stream.clone_htod(&start)?];
+            let [mut x, mut z, y, h] = [
+                stream.clone_htod(&start)?,
+                stream.clone_htod(&start)?,
+                stream.clone_htod(&start)?,
+                stream.clone_htod(&start)?,
+            ];
             let what = format!("chain of {PRODUCTS}, {rows} x {d} x {d}, {}", $label);
             let graph = graphs::$name(&setup.ctx, rows, d, PRODUCTS / 2, blas, &w, &mut x)?;
             let report = graph.report();
@@ -100,7 +104,7 @@ macro_rules! chain {
                 }
                 Ok(())
             })?;
-            let sizes = [size, by_hand.size()];
+            let by_hand_size = by_hand.size();
             let by_hand = by_hand.instantiate()?;
             ours.launch(stream)?;
             by_hand.launch(stream)?;
@@ -109,15 +113,21 @@ macro_rules! chain {
             close(setup, &what, &x, &y, if $bf16 { 0.05 } else { 1e-3 })?;
             let graph = graphs::$name(&setup.ctx, rows, d, PRODUCTS / 2, blas, &w, &mut x)?;
             let mut ours = graph.instantiate()?;
+            let graph = graphs::$owned(&setup.ctx, rows, d, PRODUCTS / 2, blas, &w, &mut z)?;
+            let report = graph.report();
+            let owned_size = format!("{} / {}", report.nodes(), report.edges);
+            let mut owned = graph.instantiate()?;
             let mut race = Race::new(Until::Synchronized, 50);
             race.ours("cuweave", move |stream| Ok(ours.launch(stream)?));
+            race.ours("cuweave, memory = \"owned\"", move |stream| Ok(owned.launch(stream)?));
+            let sizes = [size, owned_size, by_hand_size];
             race.by_hand("by hand, one capture, one workspace", move |stream| by_hand.launch(stream));
             table.race(&what, "<= 1.01", &race.run(setup)?, &sizes)
         }
     };
 }
-chain!(chain_f32, f32, "f32", |value| value, false);
-chain!(chain_bf16, bf16, "bf16", bf16::from_f32, true);
+chain!(chain_f32, chain_f32_owned, f32, "f32", |value| value, false);
+chain!(chain_bf16, chain_bf16_owned, bf16, "bf16", bf16::from_f32, true);
 
 /// Returns a line about the planned memory.
 fn branches(setup: &Setup, blas: &Blas, table: &mut Table) -> Result<String> {

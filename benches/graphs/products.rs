@@ -4,24 +4,24 @@ use cuweave::blas::{Blas, Product, gemm, matmul, matmul_into};
 use cuweave::prelude::*;
 use half::bf16;
 
-/// `pairs` times two products, from x and back to it.
-#[cuweave::graph]
-pub fn chain_f32(rows: u32, d: u32, pairs: u32, blas: &Blas, w: &[f32; d * d], x: &mut [f32; rows * d]) {
-    for _ in 0..pairs {
-        let h = alloc::<f32>(rows * d);
-        gemm(&blas, &x, &w, &mut h, rows, d, d);
-        gemm(&blas, &h, &w, &mut x, rows, d, d);
-    }
+macro_rules! chain {
+    ($($memory:tt $name:ident $ty:ty;)*) => {$(
+        /// `pairs` times two products, from x and back to it.
+        #[cuweave::graph(memory = $memory)]
+        pub fn $name(rows: u32, d: u32, pairs: u32, blas: &Blas, w: &[$ty; d * d], x: &mut [$ty; rows * d]) {
+            for _ in 0..pairs {
+                let h = alloc::<$ty>(rows * d);
+                gemm(&blas, &x, &w, &mut h, rows, d, d);
+                gemm(&blas, &h, &w, &mut x, rows, d, d);
+            }
+        }
+    )*};
 }
-
-/// The same in bf16.
-#[cuweave::graph]
-pub fn chain_bf16(rows: u32, d: u32, pairs: u32, blas: &Blas, w: &[bf16; d * d], x: &mut [bf16; rows * d]) {
-    for _ in 0..pairs {
-        let h = alloc::<bf16>(rows * d);
-        gemm(&blas, &x, &w, &mut h, rows, d, d);
-        gemm(&blas, &h, &w, &mut x, rows, d, d);
-    }
+chain! {
+    "arena" chain_f32 f32;
+    "owned" chain_f32_owned f32;
+    "arena" chain_bf16 bf16;
+    "owned" chain_bf16_owned bf16;
 }
 
 /// c = a · b four times over, summed, in each of `count` branches.
