@@ -8,7 +8,7 @@ use crate::graph::methods::{element, record};
 use crate::graph::parts::PartType;
 
 impl Record {
-    /// Returns the type that has the setters.
+    /// Generates the type that has the setters.
     pub(super) fn setters(&self) -> TokenStream {
         let (visibility, name) = (&self.visibility, &self.name);
         let setters = format_ident!("{name}Setters");
@@ -41,7 +41,7 @@ impl Record {
         }
     }
 
-    /// Returns the setter of a field, or the function that gives the setters of its parts.
+    /// Generates the setter of a field, or the accessor of its parts' setters.
     fn setter(&self, at: u32, field: &Field) -> Option<TokenStream> {
         let (visibility, name) = (&self.visibility, &field.name);
         let text = name.to_string();

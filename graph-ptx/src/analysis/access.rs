@@ -1,9 +1,8 @@
-//! The accesses of a kernel through each of its parameters, proved.
+//! The proved accesses of a kernel through each of its parameters.
 //!
-//! Sound where it matters: [`Access::Reads`] and [`Access::Nothing`] are said only if no write can go through the
-//! pointer. What is refuted (a store through it, a load before every store) comes with the instruction that does it.
-//! A pointer that mixes with others at a store, or that leaves what is followed while something is stored to
-//! addresses that are not followed, is [`Access::Unknown`].
+//! [`Access::Reads`] and [`Access::Nothing`] are sound: they are returned only if no write can go through the pointer. Each
+//! refutation (a store through the pointer, a load before every store) names its instruction. A pointer that mixes with
+//! others at a store, or that escapes while some store goes to addresses that are not followed, is [`Access::Unknown`].
 
 use crate::analysis::code::{Code, NONE, Source, Step};
 use crate::analysis::copies::Copies;
@@ -31,18 +30,18 @@ impl<'m, 'a> Analysis<'m, 'a> {
         Analysis { codes: Codes::new(module) }
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&self) -> &'m Module<'a> {
         self.codes.module
     }
 
-    /// Its variables, of the module and those of functions that live as long.
+    /// Returns the variables of the module, and the variables in functions with module lifetime.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &'m crate::syntax::Variable<'a>> + '_ {
         self.codes.globals.variables.iter().copied()
     }
 
-    /// Returns the parameters of a kernel that are pointers, as far as the PTX tells without a declaration: those that say so
-    /// (`.ptr`), else those whose bits are the base of an address.
+    /// Returns one flag a parameter of a kernel without a declaration: true for a pointer, which `.ptr` marks or whose bits
+    /// are the base of an address.
     pub fn pointers(&mut self, entry: &crate::syntax::Function<'_>) -> Vec<bool> {
         let says = |parameter: &crate::syntax::Parameter<'_>| parameter.pointer.is_some();
         let fits = |parameter: &crate::syntax::Parameter<'_>| parameter.may_be_pointer();
@@ -50,7 +49,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
             return entry.parameters.iter().map(|parameter| fits(parameter) && says(parameter)).collect();
         }
         let mut pointers = vec![false; entry.parameters.len()];
-        // Each turn finds one at least.
+        // Each iteration finds at least one pointer.
         for _ in 0..entry.parameters.len() {
             let kernel = self.kernel(entry.name, &pointers);
             let before = pointers.clone();
@@ -66,14 +65,14 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// Returns the facts about a kernel whose pointers are these parameters. A kernel that is not there does nothing; one
-    /// that is too large to be analysed may do everything that its text can reach.
+    /// Analyses a kernel with the given pointer parameters. A kernel that does not exist accesses nothing; one that is too
+    /// large to be analysed may access everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
         self.kernel_and_outline(name, pointers, &[], &[]).0
     }
 
-    /// The same, and the outline of its writes through the parameters that are `written`, all of them pointers.
-    /// `scalars` are the parameters that are integers by value.
+    /// Does the same, and outlines the writes through the `written` parameters, all of them pointers. `scalars` marks the
+    /// parameters that are integers by value.
     pub fn kernel_and_outline(
         &mut self,
         name: &str,
@@ -98,7 +97,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
     }
 }
 
-/// A kernel of which only the text is known.
+/// Returns the conservative facts about a kernel that is not analysed.
 fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
     let Some(function) = codes.module.entry(name) else { return Kernel::default() };
     let site = Site { line: function.line, text: format!(".entry {name}") };
@@ -115,9 +114,9 @@ fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
 
 struct Collect<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
-    /// By pointer parameter.
+    /// The accesses by pointer parameter.
     touched: BTreeMap<u32, Vec<Touched>>,
-    /// Sets of loose bits of which one is the base of an address: the first such access.
+    /// The first access for each set of loose bits that is the base of an address.
     bases: BTreeMap<u64, At>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
@@ -154,7 +153,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             reads_anywhere: self.anywhere.0.is_some(),
             ..Kernel::default()
         };
-        // Where one word alone is an address, it is the base also beside others, which are indices then.
+        // A word that alone makes an address is the base also beside others, which are indices there.
         let alone: u64 = self.bases.keys().filter(|set| set.is_power_of_two()).sum();
         for (&set, &at) in &self.bases {
             if !set.is_power_of_two() && set & alone != 0 {
@@ -184,7 +183,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         kernel
     }
 
-    /// The outline of the writes through these parameters, after [`Collect::kernel`].
+    /// Returns the outline of the writes through these parameters. Must be called after [`Collect::kernel`].
     fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
         let wanted = written.iter().map(|&parameter| {
             let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
@@ -259,7 +258,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    /// Notes the reads of the driver's functions through their arguments.
+    /// Records the reads of built-in functions through their arguments.
     fn printed(&mut self, step: &Step<'m, 'a>, at: At) {
         let target = step.call.as_ref().and_then(|call| call.target);
         let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
@@ -418,8 +417,8 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(Number { site: self.site((0, step)), certain })
     }
 
-    /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share
-    /// an instance on the way.
+    /// Returns the calls from the kernel to an access, and the access, as pairs of instance and step. `None` if calls on
+    /// the way share an instance.
     fn path(&self, touched: &Touched) -> Option<Vec<At>> {
         let mut path = vec![(touched.instance, touched.step)];
         while let Some(&(instance, _)) = path.last()
@@ -440,7 +439,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Update::of(code, &code.steps[touched.step as usize], touched.how)
     }
 
-    /// True if it is an exchange whose result is unused.
+    /// Returns true if the access is an exchange whose result is unused.
     fn is_blind_exchange(&self, touched: &Touched) -> bool {
         let code = &self.flow.instances[touched.instance as usize].code;
         let step = &code.steps[touched.step as usize];
@@ -450,14 +449,14 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             && result_is_unused(code, step)
     }
 
-    /// A load that dominates every store that can reach it.
+    /// Returns a load that dominates every store that can reach it.
     fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
         let mut stores = BTreeSet::new();
         for touched in touched.iter().filter(|touched| touched.how != How::Read) {
             stores.insert(self.path(touched)?);
         }
         let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
-        // Enough for any kernel that is written by hand; unrolled ones repeat themselves.
+        // The limit suffices for hand-written kernels; unrolled ones repeat themselves.
         let loads = touched.iter().filter(|touched| {
             touched.definite && touched.how != How::Write && !self.is_blind_exchange(touched)
         });

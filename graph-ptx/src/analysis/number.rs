@@ -1,4 +1,4 @@
-//! Parameters that are declared buffers, and whose bits are a number.
+//! Parameters that are declared as buffers but used as numbers.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::isa::{self, Arithmetic, Bitwise, Comparison, Opcode, Operation, Selection};
@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 /// The maximum number of values that are followed.
 const MOST_VALUES: usize = 64;
 
-/// Returns the first step that takes the bits of a parameter for a number, and if that is certain: addresses are compared
-/// with one another and subtracted, but not multiplied. Comparisons with null and masks of an address say nothing.
+/// Returns the first step that uses the bits of a parameter as a number, and true if that is certain. Addresses may be
+/// compared with one another and subtracted, but not multiplied. Comparisons with null and masks of an address are
+/// inconclusive.
 pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)> {
     let loads = code.steps.iter().filter(|step| {
         step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ld)
@@ -45,15 +46,15 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
     found
 }
 
-/// The use of a value.
+/// The use of a value by a step.
 enum Taken {
-    /// Its bits stay, but for a constant that is added.
+    /// The bits are unchanged, or a constant is added.
     Moved,
     /// Another value is added or subtracted.
     Displaced,
-    /// It is a number, and if that is certain.
+    /// The value is used as a number. True if that is certain.
     Number(bool),
-    /// Anything that says nothing of it.
+    /// The use is inconclusive.
     Otherwise,
 }
 

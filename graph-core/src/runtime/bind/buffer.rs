@@ -131,7 +131,7 @@ impl<T: DeviceRepr> Buffer<T> {
     }
 }
 
-/// Refuses a stream that is capturing: the memory could be freed before the captured work runs.
+/// Refuses a stream that is capturing, since the memory could be freed before the captured work runs.
 pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, stream.context())?;

@@ -50,7 +50,7 @@ impl<T> Buffer<T> {
         context::enter(driver, self.context())?;
         tracked.lend(lent)?;
         let lending = Lending { tracked, stream, write };
-        // A failure is returned before the view is used.
+        // A failure is returned before the view can be used.
         drop(tracked.try_reach(stream, write)?);
         Ok(lending)
     }

@@ -1,4 +1,4 @@
-//! The state of a graph of any graph function, and the steps from a plan to an exec.
+//! The state of a graph, independent of the graph function, and the steps from a plan to an exec.
 //!
 //! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders all later uses
 //! after the last launch, and destroys both.
@@ -41,7 +41,8 @@ pub struct Core {
     pub(crate) in_flight: InFlight,
     /// The variables that its launches share with those of other execs.
     pub(crate) hidden: Arc<HiddenUses>,
-    /// True if the exec was dropped with its last launch in flight and nothing can wait for it: all that it may use is leaked.
+    /// True if the exec was dropped with its last launch in flight and nothing can wait for the launch. All memory that it
+    /// may use is leaked.
     pub(crate) leaks: Arc<AtomicBool>,
     /// The statements that use each argument buffer; computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
@@ -107,7 +108,7 @@ impl Core {
         self.make_slots()
     }
 
-    /// Returns the address of memory for the temporaries that no node allocates: in the pool, or the exec's own.
+    /// Returns the address of memory for the temporaries that no node allocates: in the pool, or owned by the exec.
     fn reserve(&mut self, bytes: u64) -> Outcome<u64> {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
@@ -117,8 +118,8 @@ impl Core {
         Ok(self.temporaries.owned.insert(range).start())
     }
 
-    /// Called after a failure. If launches were changed, plans again with the launches as written, and calls `anew`: the changed
-    /// launches may be the cause.
+    /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
+    /// with the launches as written, and calls `retry`.
     pub(crate) fn as_written(
         &mut self,
         error: Error,
@@ -174,7 +175,7 @@ impl Core {
         })
     }
 
-    /// Returns the parts that a report is made of.
+    /// Returns the parts of the graph that a report describes.
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject {
             program: self.definition.program(),

@@ -1,4 +1,4 @@
-//! Setters of what lies in records and lists of arguments: `exec.layers(3)?.set_q(..)`.
+//! Setters of parts of records and lists of arguments: `exec.layers(3)?.set_q(..)`.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::runtime::token::Token;
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
 
-/// A record with setters. `#[cuweave::arguments]` implements it, and nothing else can.
+/// A record with setters. Only `#[cuweave::arguments]` can implement it.
 pub trait Settable: Record + Sized {
     /// The type that has the setters.
     type Setters<P: Place<Part = Self>>;
@@ -25,8 +25,8 @@ pub trait Settable: Record + Sized {
     fn setters<P: Place<Part = Self>>(part: PartMut<P>, token: Token) -> Self::Setters<P>;
 }
 
-/// The way from an exec to a part of its arguments. The types are concrete and have no `Drop`, so that setters that are kept in a
-/// variable borrow the exec until their last use only.
+/// The path from an exec to a part of its arguments. The types are concrete and have no `Drop`, so that setters stored in a
+/// variable borrow the exec only until their last use.
 pub trait Place {
     /// The part.
     type Part: ?Sized;
@@ -137,7 +137,7 @@ debug! {
 pub struct PartMut<P> {
     place: P,
     argument: ArgumentId,
-    /// The fields on the way from the argument.
+    /// The fields on the path from the argument.
     path: Vec<Text>,
     /// The first of its buffers, and its name.
     first: u32,
@@ -151,7 +151,7 @@ impl<P> fmt::Debug for PartMut<P> {
 }
 
 impl<A: GraphFn> ExecCore<A> {
-    /// Returns a part of an argument; `argument` is its number, `first` that of its first buffer.
+    /// Returns a part of an argument: `argument` is its number, `first` the number of its first buffer.
     pub fn part<R: ?Sized>(
         &mut self,
         (argument, name): (u32, &str),
@@ -204,7 +204,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         }
     }
 
-    /// Binds a buffer of the record anew; `field` is its number.
+    /// Binds the record's buffer of number `field` to another one.
     ///
     /// # Errors
     ///
@@ -243,7 +243,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
             return Err(Error::BuildAgain { at, reason });
         }
         let old = std::mem::replace(part(self.place.part(Token)), value);
-        // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
+        // Evaluation runs the user's expressions, which may panic. The old value is restored then, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
         let Anew { records, open } = change.place.evaluate(&scalar.statements, Token)?;
         let core = change.place.core(Token);
@@ -255,7 +255,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
 }
 
 impl<P: Place> PartMut<P> {
-    /// Returns the place of the graph function.
+    /// Returns the source line of the graph function.
     fn at(&mut self) -> Box<At> {
         let program = self.place.core(Token).definition.program();
         let line = program.statements.iter().next().map_or(0, |statement| statement.line);
@@ -263,7 +263,7 @@ impl<P: Place> PartMut<P> {
     }
 }
 
-/// Binds buffers anew, from the buffer `first` on.
+/// Binds other buffers to a part, from the buffer `first` on.
 fn bind_anew<P: Place, B: Bound>(
     place: &mut P,
     first: u32,
@@ -276,7 +276,7 @@ fn bind_anew<P: Place, B: Bound>(
     Ok(())
 }
 
-/// A scalar that is being set. Dropped before it is complete, it puts the old value back.
+/// A scalar that is being set. Its drop before completion restores the old value.
 struct Change<'e, P: Place, T> {
     place: &'e mut P,
     part: fn(&mut P::Part) -> &mut T,
@@ -291,11 +291,12 @@ impl<P: Place, T> Drop for Change<'_, P, T> {
     }
 }
 
-/// An element of an array or a slice of buffers that are read, to be bound anew: what `exec.weights(i)?` returns.
+/// An element of an array or a slice of buffers that are read, which `exec.weights(i)?` returns for binding another buffer.
 #[derive(Debug)]
 pub struct Element<P>(PartMut<P>);
 
-/// An element of an array or a slice of buffers that are written, to be bound anew: what `exec.caches(i)?` returns.
+/// An element of an array or a slice of buffers that are written, which `exec.caches(i)?` returns for binding another
+/// buffer.
 #[derive(Debug)]
 pub struct ElementMut<P>(PartMut<P>);
 
@@ -314,7 +315,7 @@ impl<P> ElementMut<P> {
 }
 
 impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
-    /// Binds the element anew: only the nodes that use it are updated.
+    /// Binds the element to another buffer. Only the nodes that use it are updated.
     ///
     /// # Errors
     ///
@@ -326,7 +327,7 @@ impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
 }
 
 impl<'a, T: 'a, P: Place<Part = Exclusive<'a, T>>> ElementMut<P> {
-    /// Binds the element anew: only the nodes that use it are updated.
+    /// Binds the element to another buffer. Only the nodes that use it are updated.
     ///
     /// # Errors
     ///

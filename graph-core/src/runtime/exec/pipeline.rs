@@ -1,7 +1,7 @@
-//! From bound arguments to a graph: evaluate, check, plan, add.
+//! The pipeline from bound arguments to a graph: evaluate, check, plan, add.
 //!
-//! Everything that bad input can bring is found before the driver is given a node. On an error all that was
-//! created is destroyed again by its owner's drop, and the caller's buffers are as they were.
+//! All faults of the input are found before the first node is added. After an error everything that was created has been
+//! destroyed by its owner's drop, and the caller's buffers are unchanged.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -68,7 +68,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, records, words, open) = match programmatic {
         Err(_) => evaluate(programmatic)?,
-        // A kernel that waits first may take fewer threads than the kernel as it is written.
+        // A kernel that waits first may support fewer threads than the kernel as written.
         Ok(()) => evaluate(programmatic)
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
@@ -108,7 +108,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 type Evaluated = Vector<StatementId, Record>;
 
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
-/// the launches that are not proved to write all.
+/// the launches that do not provably write all elements.
 fn evaluate<A: GraphFn>(
     (flat, dims): (&Flattened, &Vector<DimId, u64>),
     args: &A,

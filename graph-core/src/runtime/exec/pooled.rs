@@ -40,9 +40,10 @@ impl Core {
         }
     }
 
-    /// Gives up the memory of the temporaries behind the last launch. `over` is false if nothing tells when that is over.
+    /// Releases the memory of the temporaries after the last launch. `over` is false if the completion of that launch is
+    /// unknown.
     pub(crate) fn release_temporaries(&mut self, over: bool) {
-        // A launch without an event has been waited for.
+        // A launch without an event has been waited for on the host.
         let launched = self.in_flight.last.is_some() && !self.in_flight.lost;
         let last = launched.then(|| self.in_flight.done.clone());
         if let Some(shared) = self.temporaries.pool.take() {

@@ -1,4 +1,4 @@
-//! Setters: they change an argument of an instantiated graph, and patch the nodes that use it.
+//! Setters: change an argument of an instantiated graph, and patch the nodes that use it.
 
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
 }
 
 impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Change<'_, A, T, P> {
-    /// Gives the bounds that the scalar reaches their new values, and checks the ranges.
+    /// Recomputes the bounds that the scalar reaches, and checks the ranges.
     fn move_bounds(&mut self, flat: &Flattened, scalar: ScalarId) -> Result<()> {
         let moved = &flat.moves.of[scalar];
         if moved.is_empty() {
@@ -138,8 +138,8 @@ fn number(index: impl TryInto<usize>) -> usize {
 }
 
 impl Core {
-    /// Binds the buffers of a value in place of those from `first` on, and returns what they replace. The value is then to be put
-    /// among the arguments.
+    /// Binds the buffers of a value in place of those from `first` on, and returns the replaced operands. The caller must
+    /// store the value among the arguments.
     pub(super) fn bind_anew<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
         let core = self;
         core.changeable()?;
@@ -154,7 +154,7 @@ impl Core {
             &new,
             &core.operands.list,
         );
-        // Buffers may be exchanged by several setters: what they are then is checked by the next launch.
+        // Several setters may exchange buffers, so an overlap of shared buffers is checked by the next launch.
         let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
         if !exchanged {
             apart?;
@@ -178,7 +178,7 @@ impl Core {
 
     /// Drops a replaced value behind the last launch.
     pub(super) fn release<B>(&mut self, old: &[Operand], value: B) {
-        // An owned buffer is dropped here, and freed behind the last launch.
+        // An owned buffer is dropped here, and freed after the last launch.
         if self.retire(old) {
             self.definition.driver.relaxed(|| drop(value));
         } else {
@@ -193,7 +193,8 @@ impl Core {
         context::enter(self.definition.driver, &self.definition.ctx)
     }
 
-    /// Replaces records, and the parameters of their nodes. `shift` has the old values of bounds. Restores all on failure.
+    /// Replaces records, and the parameters of their nodes. `shift` holds the old values of bounds. Restores everything on
+    /// failure.
     pub(super) fn exchange(
         &mut self,
         statements: &[StatementId],
@@ -246,7 +247,7 @@ impl Core {
         }
     }
 
-    /// Checks that no library call uses the buffers from `first` on: it keeps the addresses that it was captured with.
+    /// Checks that no library call uses the buffers from `first` on, since the captured nodes keep their addresses.
     fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
         match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {

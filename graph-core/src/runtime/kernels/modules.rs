@@ -18,13 +18,13 @@ use super::param::{Param, ParamKind};
 use super::shape::Shape;
 use super::text::{Form, Programmatic};
 
-/// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
+/// Kernels that the compiler inserts: the hub of wide joins, and fills that a memset cannot do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
 
-/// Does nothing.
+/// A kernel that does nothing.
 pub(crate) static HUB: Kernel = Kernel::new("cuweave_hub", &INTERNAL, &[]);
 
-/// Fills with 64-bit values.
+/// Fills memory with 64-bit values.
 pub(crate) static FILL64: Kernel = Kernel::new(
     "cuweave_fill64",
     &INTERNAL,
@@ -40,7 +40,7 @@ pub struct Modules {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     programmatic: Programmatic,
-    /// By the module's address.
+    /// The loaded modules, by the address of their declaration.
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// The requested kernels, in the order of the first request.
     kernels: Vec<Known>,
@@ -50,7 +50,7 @@ pub struct Modules {
     pub(crate) judge: Judge,
 }
 
-/// The slots of the cache by which the kernels of neighbouring launches are found without a search.
+/// The number of slots of the cache.
 const PLACES: usize = 32;
 
 /// A kernel with its function.
@@ -76,17 +76,17 @@ impl Modules {
         }
     }
 
-    /// Success if they are loaded for programmatic edges, or the reason that they are not.
+    /// Returns success if they are loaded for programmatic edges, or the reason that they are not.
     pub(crate) fn programmatic(&self) -> &Programmatic {
         &self.programmatic
     }
 
-    /// Returns a kernel's function; its module is loaded if need be.
+    /// Returns a kernel's function. Loads its module if necessary.
     pub(crate) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
         Ok(self.known(kernel)?.info)
     }
 
-    /// Returns a kernel with its function; its module is loaded if need be.
+    /// Returns a kernel with its function. Loads its module if necessary.
     #[inline]
     pub(crate) fn known(&mut self, kernel: &'static Kernel) -> Result<&mut Known> {
         let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
@@ -103,18 +103,18 @@ impl Modules {
         self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
     }
 
-    /// True if a requested kernel uses module-level variables that something writes.
+    /// Returns true if a requested kernel uses module-level variables that some kernel writes.
     pub(crate) fn share_state(&self) -> bool {
         self.kernels.iter().any(|known| known.kernel.shares_state())
     }
 
-    /// Returns the index of a kernel in the list, to which it is added if need be.
+    /// Returns the index of a kernel in the list, and adds it if necessary.
     #[cold]
     fn find(&mut self, kernel: &'static Kernel) -> Result<usize> {
         if let Some(at) = self.kernels.iter().position(|known| std::ptr::eq(known.kernel, kernel)) {
             return Ok(at);
         }
-        // Between two expressions of the user's, which may make another context current.
+        // The user's expressions before and after may make another context current.
         self.driver.enter(Context::of(&self.ctx))?;
         let module = std::ptr::from_ref(kernel.module).addr();
         let module = match self.loaded.entry(module) {
@@ -148,7 +148,7 @@ impl Modules {
         self.loaded.get(&std::ptr::from_ref(kernel.module).addr())
     }
 
-    /// Keeps the modules loaded until the work that the event recorded is over.
+    /// Keeps the modules loaded until the work of the event's last record is complete.
     pub(crate) fn outlive(&self, event: &Arc<OwnedEvent>) {
         self.loaded.values().for_each(|module| module.outlives(event));
     }

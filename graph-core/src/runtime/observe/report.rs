@@ -71,7 +71,7 @@ pub struct Report {
     pub batches: Vec<Vec<At>>,
     /// The number of programmatic edges: the consumer may start before its producer has ended.
     pub overlapped: usize,
-    /// The number of branches that were serialized after others of their lane, because so many concurrent ones are slower.
+    /// The number of branches that were serialized after others of their lane, because running all concurrently is slower.
     pub serialized: usize,
     /// The allowed changes of launches that were not possible, with the reasons. Sorted by their text.
     pub left_alone: Vec<LeftAlone>,
@@ -154,7 +154,7 @@ pub struct Plan {
     pub antichain_buffers: Vec<At>,
     /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
     pub floor: u64,
-    /// That statement.
+    /// The statement that needs them.
     pub floor_statement: Option<At>,
     /// True if `planned` equals `antichain`: no plan under this order is smaller.
     pub optimal: bool,
@@ -300,7 +300,7 @@ impl Report {
             )?;
         }
         for members in &self.batches {
-            // Members from a loop have one name and one line.
+            // The members from a loop have the same name and line.
             let mut runs: Vec<(&At, usize)> = Vec::new();
             for member in members {
                 match runs.last_mut() {

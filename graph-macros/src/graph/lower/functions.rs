@@ -48,12 +48,12 @@ impl Lowering<'_> {
             match self.call_argument(argument, &text) {
                 Ok(Passed::Scalar) => {
                     let value = self.substituted(argument);
-                    // A `let` of a scalar passes on the scalars that it is computed of.
+                    // A `let` of a scalar passes on the scalars of its value.
                     let found = Names::of(&value);
                     let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
                     let mut of: Vec<ScalarId> = numbers.copied().collect();
                     let fields = self.fields_in(&value);
-                    // A scalar of a record is no bound: its value may change.
+                    // A scalar of a record is no bound, since a setter may change it.
                     let bound = if fields.is_empty() { self.integer(&value) } else { None };
                     of.extend(fields);
                     bindings.push(Argument::Scalar { of, value: bound });
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         Some(self.dim(bound))
     }
 
-    /// Settles which names of `let` are those of calls that may return nothing: those that no statement uses as a buffer.
+    /// Decides which names of `let` name statements: those of calls without results, which no statement uses as a buffer.
     pub(super) fn name_statements(&mut self) {
         let mut used: BTreeSet<BufferId> = self.outputs.iter().copied().collect();
         used.extend(self.renames.iter().copied());
@@ -151,19 +151,19 @@ impl Lowering<'_> {
         }
     }
 
-    /// The buffer of an allocation that a call returns.
+    /// Returns a view of an allocation that a call returns.
     fn result(&mut self, callee: usize, at: usize, name: &Ident, call: StatementId) -> View {
         let path = &self.callees[callee].path;
         let span = path.span();
         let (callee, output) = (paths::callee(path, callee), format_ident!("__Output{at}", span = span));
         let buffer = BufferId::new(self.buffers.len());
         let len = Bound::extent(buffer, &name.to_string(), &mut self.symbols);
-        // rustc tells an error of one place once.
+        // With one span for both, rustc reports an error here once.
         let element = syn::parse_quote_spanned!(span=> #callee::#output);
         self.buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)
     }
 
-    /// An argument of a call: a whole allocation by its bare name is handed over.
+    /// Returns an argument of a call. An allocation by its bare name passes ownership.
     fn call_argument(&mut self, argument: &Expr, callee: &str) -> Lower<Passed> {
         if let Expr::Call(call) = argument
             && is_named(&call.func, "record")
@@ -203,7 +203,8 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// A field of a record, or an element of one, by `&` or `&mut`: rustc knows whether it is a buffer, a record or a list.
+    /// Lowers a field of a record, or an element of one, behind `&` or `&mut`. rustc decides whether it is a buffer, a
+    /// record or a list.
     fn lent_field(&mut self, argument: &Expr) -> Lower<Option<Passed>> {
         let Some(place) = self.place(argument)? else { return Ok(None) };
         let borrow = match argument {
@@ -235,7 +236,7 @@ impl Lowering<'_> {
         self.place(expr)
     }
 
-    /// Adds the accesses of an array of buffers that is passed as it is.
+    /// Adds the accesses of an array of buffers that is passed whole.
     fn accesses_of_array(&mut self, at: &Expr, place: &Place, accesses: &mut Vec<(Access, Span)>) {
         if !matches!(place.kind, PlaceKind::Array) {
             return;
@@ -258,7 +259,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// CW201: a record or a list in a call counts as borrowed mutably in all of its buffers.
+    /// Reports CW201. A record or a list in a call counts as borrowed mutably in all of its buffers.
     fn lent_twice(&mut self, callee: &str, whole: &[(Place, &Expr)], call: &ExprCall) -> Lower<()> {
         for (at, (place, written)) in whole.iter().enumerate() {
             let again = whole[..at].iter().find(|(other, _)| other.overlaps(place));
@@ -320,7 +321,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the expression inside a borrow, also by `atomic` and `record`.
+/// Returns the expression inside a borrow, `atomic` or `record`.
 fn borrowed(expr: &Expr) -> &Expr {
     match expr {
         Expr::Reference(reference) => borrowed(&reference.expr),
@@ -331,7 +332,7 @@ fn borrowed(expr: &Expr) -> &Expr {
     }
 }
 
-/// How an argument is passed to a graph function.
+/// The way in which an argument is passed to a graph function.
 enum Passed {
     Scalar,
     Borrowed((Access, Span)),

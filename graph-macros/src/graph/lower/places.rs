@@ -52,7 +52,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the buffer that a part is.
+    /// Returns the view of a part that is a buffer.
     pub(super) fn part_view(&mut self, place: &Place, at: &Expr) -> Lower<View> {
         if place.is_whole() {
             let (what, help) = match place.kind {
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
     }
 
-    /// Has the build check that the elements exist whose scalars an expression names.
+    /// Makes the build check the indices of all elements whose scalars an expression mentions.
     pub(super) fn needs(&mut self, expr: &Expr) {
         struct Indexed<'e>(Vec<&'e Expr>);
         impl<'e> Visit<'e> for Indexed<'e> {
@@ -113,7 +113,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// `let q = &layer.q;`, `let d = layer.d;`: another name for a part. Returns false for other expressions.
+    /// Lowers `let q = &layer.q;` and `let d = layer.d;`, which give a part another name. Returns false for other
+    /// expressions.
     pub(super) fn name_part(&mut self, name: &Ident, value: &Expr) -> Lower<bool> {
         let Some(place) = self.place(value)? else { return Ok(false) };
         let borrow = match value {
@@ -122,14 +123,14 @@ impl Lowering<'_> {
             _ => place.borrow,
         };
         if borrow.is_none() {
-            // The name stands for the scalar.
+            // Checks the scalar's expression, for which the name stands.
             self.substituted(value);
         }
         self.bind_place(name, Place { borrow, ..place });
         Ok(true)
     }
 
-    /// Gives a part a name, which stands for it in expressions, too.
+    /// Binds a name to a part. The name also stands for the part in expressions.
     pub(super) fn bind_place(&mut self, name: &Ident, place: Place) {
         self.structured = true;
         let meaning = crate::dims::Meaning::Place(Box::new(place.expr.clone()));
@@ -138,7 +139,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Has messages about the expression of a part point at its use.
+/// Moves the spans of a part's expression to its use, so that messages point there.
 fn locate(expr: &mut Expr, span: Span) {
     struct Locate(Span);
     impl VisitMut for Locate {
@@ -149,7 +150,7 @@ fn locate(expr: &mut Expr, span: Span) {
     Locate(span).visit_expr_mut(expr);
 }
 
-/// Returns the text of a part as it is written, without the borrow.
+/// Returns the text of a part as written, without the borrow.
 fn written(expr: &Expr) -> String {
     match expr {
         Expr::Reference(inner) => written(&inner.expr),

@@ -1,4 +1,4 @@
-//! Lowers what is decided when the graph is built: loops over scalars, and choices between statements.
+//! Lowers loops over scalars and choices between statements, which the build decides.
 
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::Index;
@@ -16,7 +16,7 @@ use crate::dims::{Bound, Meaning, turn, typed};
 use crate::graph::scope::{Binding, View};
 
 impl Lowering<'_> {
-    /// A loop over a range of scalars: its body is lowered once, with a variable.
+    /// Lowers a loop over a range of scalars: its body once, with a variable.
     pub(super) fn turns(&mut self, each: &ExprForLoop, variable: Option<&Ident>) -> Lower<()> {
         let Some((start, end)) = scalar_range(&each.expr) else {
             return Err(self.refuse(
@@ -54,7 +54,7 @@ impl Lowering<'_> {
         std::mem::replace(&mut self.items, outside)
     }
 
-    /// `swap(&mut a, &mut b);`: the two names stand for each other's buffer.
+    /// Lowers `swap(&mut a, &mut b);`, which exchanges the buffers of two names.
     pub(super) fn swap(&mut self, a: &Expr, b: &Expr) -> Lower<()> {
         let ((a, one), (b, other)) = (self.renamed(a)?, self.renamed(b)?);
         self.same_length(&a, &one, &other)?;
@@ -68,8 +68,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `h = y;`: the name `h` stands for the buffer of `y` from here on. `h = block(&h);` and `(a, b) = block(..);`: the names stand
-    /// for what the call returns.
+    /// Lowers `h = y;`, which rebinds the name `h` to the buffer of `y`, and `h = block(&h);` and `(a, b) = block(..);`,
+    /// which rebind names to the results of a call.
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, attributes: &[Attribute]) -> Lower<()> {
         if let Expr::Call(call) = ungrouped(from)
             && matches!(ungrouped(&call.func), Expr::Path(_))
@@ -80,13 +80,13 @@ impl Lowering<'_> {
         self.no_after(attributes);
         let ((to, old), (from, new)) = (self.target(to)?, self.renamed(from)?);
         self.stands_for(&to, &old, &new)?;
-        // The name that is left without a buffer keeps the one that no other name has.
+        // The name that loses its buffer keeps the one without any other name.
         let left = if self.is_outer(&to) { new } else { old };
         self.scopes.bind_again(&from, Binding::Moved(to, left));
         Ok(())
     }
 
-    /// Gives a name the buffer of another one.
+    /// Rebinds a name to the buffer of another one.
     fn stands_for(&mut self, to: &Ident, old: &View, new: &View) -> Lower<()> {
         self.same_length(to, old, new)?;
         self.renames.extend([old.buffer, new.buffer]);
@@ -141,7 +141,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the name that an assignment gives a buffer, and the one that it has; its buffer may have another name since.
+    /// Returns the assigned name and its declared buffer. The name may have been rebound since.
     fn target(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
         if let Expr::Path(path) = ungrouped(expr)
             && let Some(name) = path.path.get_ident()
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         self.renamed(expr)
     }
 
-    /// Returns the name and the buffer of an allocation, of which the name may come to stand for another one.
+    /// Returns the name and the buffer of an allocation whose name is rebound.
     fn renamed(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
         let inner = match expr {
             Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
@@ -193,7 +193,7 @@ impl Lowering<'_> {
         if one.hi.poly == other.hi.poly && element(one) == element(other) {
             return Ok(());
         }
-        // The build compares the length and the element of what a call returns.
+        // The build compares length and element type of call results.
         let returned = |view: &View| match self.buffers[view.buffer].origin {
             Origin::Alloc(at) => {
                 matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))
@@ -210,19 +210,19 @@ impl Lowering<'_> {
         ))
     }
 
-    /// Returns true for a name that is declared outside of the loop or the arm that is being lowered.
+    /// Returns true for a name declared outside of the loop or arm being lowered.
     fn is_outer(&self, name: &Ident) -> bool {
         self.scopes.depth_of(name).is_some_and(|depth| depth < self.outer_names)
     }
 
-    /// `let dim = heads * head_dim;`: a name for an expression of scalars, which stands wherever the name does.
+    /// Lowers `let dim = heads * head_dim;`: the name stands for the expression of scalars.
     pub(super) fn scalar(&mut self, name: &Ident, value: &Expr) {
         let value = self.substituted(value);
         self.variables.push((name.to_string(), Meaning::Expression(Box::new(syn::parse_quote!((#value))))));
         self.scopes.bind(name, Binding::Number);
     }
 
-    /// `let dim: u64 = n as u64 * 2;`: rustc holds the type against the expression.
+    /// Lowers `let dim: u64 = n as u64 * 2;`. rustc checks the expression against the type.
     pub(super) fn typed_scalar(&mut self, name: &Ident, ty: &Type, value: &Expr) {
         let value = self.substituted(value);
         let typed: Expr = typed(ty, &value);
@@ -238,7 +238,7 @@ impl Lowering<'_> {
         }))
     }
 
-    /// `if a { .. } else if b { .. } else { .. }`: the conditions are evaluated when the graph is built.
+    /// Lowers `if a { .. } else if b { .. } else { .. }`, whose conditions the build evaluates.
     pub(super) fn if_else(&mut self, choice: &ExprIf) -> Lower<()> {
         let mut arms = Vec::new();
         let mut number = quote!(0u32);
@@ -277,7 +277,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `match scalar { .. }`: the scalar is evaluated when the graph is built.
+    /// Lowers `match scalar { .. }`, whose scalar the build evaluates.
     pub(super) fn match_arms(&mut self, choice: &ExprMatch) -> Lower<()> {
         let of = self.substituted(&choice.expr);
         let (mut arms, mut patterns, mut tests) = (Vec::new(), Vec::new(), Vec::new());
@@ -293,7 +293,7 @@ impl Lowering<'_> {
             tests.push(test);
             arms.push(items);
         }
-        // rustc sees to it that a `match` takes all values.
+        // rustc checks that a `match` is exhaustive.
         if let Some(last) = tests.last_mut() {
             *last = Test::Known(true);
         }
@@ -303,7 +303,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the pattern of an arm as rustc evaluates it, its test, and its items.
+    /// Returns the pattern of an arm for rustc, its test, and its items.
     fn match_arm(&mut self, of: &Expr, arm: &syn::Arm) -> Lower<(TokenStream, Test, Vec<Item>)> {
         let (pattern, guard) = match &arm.pat {
             Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
@@ -312,7 +312,7 @@ impl Lowering<'_> {
         let mut names = Vec::new();
         self.bound_by(pattern, of, &mut names)?;
         for (name, value) in names {
-            // A name without a small letter is that of a constant.
+            // A name without a lower-case letter is that of a constant.
             if name.to_string().contains(char::is_lowercase) {
                 self.scopes.bind(&name, Binding::Number);
                 self.variables
@@ -341,7 +341,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns true for an expression that gives a scalar, by its form.
+/// Returns true if the syntax of an expression is that of a scalar.
 pub(super) fn is_scalar(expr: &Expr) -> bool {
     match expr {
         Expr::Paren(inner) => is_scalar(&inner.expr),
@@ -353,7 +353,7 @@ pub(super) fn is_scalar(expr: &Expr) -> bool {
     }
 }
 
-/// Returns what to write in place of what a loop runs over.
+/// Returns the help for a loop over something else.
 fn loop_help(over: &Expr) -> &'static str {
     let method = match over {
         Expr::MethodCall(call) => call.method.to_string(),
@@ -368,7 +368,7 @@ fn loop_help(over: &Expr) -> &'static str {
     }
 }
 
-/// Returns the ends of a range that has both, and whether the second is included.
+/// Returns both ends of a range, and true if it includes the second. `None` if one is missing.
 fn scalar_range(expr: &Expr) -> Option<(Expr, (Expr, bool))> {
     match expr {
         Expr::Paren(inner) => scalar_range(&inner.expr),

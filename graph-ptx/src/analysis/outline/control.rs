@@ -1,4 +1,4 @@
-//! Where control goes between the blocks of a kernel, where ways meet again, and which branches decide on a block.
+//! Control flow between the blocks of a kernel, with post-dominators and control dependences.
 
 use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::code::{Code as Body, NONE, Step};
@@ -6,31 +6,31 @@ use crate::coverage::LEAVE;
 use crate::isa::{self, ControlFlow};
 use std::collections::BTreeSet;
 
-/// The exit of a block. [`LEAVE`] stands for the end of the thread.
+/// The terminator of a block. [`LEAVE`] is the end of the thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turn {
     Leave,
     To(u32),
-    /// To `taken` where the predicate holds, `negated` where it does not.
+    /// A jump to `taken` if the predicate holds, else to `negated`.
     Branch {
         predicate: u32,
         negated: bool,
         taken: u32,
         other: u32,
     },
-    /// To any of the successors.
+    /// A jump to any of the successors.
     Many,
 }
 
 pub(super) struct Control {
-    /// The steps of each block: first, and one past the last.
+    /// The half-open range of steps of each block.
     pub steps: Vec<(u32, u32)>,
     pub turns: Vec<Turn>,
-    /// Where all ways from a block meet again.
+    /// The immediate post-dominator of each block.
     pub join: Vec<u32>,
-    /// The blocks whose branches decide on whether a block is run.
+    /// The control dependences of each block.
     pub depends: Vec<Vec<u32>>,
-    /// Blocks in which a thread may end in a way that is not followed, and the steps.
+    /// Blocks in which a thread may end in a way that is not modelled, with the steps.
     pub ending: BTreeSet<u32>,
     pub ends_at: BTreeSet<u32>,
 }
@@ -61,7 +61,7 @@ impl Control {
         Control { steps, turns, join, depends, ending, ends_at }
     }
 
-    /// The predicate of the branch at the end of a block.
+    /// Returns the predicate of the branch at the end of a block.
     pub fn predicate(&self, block: u32) -> Option<u32> {
         match self.turns[block as usize] {
             Turn::Branch { predicate, .. } if predicate != NONE => Some(predicate),
@@ -103,7 +103,7 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
             (ControlFlow::Table | ControlFlow::Next, _) | (ControlFlow::Trap, Some(_)) => Turn::To(next),
         });
     }
-    // A way that ends in a trap is no way, unless something is stored on it.
+    // An edge to a trap counts as not taken, unless the path stores something.
     for &store in stores {
         doomed[body.steps[store as usize].block as usize] = false;
     }
@@ -130,7 +130,7 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
     turns
 }
 
-/// Returns true for a step that ends the launch with an error.
+/// Returns true for a step that fails the launch.
 fn fails(step: &Step<'_, '_>) -> bool {
     let Some(instruction) = step.instruction else { return false };
     step.guard.is_none()

@@ -81,8 +81,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// A kernel: its predecessors, with a flag for programmatic edges, its accesses, with a flag for those before its
-    /// wait, and a flag for kernels that wait.
+    /// A kernel: its predecessors (true for a programmatic edge), its accesses (true for one before the wait), and true if
+    /// the kernel waits.
     #[derive(Clone, Debug)]
     struct Kernel {
         before: Vec<(usize, bool)>,
@@ -132,7 +132,7 @@ mod tests {
         })
     }
 
-    /// The vertices reached from each vertex: start, wait and end of node `n` are `3 n`, `3 n + 1` and `3 n + 2`.
+    /// Returns the vertices reached from each vertex: start, wait and end of node `n` are `3 n`, `3 n + 1` and `3 n + 2`.
     fn reach(kernels: &[Kernel]) -> Vec<Vec<bool>> {
         let mut next = vec![Vec::new(); 3 * kernels.len()];
         for (node, kernel) in kernels.iter().enumerate() {

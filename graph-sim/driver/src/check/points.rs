@@ -25,7 +25,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Returns the points of so many nodes, none of which has started.
+    /// Returns the points of `nodes` nodes, none of which has started.
     pub fn new(nodes: usize) -> Self {
         let words = nodes.div_ceil(64);
         Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
@@ -93,7 +93,7 @@ impl Points {
 mod tests {
     use super::*;
 
-    /// A chain of four, with programmatic edges into 1 and 2; `waits` is true for nodes that wait.
+    /// Returns a chain of four, with programmatic edges into 1 and 2; `waits` is true for nodes that wait.
     fn chain(waits: [bool; 4]) -> Points {
         let mut points = Points::new(4);
         let edges: [(&[usize], &[usize]); 4] = [(&[], &[]), (&[], &[0]), (&[], &[1]), (&[2], &[])];

@@ -35,10 +35,10 @@ impl<'a> Users<'a> {
     }
 }
 
-/// The most pairs of buffers reported of one plan: a wrong plan is often wrong in many places.
+/// The maximum number of reported pairs of a plan, since a wrong plan is often wrong in many places.
 const MOST: usize = 10;
 
-/// Returns reports of planned buffers that share bytes without an order between their users.
+/// Returns reports about planned buffers that share bytes without an order between their users.
 pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
     let mut planned: Vec<_> = shape
         .buffers

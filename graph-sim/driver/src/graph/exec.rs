@@ -116,7 +116,7 @@ impl State {
         let mut programmatic: Vec<Vec<usize>> = Vec::new();
         let (mut index, mut children) = (BTreeMap::new(), BTreeMap::new());
         let mut buffers: Vec<Buffer> = Vec::new();
-        // For each child node its exit node, which its dependents wait for.
+        // The exit node of each child node. The dependents of the child wait for it.
         let mut exits: BTreeMap<u64, usize> = BTreeMap::new();
         // Graphs with their entry and exit nodes.
         let mut work = vec![(top, None::<(usize, usize)>)];

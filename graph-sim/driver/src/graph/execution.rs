@@ -23,7 +23,7 @@ pub(super) struct Run {
     pub shape: Arc<Shape>,
     /// The names of the nodes, then of their members.
     pub names: Vec<String>,
-    /// For each batched node its members with their blocks, in the order in which they run.
+    /// For each batched node its members with their blocks, in execution order.
     pub members: BTreeMap<usize, Vec<(usize, Blocks)>>,
     pub plan: Plan,
     pub parallel: bool,
@@ -31,7 +31,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Describes the graph's allocation that has an address at other times.
+    /// Describes the graph's allocation that has the address in another part of the launch.
     fn outside_life(&self, address: u64) -> Option<String> {
         let holds = |op: &Op| match op {
             Op::Alloc { address: start, bytes, .. } => (*start..start + bytes).contains(&address),
@@ -55,26 +55,26 @@ pub(super) struct Execution<'a> {
 /// The paused launches of a node, and the bytes that they wrote before their wait.
 type PausedNode = (Vec<Paused>, Vec<(u64, u64)>);
 
-/// Work of a node that does not change the driver's state, so that other such work may run at the same time.
+/// Work of a node that does not change the driver's state, so that it may run concurrently with other tasks.
 pub(super) struct Task {
     at: usize,
     how: How,
 }
 
-/// The part of a kernel that is run.
+/// The part of a kernel to run.
 enum How {
-    /// Up to its wait.
+    /// From the start to its wait.
     UntilWait,
-    /// To its end, from the start or from where its launches were paused.
+    /// From the start, or from the waits where its launches were paused, to its end.
     Finish { dependent: bool, paused: Vec<Paused> },
 }
 
-/// The work left of a step that has begun.
+/// The remaining work of a step that has begun.
 pub(super) enum Begun {
-    /// Nothing.
+    /// The step is complete.
     Done,
     Task(Task),
-    /// The work of this node needs exclusive access to the driver's state: [`Execution::exclusive`].
+    /// The node needs exclusive access to the driver's state: [`Execution::exclusive`].
     Exclusive(usize),
 }
 
@@ -208,7 +208,7 @@ impl Execution<'_> {
             Op::Host { function, data } => {
                 let (function, data) = (*function, *data);
                 drop(state);
-                // SAFETY: the program gave the function for being called so.
+                // SAFETY: the program passed the function to be called in this way.
                 callback::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
                 state = state::state();
                 Ok(())

@@ -1,11 +1,11 @@
-//! Graphs: how they are made, instantiated and launched. Their data are in [`state`](crate::state).
+//! Graphs: definition, instantiation and launch. Their data are in [`state`](crate::state).
 //!
 //! - [`edit`]: nodes and edges, and the rules about them
 //! - [`capture`]: graphs made of captured streams
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch
-//! - `parallel`: a launch with nodes at the same time
+//! - `parallel`: a launch that runs nodes concurrently
 //! - [`accounts`]: memory that graphs hold
 
 pub mod accounts;

@@ -1,8 +1,8 @@
-//! A launch that runs unordered nodes at the same time.
+//! A launch that runs unordered nodes concurrently.
 //!
-//! Kernels, copies and fills, which leave the driver's state alone, run on threads of their own. Nodes that allocate,
-//! free, record an event or call the program wait until none of them is under way. The checks are the same: they run
-//! as nodes end, one after the other.
+//! Kernels, copies and fills, which do not change the driver's state, run on threads of their own. Nodes that allocate,
+//! free, record an event or call the program wait until no other node runs. The checks are the same: they run one after the
+//! other as nodes end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{MutexGuard, mpsc};
@@ -14,10 +14,10 @@ use crate::state::schedule::Ready;
 
 type Guard = MutexGuard<'static, State>;
 
-/// The most nodes at the same time on machines with fewer cores than this.
+/// The maximum number of concurrent nodes on machines with fewer cores than this.
 const LEAST: usize = 4;
 
-/// The steps of a launch that are left.
+/// The remaining steps of a launch.
 struct Agenda {
     events: Ready,
     /// Steps that can begin.
@@ -47,7 +47,7 @@ impl Agenda {
 /// Executes a launch.
 pub(super) fn execute(mut state: Guard, execution: &mut Execution) -> (Guard, Checked) {
     let (events, mut ready) = Ready::new(&execution.run.plan.before);
-    // The list is a stack: the nodes that were made first come last.
+    // The list is a stack, so the nodes added first come last.
     ready.reverse();
     let mut agenda = Agenda { events, ready, exclusive: Vec::new() };
     loop {

@@ -42,19 +42,19 @@ pub struct Shape {
     pub children: BTreeMap<u64, u64>,
     /// Nodes and members.
     pub actors: Actors,
-    /// Buffers that the program described, with the actors that use them.
+    /// Buffers described by the program, with the actors that use them.
     pub buffers: Vec<(Buffer, Vec<usize>)>,
 }
 
 impl Shape {
-    /// A shape of complete edges, for tests.
+    /// Returns a shape with full edges, for tests.
     #[cfg(test)]
     pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
         let none = vec![Vec::new(); predecessors.len()];
         Shape::with(predecessors, none, buffers)
     }
 
-    /// A shape of both kinds of edges, for tests.
+    /// Returns a shape with both kinds of edges, for tests.
     #[cfg(test)]
     pub fn with(
         full: Vec<Vec<usize>>,

@@ -35,9 +35,9 @@ pub struct Copy {
     pub to: End,
     /// The source.
     pub from: End,
-    /// Bytes a row.
+    /// Bytes of a row.
     pub width: u64,
-    /// Rows a slice.
+    /// Rows of a slice.
     pub height: u64,
     /// Slices.
     pub depth: u64,
@@ -142,9 +142,9 @@ pub struct Fill {
     pub to: Box3,
     /// The element's value.
     pub value: u32,
-    /// Bytes an element: 1, 2 or 4.
+    /// The size of an element in bytes: 1, 2 or 4.
     pub element: u64,
-    /// Elements a row.
+    /// Elements of a row.
     pub width: u64,
     /// Rows.
     pub height: u64,
@@ -189,11 +189,11 @@ impl Fill {
 /// A piece of work.
 #[derive(Clone)]
 pub enum Op {
-    /// Nothing.
+    /// No work.
     Empty,
     /// A kernel.
     Kernel(Launch),
-    /// A copy, with the parameters as they were given.
+    /// A copy, with the parameters as the program passed them.
     Copy(Copy),
     /// A fill.
     Fill(Fill),
@@ -224,7 +224,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// `CU_GRAPH_NODE_TYPE_*`.
+    /// Returns the node type, `CU_GRAPH_NODE_TYPE_*`.
     pub fn kind(&self) -> u32 {
         match self {
             Op::Empty => NODE_EMPTY,
