@@ -22,7 +22,7 @@ struct Written {
 
 impl Written {
     /// Returns the write for messages about another name of its buffer.
-    fn told(&self) -> Written {
+    fn for_another_name(&self) -> Written {
         Written { id: self.id, index: self.index, relied_on: false }
     }
 }
@@ -98,6 +98,25 @@ pub(super) fn initialised(
     for (joined, buffer, _) in ordered.source.regions.joined() {
         ever_written[joined] |= ever_written[buffer];
     }
+    unwritten_outputs(ordered, &ever_written, found);
+    for &(buffer, lo, hi) in fresh_arguments {
+        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
+        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
+            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
+        }
+    }
+    let relied: BTreeSet<(StatementId, u32)> = written
+        .iter()
+        .flat_map(|coverage| &coverage.writes)
+        .filter(|write| write.relied_on)
+        .map(|write| (write.id, write.index))
+        .collect();
+    fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
+}
+
+/// Reports CW107 for outputs that nothing has written.
+fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, found: &mut Vec<Diagnostic>) {
+    let program = &ordered.source.program;
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
         if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
@@ -112,19 +131,6 @@ pub(super) fn initialised(
             );
         }
     }
-    for &(buffer, lo, hi) in fresh_arguments {
-        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
-        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
-            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
-        }
-    }
-    let relied: BTreeSet<(StatementId, u32)> = written
-        .iter()
-        .flat_map(|coverage| &coverage.writes)
-        .filter(|write| write.relied_on)
-        .map(|write| (write.id, write.index))
-        .collect();
-    fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
 }
 
 /// Returns true if a write to the range that `at` reads is not ordered with it.
@@ -216,7 +222,7 @@ impl<'r> Entered<'r> {
             let (own, other) =
                 (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
-            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::told).collect();
+            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::for_another_name).collect();
             written[joined].writes.extend(writes);
         }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
@@ -251,11 +257,11 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> D
 
 /// Adds notes about the written ranges, at most four.
 fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
-    let mut told = BTreeSet::new();
+    let mut notes = BTreeSet::new();
     for write in written {
         let part = ordered.slice(ordered.access((write.id, write.index)));
         let note = format!("{} writes `{part}`", ordered.at(write.id));
-        if told.len() < 4 && told.insert(note.clone()) {
+        if notes.len() < 4 && notes.insert(note.clone()) {
             diagnostic = diagnostic.note(note);
         }
     }

@@ -28,7 +28,7 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
 
 /// Makes the context current on this thread. Returns an error that cudarc kept from an earlier drop as such.
 pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
-    driver.drop_waiting();
+    driver.drop_deferred();
     ctx.check_err().map_err(|error| {
         let failure = describe(Failure::of("", error), None);
         Error::Earlier(Box::new(DriverFailure { call: FailedCall::InDrop, ..failure }))

@@ -6,18 +6,21 @@ use std::panic::Location;
 use cudarc::driver::DriverError;
 
 use crate::compile::BackError;
-use crate::diagnostic::{Diagnostic, Site};
-use crate::index::size;
-use crate::ir::{BufferId, Program, StatementId};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{BufferId, Program};
 use crate::layout::LayoutError;
 
 use super::cuda::{self, Failure, Unavailable};
 
 mod calls;
+mod failed;
 mod parts;
+mod places;
 
 pub use calls::CallFault;
+pub(crate) use failed::{describe, one_line, refused};
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
+pub(crate) use places::{at_buffer, at_statement, refusals};
 
 /// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -493,16 +496,6 @@ impl Error {
     }
 }
 
-/// Describes a failed call with the driver's texts and log.
-pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
-    let (name, mut text) = cuda::error_name(failure.code);
-    let log = cuda::log_since_mark();
-    if !log.is_empty() {
-        text = if text.is_empty() { log } else { format!("{text}: {log}") };
-    }
-    DriverFailure { call: FailedCall::Named(failure.call.to_owned()), at, code: failure.code, name, text }
-}
-
 #[doc(hidden)]
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
@@ -519,20 +512,6 @@ impl From<Unavailable> for Error {
             Unavailable::Failed(failure) => Error::from(failure),
         }
     }
-}
-
-/// Describes a failed load of an image, with the log of the driver's compiler.
-pub(crate) fn refused(failure: Failure, log: &str) -> DriverFailure {
-    let mut described = describe(failure, None);
-    if !log.is_empty() {
-        described.text = format!("{}: {log}", described.text);
-    }
-    described
-}
-
-/// Describes a failed load of an image in one line.
-pub(crate) fn one_line(failure: Failure, log: &str) -> String {
-    refused(failure, log).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Converts an error of the stages that run at build time.
@@ -553,13 +532,6 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
     }
 }
 
-/// Returns the place of a buffer's declaration.
-pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
-    let declared = &program.buffers[buffer];
-    let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: declared.name.to_string(), file, line: declared.line, column: declared.column })
-}
-
 /// Returns the error for the faults found in a program when its graph was built. Warnings are left out: they depend on
 /// sizes alone, which may differ at the next build.
 pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
@@ -567,33 +539,8 @@ pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error 
     Error::Refused(refusals(program, faults))
 }
 
-/// Returns diagnostics with their source lines.
-pub(crate) fn refusals<'d>(
-    program: &Program,
-    found: impl IntoIterator<Item = &'d Diagnostic>,
-) -> Vec<Refusal> {
-    let refusal = |diagnostic: &Diagnostic| {
-        let at = match diagnostic.site {
-            Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
-                at_statement(program, id)
-            }
-            Site::Output(index) => at_buffer(program, program.outputs[size(index)]),
-            Site::Argument(buffer) => at_buffer(program, buffer),
-        };
-        Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
-    };
-    found.into_iter().map(refusal).collect()
-}
-
 fn lines(refusals: &[Refusal]) -> String {
     refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns the place of a statement.
-pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
-    let statement = &program.statements[statement];
-    let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: statement.name.to_string(), file, line: statement.line, column: statement.column })
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave_core::codes::Code;
 use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
@@ -13,28 +12,25 @@ use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Call, Item, Structure};
 use cuweave_core::table::Op;
-use cuweave_ptx::nearest::nearest;
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Expr, Path, Type};
-
-use super::attributes::Attributes;
 
 use super::launch::Literal;
 use super::paths::Callee;
 use super::place::Parts;
-use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
+use super::scope::{Binding, Borrow, Scopes, View};
 use super::signature::{ArgumentKind, Signature};
-use crate::dims::{Bound, Meaning, Substitute, turn, variable};
+use crate::dims::{Bound, Meaning, turn, variable};
 use crate::report::Report;
 
+mod after;
 mod arguments;
 mod arrays;
 mod calls;
 mod conditions;
 mod elements;
+mod expressions;
 mod functions;
 mod hosts;
 pub mod kinds;
@@ -425,85 +421,6 @@ impl Lowering<'_> {
         View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
 
-    pub(super) fn bound(&mut self, expr: &Expr) -> Bound {
-        let substituted = self.substituted(expr);
-        let as_written = substituted == *expr;
-        Bound::of(&substituted, as_written, &self.integers, &mut self.symbols)
-    }
-
-    /// Substitutes the values of the loops' variables in an expression for rustc to evaluate.
-    pub(super) fn substituted(&mut self, expr: &Expr) -> Expr {
-        if matches!(expr, Expr::Lit(_)) {
-            return expr.clone();
-        }
-        let found = self.names(expr);
-        if !self.roots.is_empty() && !matches!(expr, Expr::Path(_)) {
-            self.needs(expr);
-        }
-        let mut expr = expr.clone();
-        if !self.variables.is_empty() {
-            if found.binds(&self.variables) {
-                return names::within(&self.variables, &found.mentioned, &expr);
-            }
-            Substitute { variables: &self.variables }.visit_expr_mut(&mut expr);
-        }
-        expr
-    }
-
-    /// Returns the names in an expression. Reports those that are bound to buffers or statements.
-    pub(super) fn names(&mut self, expr: &Expr) -> names::Names {
-        let found = names::Names::of(expr);
-        for name in &found.mentioned {
-            if self.scalars.contains(name) && !self.mentioned.contains(name) {
-                self.mentioned.insert(name.clone());
-            }
-        }
-        found.values.iter().for_each(|name| self.is_no_buffer(name));
-        found
-    }
-
-    /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
-    fn is_no_buffer(&mut self, name: &Ident) {
-        let (what, help) = match self.scopes.get(name) {
-            Some(Binding::View(view)) => self.of_buffer(view),
-            Some(Binding::Part(_)) => return,
-            Some(Binding::Array(views, _)) => (
-                "an array of buffers",
-                format!("it has {} elements; write a number or a scalar", views.len()),
-            ),
-            Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
-            Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
-            Some(Binding::Host { .. }) => {
-                self.host_elsewhere(name);
-                return;
-            }
-            Some(Binding::Unknown | Binding::Number) | None => return,
-        };
-        self.refuse(
-            name,
-            &format!("`{name}` is {what} here, and an expression is computed of scalars"),
-            &help,
-        );
-    }
-
-    /// Returns the subject and the help of a message about a buffer in the place of a scalar.
-    fn of_buffer(&self, view: &View) -> (&'static str, String) {
-        let Buffer { origin, len, .. } = &self.buffers[view.buffer];
-        if let Origin::Alloc(at) = origin
-            && let Some(Statement { kind: Kind::Call(_), name, .. }) = self.statements.get(*at)
-        {
-            let help = format!(
-                "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
-            );
-            return ("an allocation that a call returns", help);
-        }
-        let len = &self.dims[*len].text;
-        (
-            "a buffer",
-            format!("its length is `{len}`; its elements are in the device's memory, which kernels read"),
-        )
-    }
-
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
         let next = DimId::new(self.dims.len());
         let id = *self.dim_ids.entry(bound.poly.clone()).or_insert(next);
@@ -539,74 +456,5 @@ impl Lowering<'_> {
         });
         self.items.push(Item::Statement(id));
         id
-    }
-
-    pub(super) fn name(&mut self, name: Option<&Ident>, id: StatementId) {
-        if let Some(name) = name {
-            self.scopes.bind(name, Binding::Statement);
-            self.scopes.bind_statement(name, Some(id));
-        }
-    }
-
-    pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
-        let Attributes { levels, after, misspelt } = Attributes::of(attributes, true, self.report);
-        self.order_unknown |= misspelt;
-        let levels = [self.levels.as_slice(), &levels].concat();
-        if !levels.is_empty() {
-            self.lints.insert(statement, levels);
-        }
-        for attribute in after {
-            let names = attribute
-                .parse_args_with(syn::punctuated::Punctuated::<Ident, syn::Token![,]>::parse_terminated);
-            match names {
-                Ok(names) => {
-                    for name in names {
-                        if let Some(resolved) = self.scopes.after(AfterName { statement, name }) {
-                            self.resolve(vec![resolved]);
-                        }
-                    }
-                }
-                Err(_) => {
-                    self.order_unknown = true;
-                    self.report.error(
-                        attribute.span(),
-                        Code::CW001,
-                        "`#[after(..)]` takes names of statements",
-                        &[],
-                        Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
-                    );
-                }
-            }
-        }
-    }
-
-    pub(super) fn resolve(&mut self, resolved: Vec<Resolved>) {
-        for (after, target) in resolved {
-            self.order_unknown |= target.is_none();
-            if let Some(target) = target {
-                self.statements[after.statement].after.to_mut().push(target);
-                self.spans.after[after.statement.index()].push(after.name.span());
-            }
-        }
-    }
-
-    pub(super) fn no_such_name(&mut self, name: &Ident) {
-        let text = name.to_string();
-        let help = match nearest(&text, self.scopes.known.iter().map(String::as_str)) {
-            Some(near) if near == text => {
-                format!(
-                    "the statement `{text}` is in another block: move it before that block, or order by what both use"
-                )
-            }
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "name a statement by `let`, as in `let a = kernel[config](args);`".to_owned(),
-        };
-        self.report.error(
-            name.span(),
-            Code::CW206,
-            &format!("`{text}` in `#[after]` names no statement"),
-            &[],
-            Some(&help),
-        );
     }
 }

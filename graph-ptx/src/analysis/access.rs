@@ -6,7 +6,7 @@
 
 use crate::analysis::code::{Code, NONE, Source, Step};
 use crate::analysis::copies::Copies;
-use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
 use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Touched, quoted, site};
 use crate::analysis::flow::{Codes, Flow, Thing};
@@ -186,7 +186,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     /// Returns the outline of the writes through these parameters. Must be called after [`Collect::kernel`].
     fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
         let wanted = written.iter().map(|&parameter| {
-            let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+            let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
             outline::Wanted {
                 parameter,
                 touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
@@ -222,11 +222,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     let mut touch = effect::touch(instruction, nth);
                     nth += 1;
                     if let Effect::Texture(writes) = effect {
-                        touch.how = if writes { How::Unknown } else { How::Read };
+                        touch.how = if writes { AccessKind::Unknown } else { AccessKind::Read };
                         touch.space = None;
                     }
                     let local = matches!(touch.space, Some(Space::Shared | Space::Local | Space::Param));
-                    if touch.how == How::Nothing || local {
+                    if touch.how == AccessKind::Nothing || local {
                         continue;
                     }
                     let address = self.flow.source(instance, source);
@@ -239,18 +239,18 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     self.anywhere(how, (instance, at));
                 }
             }
-            Effect::Call => self.printed(step, (instance, at)),
+            Effect::Call => self.built_in_reads(step, (instance, at)),
             Effect::Unknown => {
                 for source in &step.sources {
                     let value = self.flow.source(instance, source);
                     if matches!(source, Source::Memory(..)) || value.has_origins() {
-                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                        self.record(&Value::derived([&value]), AccessKind::Unknown, (instance, at));
                     }
                 }
                 for &kept in step.keeps.iter().filter(|&&kept| kept != NONE) {
                     let value = self.flow.value(instance, kept).clone();
                     if value.has_origins() {
-                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                        self.record(&Value::derived([&value]), AccessKind::Unknown, (instance, at));
                     }
                 }
             }
@@ -259,19 +259,19 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     /// Records the reads of built-in functions through their arguments.
-    fn printed(&mut self, step: &Step<'m, 'a>, at: At) {
+    fn built_in_reads(&mut self, step: &Step<'m, 'a>, at: At) {
         let target = step.call.as_ref().and_then(|call| call.target);
         let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
         if !target.is_some_and(prints) {
             return;
         }
-        self.anywhere(How::Read, at);
-        for origin in self.flow.given(at.0, step) {
-            self.touch(origin, How::Read, at, false);
+        self.anywhere(AccessKind::Read, at);
+        for origin in self.flow.argument_origins(at.0, step) {
+            self.touch(origin, AccessKind::Read, at, false);
         }
     }
 
-    fn record(&mut self, address: &Value, how: How, at: At) {
+    fn record(&mut self, address: &Value, how: AccessKind, at: At) {
         let Some(sums) = address.addresses() else {
             self.anywhere(how, at);
             for origin in address.origins() {
@@ -301,26 +301,26 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn anywhere(&mut self, how: How, at: At) {
-        if how != How::Write {
+    fn anywhere(&mut self, how: AccessKind, at: At) {
+        if how != AccessKind::Write {
             self.anywhere.0.get_or_insert(at);
         }
-        if how != How::Read {
+        if how != AccessKind::Read {
             self.anywhere.1.get_or_insert(at);
         }
     }
 
-    fn touch(&mut self, origin: u32, how: How, at: At, definite: bool) {
+    fn touch(&mut self, origin: u32, how: AccessKind, at: At, definite: bool) {
         match self.flow.things[origin as usize] {
             Thing::Pointer(parameter) => {
                 let touched = Touched { instance: at.0, step: at.1, how, definite };
                 self.touched.entry(parameter).or_default().push(touched);
             }
             Thing::Variable(variable) => {
-                if how != How::Write {
+                if how != AccessKind::Write {
                     self.reads.insert(variable);
                 }
-                if how != How::Read {
+                if how != AccessKind::Read {
                     self.writes.insert(variable);
                 }
             }
@@ -339,16 +339,16 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 .map(|touched| self.site((touched.instance, touched.step)))
                 .min_by_key(|site| site.line)
         };
-        found.reads = first(&|touched| !matches!(touched.how, How::Write));
-        found.writes = first(&|touched| touched.definite && touched.how == How::Write);
-        found.atomics = first(&|touched| touched.definite && touched.how == How::Atomic);
+        found.reads = first(&|touched| !matches!(touched.how, AccessKind::Write));
+        found.writes = first(&|touched| touched.definite && touched.how == AccessKind::Write);
+        found.atomics = first(&|touched| touched.definite && touched.how == AccessKind::Atomic);
         found.may_write = first(&|touched| match touched.how {
-            How::Unknown => true,
-            How::Write | How::Atomic => !touched.definite,
+            AccessKind::Unknown => true,
+            AccessKind::Write | AccessKind::Atomic => !touched.definite,
             _ => false,
         });
         found.floats = self.floats(touched);
-        let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+        let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
         found.elements = self.elements(touched).filter(|_| !hidden || self.anywhere == (None, None));
         if !touched.iter().any(|touched| touched.definite) {
             found.number = self.number(parameter);
@@ -404,7 +404,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let copies = copies.entry(instance).or_insert_with(|| Copies::of(code));
             let site = self.site((instance, step));
             let stored = match how {
-                How::Read => Vec::new(),
+                AccessKind::Read => Vec::new(),
                 _ => bits::stored(code, step, &|step| through.get(&(instance, step)).copied()),
             };
             found.add(elements::moved(code, copies, step), stored, &site);
@@ -452,13 +452,13 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     /// Returns a load that dominates every store that can reach it.
     fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
         let mut stores = BTreeSet::new();
-        for touched in touched.iter().filter(|touched| touched.how != How::Read) {
+        for touched in touched.iter().filter(|touched| touched.how != AccessKind::Read) {
             stores.insert(self.path(touched)?);
         }
         let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
         // The limit suffices for hand-written kernels; unrolled ones repeat themselves.
         let loads = touched.iter().filter(|touched| {
-            touched.definite && touched.how != How::Write && !self.is_blind_exchange(touched)
+            touched.definite && touched.how != AccessKind::Write && !self.is_blind_exchange(touched)
         });
         let loads = loads.take(64);
         let found = loads
@@ -475,7 +475,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         kernel.variables_written = self.writes.iter().map(|&variable| name(&self.flow, variable)).collect();
         for thing in &self.flow.things {
             if let Thing::Variable(variable) = *thing
-                && self.flow.out_of_sight(*thing)
+                && self.flow.is_exposed(*thing)
             {
                 kernel.variables_escaped.insert(name(&self.flow, variable));
             }

@@ -147,6 +147,12 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
         }
     }
     falls.push(false);
+    connect(body, names, &mut blocks, &at_label, &falls);
+    blocks
+}
+
+/// Sets the successors of each block. `at_label` holds the block of each label, `falls` is true for blocks that fall through.
+fn connect(body: &Body<'_>, names: &Names<'_, '_>, blocks: &mut [Block], at_label: &[u32], falls: &[bool]) {
     for at in 0..blocks.len() {
         let mut successors = Vec::new();
         let last = blocks[at].instructions.last().map(|&last| &body.statements[last as usize]);
@@ -175,7 +181,6 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
         successors.dedup();
         blocks[at].successors = successors;
     }
-    blocks
 }
 
 /// Returns the target of a branch; `None` if it does not exist.

@@ -155,9 +155,9 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                     _ => None,
                 })
                 .collect();
-            let of_the_thread = || {
+            let depends_on_thread = || {
                 let read = step.sources.iter().filter(|source| matches!(source, Source::Place(..)));
-                self.of_the_thread(&read.filter_map(Source::value).collect::<Vec<u32>>())
+                self.depends_on_thread(&read.filter_map(Source::value).collect::<Vec<u32>>())
             };
             match isa::row(instruction.op()).operation {
                 Operation::Bitwise(Bitwise::Or) if !truth && inputs.len() == 2 => {
@@ -172,7 +172,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 {
                     // The second destination of a comparison is the complement.
                     let truth = truth ^ (step.defines.get(1) == Some(&predicate));
-                    *plain &= self.compared(instruction, step, truth, facts) || !of_the_thread();
+                    *plain &= self.compared(instruction, step, truth, facts) || !depends_on_thread();
                 }
                 // The operands of other operations are unconstrained.
                 Operation::None
@@ -185,7 +185,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 | Operation::Bitwise(_)
                 | Operation::Selection(_)
                 | Operation::Comparison(_)
-                | Operation::Opaque(_) => *plain &= !of_the_thread(),
+                | Operation::Opaque(_) => *plain &= !depends_on_thread(),
             }
         }
         *plain = false;
@@ -288,7 +288,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
     }
 
     /// Returns true if values are computed from a thread index, without going through loads.
-    fn of_the_thread(&self, values: &[u32]) -> bool {
+    fn depends_on_thread(&self, values: &[u32]) -> bool {
         values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
     }
 }

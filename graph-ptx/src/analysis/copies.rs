@@ -44,7 +44,7 @@ pub(crate) struct Copies {
 }
 
 /// The location of a load or store.
-enum Where {
+enum Location {
     Shared(Option<u32>),
     Slot(u32, i64),
 }
@@ -99,11 +99,11 @@ impl Copies {
         for (lane, &value) in (0..).zip(&registers).filter(|(_, value)| **value != NONE) {
             let mut register = Register { value, width, step: at, shared: false, variable: None };
             let lists = match place {
-                Where::Shared(variable) => {
+                Location::Shared(variable) => {
                     (register.shared, register.variable) = (true, variable);
                     &mut self.shared
                 }
-                Where::Slot(base, offset) => {
+                Location::Slot(base, offset) => {
                     self.slots.entry((base, offset + lane * i64::from(width))).or_default()
                 }
             };
@@ -157,10 +157,10 @@ impl Copies {
             (Addresses::Copy, _) => (None, Some(&self.shared)),
             // A fence does not read shared memory.
             (Addresses::Read, _) if row.space == StateSpace::Shared => (None, Some(&self.shared)),
-            (Addresses::Load | Addresses::Store, Some(Where::Shared(variable))) => {
+            (Addresses::Load | Addresses::Store, Some(Location::Shared(variable))) => {
                 (variable, Some(&self.shared))
             }
-            (Addresses::Load | Addresses::Store, Some(Where::Slot(base, first))) => {
+            (Addresses::Load | Addresses::Store, Some(Location::Slot(base, first))) => {
                 let (bytes, width, _) = effect::sizes(instruction);
                 let lanes = (0..i64::from(bytes / width.max(1))).map(|lane| first + lane * i64::from(width));
                 let mut slots = lanes.filter_map(|offset| self.slots.get(&(base, offset)));
@@ -210,17 +210,17 @@ fn data(source: &Source<'_>) -> Option<u32> {
 }
 
 /// Returns the location of a load or store, if it is shared memory or a slot.
-fn place(code: &Code<'_, '_>, step: &Step<'_, '_>, instruction: &Instruction<'_>) -> Option<Where> {
+fn place(code: &Code<'_, '_>, step: &Step<'_, '_>, instruction: &Instruction<'_>) -> Option<Location> {
     let address = step.sources.iter().find_map(|source| match source {
         Source::Memory(place, offset) => Some((*place, *offset)),
         _ => None,
     })?;
     match (instruction.space(), address) {
-        (Some(Space::Shared), (place, _)) => Some(Where::Shared(variable(code, place, 0))),
+        (Some(Space::Shared), (place, _)) => Some(Location::Shared(variable(code, place, 0))),
         (None | Some(Space::Local), (Place::Value(value), offset)) => {
             let base = Place::Local(variable(code, Place::Value(value), 0)?);
             matches!(base, Place::Local(local) if code.locals.get(local as usize)?.space == Space::Local)
-                .then_some(Where::Slot(value, offset))
+                .then_some(Location::Slot(value, offset))
         }
         _ => None,
     }

@@ -10,7 +10,7 @@ use crate::analysis::cfg::loops::loops;
 use crate::analysis::code::{Code, Globals, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
-use crate::analysis::taint::{Labels, Rules, Taint, Transfer, turns};
+use crate::analysis::taint::{Labels, Rules, Taint, Transfer, diverges};
 use crate::coverage::LEAVE;
 use crate::isa::{self, ControlFlow, Yields};
 use crate::syntax::{Function, Instruction, Space};
@@ -62,7 +62,7 @@ fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
         Effect::Call => true,
         // A call's arguments are stores to its parameters.
         Effect::Store => instruction.space() == Some(Space::Param),
-        Effect::Control => turns(step) && decides[step.block as usize],
+        Effect::Control => diverges(step) && decides[step.block as usize],
         Effect::Compute
         | Effect::Load
         | Effect::Memory
@@ -79,7 +79,7 @@ fn deciding_blocks(code: &Code<'_, '_>) -> Vec<bool> {
     for (blocks, _) in loops(cfg, 0) {
         blocks.iter().for_each(|&block| in_loop[block as usize] = true);
     }
-    let successors = ways(code);
+    let successors = successors(code);
     let depends = dependences(&successors, &joins(&successors));
     let mut decides = in_loop.clone();
     let mut work: Vec<u32> = (0..in_loop.len() as u32).filter(|&block| in_loop[block as usize]).collect();
@@ -95,7 +95,7 @@ fn deciding_blocks(code: &Code<'_, '_>) -> Vec<bool> {
 
 /// Returns the successors of each block, with [`LEAVE`] for an exit. A path that ends in a trap has none, since the launch
 /// fails.
-fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
+fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     let cfg = &code.cfg;
     let ranges = code.ranges();
     let last = |block: usize| {
@@ -103,21 +103,21 @@ fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
         code.steps[first as usize..end as usize].last()
     };
     let flow = |step: &Step<'_, '_>| Some(isa::row(step.instruction?.op()).flow);
-    let mut ways: Vec<Vec<u32>> = Vec::with_capacity(cfg.blocks.len());
+    let mut successors: Vec<Vec<u32>> = Vec::with_capacity(cfg.blocks.len());
     for (at, block) in cfg.blocks.iter().enumerate() {
-        let mut ways_on = block.successors.clone();
+        let mut block_successors = block.successors.clone();
         match last(at).and_then(flow) {
-            Some(ControlFlow::Return | ControlFlow::Exit) => ways_on.push(LEAVE),
+            Some(ControlFlow::Return | ControlFlow::Exit) => block_successors.push(LEAVE),
             // The body ends here.
-            Some(ControlFlow::Next) | None if ways_on.is_empty() => ways_on.push(LEAVE),
+            Some(ControlFlow::Next) | None if block_successors.is_empty() => block_successors.push(LEAVE),
             Some(ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap) | None => {
             }
         }
-        ways.push(ways_on);
+        successors.push(block_successors);
     }
-    let mut leaves = vec![false; ways.len()];
+    let mut leaves = vec![false; successors.len()];
     let mut work: Vec<u32> =
-        (0..ways.len() as u32).filter(|&at| ways[at as usize].contains(&LEAVE)).collect();
+        (0..successors.len() as u32).filter(|&at| successors[at as usize].contains(&LEAVE)).collect();
     work.iter().for_each(|&block| leaves[block as usize] = true);
     while let Some(block) = work.pop() {
         for &from in &cfg.blocks[block as usize].predecessors {
@@ -126,12 +126,12 @@ fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
             }
         }
     }
-    for ways in &mut ways {
-        if ways.iter().any(|&to| to == LEAVE || leaves[to as usize]) {
-            ways.retain(|&to| to == LEAVE || leaves[to as usize]);
+    for successors in &mut successors {
+        if successors.iter().any(|&to| to == LEAVE || leaves[to as usize]) {
+            successors.retain(|&to| to == LEAVE || leaves[to as usize]);
         }
     }
-    ways
+    successors
 }
 
 /// The labels of one round: one for each of up to 63 parameters, and one for data.

@@ -8,7 +8,7 @@ use crate::syntax::{Instruction, Operand, Space, Type};
 
 /// The kind of access through an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum AccessKind {
     /// The address is not dereferenced.
     Nothing,
     Read,
@@ -22,7 +22,7 @@ pub(crate) enum How {
 /// An access through an address operand, numbered in the order of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Touch {
-    pub how: How,
+    pub how: AccessKind,
     /// Generic where absent.
     pub space: Option<Space>,
     /// The size in bytes, if known.
@@ -154,24 +154,28 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let any_size = |how| Touch { how, space, size: None };
     let sized = |how| Touch { how, space, size: Some(sizes(instruction).0) };
     match row.addresses {
-        Addresses::Load if nth == 0 => sized(How::Read),
-        Addresses::Store if asynchronous => any_size(How::Write),
-        Addresses::Store if nth == 0 => sized(How::Write),
-        Addresses::Update if to_shared => any_size(How::Write),
-        Addresses::Update if asynchronous => any_size(How::Atomic),
+        Addresses::Load if nth == 0 => sized(AccessKind::Read),
+        Addresses::Store if asynchronous => any_size(AccessKind::Write),
+        Addresses::Store if nth == 0 => sized(AccessKind::Write),
+        Addresses::Update if to_shared => any_size(AccessKind::Write),
+        Addresses::Update if asynchronous => any_size(AccessKind::Atomic),
         // An exchange with an unused result only writes, but counts as a read, too.
-        Addresses::Update if nth == 0 => sized(How::Atomic),
-        Addresses::Hint => any_size(How::Nothing),
-        Addresses::Read => any_size(How::Read),
-        Addresses::Write => any_size(How::Write),
-        Addresses::Wmma if nth == 0 && has("load") => any_size(How::Read),
-        Addresses::Wmma if nth == 0 && has("store") => any_size(How::Write),
-        Addresses::Multimem if nth == 0 && has("ld_reduce") => any_size(How::Read),
-        Addresses::Multimem if nth == 0 && has("st") => any_size(How::Write),
-        Addresses::Multimem if nth == 0 && has("red") => any_size(How::Atomic),
-        Addresses::Tensormap if nth == 0 && has("replace") => any_size(How::Write),
-        Addresses::Tensormap if nth == 0 => Touch { how: How::Write, space: Some(Space::Global), size: None },
-        Addresses::Tensormap if nth == 1 => Touch { how: How::Read, space: Some(Space::Shared), size: None },
+        Addresses::Update if nth == 0 => sized(AccessKind::Atomic),
+        Addresses::Hint => any_size(AccessKind::Nothing),
+        Addresses::Read => any_size(AccessKind::Read),
+        Addresses::Write => any_size(AccessKind::Write),
+        Addresses::Wmma if nth == 0 && has("load") => any_size(AccessKind::Read),
+        Addresses::Wmma if nth == 0 && has("store") => any_size(AccessKind::Write),
+        Addresses::Multimem if nth == 0 && has("ld_reduce") => any_size(AccessKind::Read),
+        Addresses::Multimem if nth == 0 && has("st") => any_size(AccessKind::Write),
+        Addresses::Multimem if nth == 0 && has("red") => any_size(AccessKind::Atomic),
+        Addresses::Tensormap if nth == 0 && has("replace") => any_size(AccessKind::Write),
+        Addresses::Tensormap if nth == 0 => {
+            Touch { how: AccessKind::Write, space: Some(Space::Global), size: None }
+        }
+        Addresses::Tensormap if nth == 1 => {
+            Touch { how: AccessKind::Read, space: Some(Space::Shared), size: None }
+        }
         Addresses::Copy => copy(instruction, nth),
         // Further addresses, unknown forms, and instructions without addresses.
         Addresses::Load
@@ -181,20 +185,20 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
         | Addresses::Multimem
         | Addresses::Tensormap
         | Addresses::None
-        | Addresses::Unknown => Touch { how: How::Unknown, space: instruction.space(), size: None },
+        | Addresses::Unknown => Touch { how: AccessKind::Unknown, space: instruction.space(), size: None },
     }
 }
 
 /// Returns the access to global memory through a tensor map, which contains the address.
-pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<How> {
+pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<AccessKind> {
     let is = |modifier| instruction.has(modifier);
     if isa::row(instruction.op()).addresses != Addresses::Copy || !is("tensor") || is("prefetch") {
         return None;
     }
     match instruction.modifiers().find_map(Space::from_name) {
-        Some(Space::Global) if is("reduce") => Some(How::Atomic),
-        Some(Space::Global) => Some(How::Write),
-        _ => Some(How::Read),
+        Some(Space::Global) if is("reduce") => Some(AccessKind::Atomic),
+        Some(Space::Global) => Some(AccessKind::Write),
+        _ => Some(AccessKind::Read),
     }
 }
 
@@ -203,24 +207,24 @@ fn copy(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let touch = |how, space| Touch { how, space, size: None };
     let has = |modifier| instruction.has(modifier);
     if has("mbarrier") || has("commit_group") || has("wait_group") || has("wait_all") {
-        return touch(How::Write, Some(Space::Shared));
+        return touch(AccessKind::Write, Some(Space::Shared));
     }
     // The tensor map is read. The address that it contains is not visible here.
     let tensor = has("tensor");
     if has("prefetch") {
-        return touch(if tensor { How::Read } else { How::Nothing }, None);
+        return touch(if tensor { AccessKind::Read } else { AccessKind::Nothing }, None);
     }
     if !has("async") {
-        return touch(How::Unknown, None);
+        return touch(AccessKind::Unknown, None);
     }
     let spaces: Vec<Space> = instruction.modifiers().filter_map(Space::from_name).collect();
     match (nth, &spaces[..]) {
-        (0 | 1, [_, _]) if tensor && spaces[nth] == Space::Global => touch(How::Read, None),
-        (0, [Space::Global, _]) if has("reduce") => touch(How::Atomic, Some(Space::Global)),
-        (0, [to, _]) => touch(How::Write, Some(*to)),
-        (1, [_, from]) => touch(How::Read, Some(*from)),
-        (2, [_, _]) => touch(How::Write, Some(Space::Shared)),
-        _ => touch(How::Unknown, None),
+        (0 | 1, [_, _]) if tensor && spaces[nth] == Space::Global => touch(AccessKind::Read, None),
+        (0, [Space::Global, _]) if has("reduce") => touch(AccessKind::Atomic, Some(Space::Global)),
+        (0, [to, _]) => touch(AccessKind::Write, Some(*to)),
+        (1, [_, from]) => touch(AccessKind::Read, Some(*from)),
+        (2, [_, _]) => touch(AccessKind::Write, Some(Space::Shared)),
+        _ => touch(AccessKind::Unknown, None),
     }
 }
 
@@ -229,7 +233,7 @@ mod tests {
     use super::*;
     use crate::syntax::{Statement, parse};
 
-    fn touches(text: &str) -> Vec<(How, Option<Space>)> {
+    fn touches(text: &str) -> Vec<(AccessKind, Option<Space>)> {
         let text = format!(".version 8.0\n.target sm_90\n.entry k() {{ {text}; }}");
         let module = parse(&text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
@@ -243,7 +247,7 @@ mod tests {
 
     #[test]
     fn copies_have_a_side_that_is_written() {
-        use How::{Atomic, Nothing, Read, Write};
+        use AccessKind::{Atomic, Nothing, Read, Write};
         use Space::{Global, Shared};
         for (text, expected) in [
             (
@@ -274,7 +278,7 @@ mod tests {
             ("atom.global.add.u32 %r1, [%rd1], 1", vec![(Atomic, Some(Global))]),
             ("red.add.f32 [%rd1], %f1", vec![(Atomic, None)]),
             ("prefetch.global.L2 [%rd1]", vec![(Nothing, Some(Global))]),
-            ("made.up [%rd1]", vec![(How::Unknown, None)]),
+            ("made.up [%rd1]", vec![(AccessKind::Unknown, None)]),
         ] {
             assert_eq!(touches(text), expected, "{text}");
         }

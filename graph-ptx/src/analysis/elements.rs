@@ -120,7 +120,7 @@ fn value(source: &Source<'_>) -> Option<u32> {
 }
 
 /// The effect of an instruction on the bits of its operands or result.
-enum OnBits {
+enum BitEffect {
     /// The bits are unchanged.
     Moves,
     /// The bits are packed or unpacked.
@@ -135,22 +135,22 @@ enum OnBits {
     Ends,
 }
 
-fn kind(step: &Step<'_, '_>, width: u32) -> OnBits {
-    let Some(instruction) = step.instruction else { return OnBits::Moves };
+fn kind(step: &Step<'_, '_>, width: u32) -> BitEffect {
+    let Some(instruction) = step.instruction else { return BitEffect::Moves };
     match isa::row(instruction.op()).operation {
-        Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => OnBits::Packs,
+        Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => BitEffect::Packs,
         Operation::Move
         | Operation::Selection(Selection::ByPredicate)
-        | Operation::Opaque(Opaque::Shuffle) => OnBits::Moves,
+        | Operation::Opaque(Opaque::Shuffle) => BitEffect::Moves,
         Operation::Convert => conversion(instruction, width),
-        Operation::Bitwise(Bitwise::Shl) => OnBits::Scales,
-        Operation::Bitwise(_) => OnBits::Changes,
+        Operation::Bitwise(Bitwise::Shl) => BitEffect::Scales,
+        Operation::Bitwise(_) => BitEffect::Changes,
         Operation::Arithmetic(_)
         | Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber)
         | Operation::Opaque(Opaque::Integer) => {
             match instruction.types().all(|ty| ty.class() != Class::Float) {
-                true => OnBits::Integer,
-                false => OnBits::Ends,
+                true => BitEffect::Integer,
+                false => BitEffect::Ends,
             }
         }
         Operation::None
@@ -159,20 +159,20 @@ fn kind(step: &Step<'_, '_>, width: u32) -> OnBits {
         | Operation::Float(_)
         | Operation::Selection(_)
         | Operation::Comparison(_)
-        | Operation::Opaque(_) => OnBits::Ends,
+        | Operation::Opaque(_) => BitEffect::Ends,
     }
 }
 
 /// Returns the effect of a conversion. Between integers it moves the bits unless it narrows them; to floats it uses them as
 /// an integer.
-fn conversion(instruction: &Instruction<'_>, width: u32) -> OnBits {
+fn conversion(instruction: &Instruction<'_>, width: u32) -> BitEffect {
     let mut types = instruction.types();
-    let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return OnBits::Ends };
+    let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return BitEffect::Ends };
     match (to.class(), from.class()) {
-        (_, Class::Float) => OnBits::Ends,
-        (Class::Float, _) => OnBits::Integer,
-        _ if to.size().min(from.size()) >= width => OnBits::Moves,
-        _ => OnBits::Changes,
+        (_, Class::Float) => BitEffect::Ends,
+        (Class::Float, _) => BitEffect::Integer,
+        _ if to.size().min(from.size()) >= width => BitEffect::Moves,
+        _ => BitEffect::Changes,
     }
 }
 
@@ -223,15 +223,15 @@ impl Follow<'_, '_, '_> {
                 }
                 self.float(step.instruction.and_then(operands), state);
                 let behind = match kind(step, self.uses.width) {
-                    OnBits::Moves => state,
-                    OnBits::Packs => state.max(State::Piece),
-                    OnBits::Scales => state.max(State::Scaled),
-                    OnBits::Changes => State::Changed,
-                    OnBits::Integer => {
+                    BitEffect::Moves => state,
+                    BitEffect::Packs => state.max(State::Piece),
+                    BitEffect::Scales => state.max(State::Scaled),
+                    BitEffect::Changes => State::Changed,
+                    BitEffect::Integer => {
                         self.integer(state);
                         continue;
                     }
-                    OnBits::Ends => {
+                    BitEffect::Ends => {
                         if step.instruction.is_some_and(counts) {
                             self.integer(state);
                         }
@@ -254,15 +254,15 @@ impl Follow<'_, '_, '_> {
             let step = &self.code.steps[at as usize];
             self.float(step.instruction.and_then(result), state);
             let before = match kind(step, self.uses.width) {
-                OnBits::Moves => state,
-                OnBits::Packs => state.max(State::Piece),
-                OnBits::Scales => state.max(State::Scaled),
-                OnBits::Changes => State::Changed,
-                OnBits::Integer => {
+                BitEffect::Moves => state,
+                BitEffect::Packs => state.max(State::Piece),
+                BitEffect::Scales => state.max(State::Scaled),
+                BitEffect::Changes => State::Changed,
+                BitEffect::Integer => {
                     self.integer(state);
                     continue;
                 }
-                OnBits::Ends => {
+                BitEffect::Ends => {
                     let atomic = step.instruction.is_some_and(counts);
                     if atomic || self.is_integer_parameter(step) {
                         self.integer(state);

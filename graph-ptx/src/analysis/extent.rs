@@ -136,7 +136,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 });
             }
         }
-        let mut met = self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.alone(&atoms);
+        let mut met =
+            self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.is_only_constraint(&atoms);
         let mut results = Vec::new();
         for choice in 0..MOST_BOUNDS {
             if choice > 0 && atoms.values().all(|bounds| bounds.len() <= choice) {
@@ -169,7 +170,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
 
     /// Returns true if no other comparison on the path involves the same thread index: for `x[i]`, `i + 1 < n` is stronger
     /// than `i < n`.
-    fn alone(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
+    fn is_only_constraint(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
         let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();
         self.facts.iter().all(|fact| {
             let entered = |atom: &u32| {

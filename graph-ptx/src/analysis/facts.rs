@@ -1,7 +1,7 @@
 //! The facts that the analysis finds about a kernel and its parameters, as types.
 
 use crate::analysis::bits::Stored;
-use crate::analysis::effect::How;
+use crate::analysis::effect::AccessKind;
 use crate::analysis::elements::Use;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
@@ -169,7 +169,7 @@ impl Kernel {
 pub(crate) struct Touched {
     pub instance: u32,
     pub step: u32,
-    pub how: How,
+    pub how: AccessKind,
     /// True if the address is this pointer plus an offset on every path.
     pub definite: bool,
 }

@@ -49,7 +49,7 @@ fn used_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>)
                 continue; // It is the address.
             }
             found.extend(step.instruction.and_then(operands));
-            if !passes_on(step) || (step.defines.len() == 1 && step.sources.len() > 1 && is_move(step)) {
+            if !keeps_bits(step) || (step.defines.len() == 1 && step.sources.len() > 1 && is_move(step)) {
                 continue;
             }
             for &next in step.defines.iter().filter(|&&next| next != NONE) {
@@ -67,7 +67,7 @@ fn made_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>)
     while let Some(next) = values.pop() {
         let Some(step) = code.steps.get(code.definitions[next as usize] as usize) else { continue };
         found.extend(step.instruction.and_then(result));
-        if !passes_on(step) || (step.defines.len() > 1 && is_move(step)) {
+        if !keeps_bits(step) || (step.defines.len() > 1 && is_move(step)) {
             continue;
         }
         let kept = step.keeps.iter().copied().filter(|&kept| kept != NONE);
@@ -104,7 +104,7 @@ fn is_move(step: &Step<'_, '_>) -> bool {
 }
 
 /// Returns true if the step's results are unchanged bits of its sources.
-fn passes_on(step: &Step<'_, '_>) -> bool {
+fn keeps_bits(step: &Step<'_, '_>) -> bool {
     step.instruction.is_none()
         || matches!(operation(step), Some(Operation::Move | Operation::Selection(Selection::ByPredicate)))
 }

@@ -8,7 +8,7 @@ mod call;
 mod targets;
 
 use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
-use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
 use crate::analysis::value::{MEMORY, Origin, Value};
@@ -193,7 +193,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     /// Returns true if a thing's address has escaped, or bits of it were dropped.
-    pub fn out_of_sight(&self, thing: Thing) -> bool {
+    pub fn is_exposed(&self, thing: Thing) -> bool {
         self.origins
             .get(&thing)
             .is_some_and(|&origin| self.escaped[origin as usize] || self.leaked[origin as usize])
@@ -463,36 +463,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 let value = self.compute(instance, step, instruction);
                 self.define_all(instance, step, &value);
             }
-            Effect::Load => {
-                let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
-                    return self.define_all(instance, step, &Value::loose(MEMORY));
-                };
-                let (all, element, _) = effect::sizes(instruction);
-                let vector = if step.defines.len() == 1 { all / element.max(1) } else { 1 };
-                for (nth, &target) in step.defines.iter().enumerate() {
-                    let mut value = self.load((instance, at), &address, instruction, nth as u32);
-                    // A vector register contains all elements.
-                    for nth in 1..vector {
-                        value.join(&self.load((instance, at), &address, instruction, nth));
-                    }
-                    self.keep(instance, step, nth, &mut value);
-                    self.define(instance, target, &value);
-                }
-            }
-            Effect::Store => {
-                let Some((address, stored)) = step.sources.split_first() else { return };
-                let address = self.source(instance, address);
-                let (all, size, _) = effect::sizes(instruction);
-                // A vector register contains all elements.
-                let vector = if stored.len() == 1 { all / size.max(1) } else { 1 };
-                for (nth, source) in stored.iter().enumerate() {
-                    let value = self.source(instance, source);
-                    for part in 0..vector {
-                        let more = (nth as i64 + i64::from(part)) * i64::from(size);
-                        self.store(&address, instruction.space(), more, size, &value);
-                    }
-                }
-            }
+            Effect::Load => self.evaluate_load((instance, at), step, instruction),
+            Effect::Store => self.evaluate_store(instance, step, instruction),
             Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
             Effect::Call => self.call(instance, at, step),
             Effect::Control => self.define_all(instance, step, &Value::Plain),
@@ -508,20 +480,60 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 let origin = self.origin(Thing::Object(object));
                 self.define_all(instance, step, &Value::address(origin, 0));
             }
-            Effect::Unknown => {
-                let mut all = Value::loose(MEMORY);
-                for source in &step.sources {
-                    let value = self.source(instance, source);
-                    self.escape(&value);
-                    all.join(&Value::derived([&value]));
-                }
-                for &kept in &step.keeps {
-                    let value = self.value(instance, kept).clone();
-                    self.escape(&value);
-                }
-                self.define_all(instance, step, &all);
+            Effect::Unknown => self.evaluate_unknown(instance, step),
+        }
+    }
+
+    fn evaluate_load(
+        &mut self,
+        (instance, at): (u32, u32),
+        step: &Step<'m, 'a>,
+        instruction: &Instruction<'a>,
+    ) {
+        let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
+            return self.define_all(instance, step, &Value::loose(MEMORY));
+        };
+        let (all, element, _) = effect::sizes(instruction);
+        let vector = if step.defines.len() == 1 { all / element.max(1) } else { 1 };
+        for (nth, &target) in step.defines.iter().enumerate() {
+            let mut value = self.load((instance, at), &address, instruction, nth as u32);
+            // A vector register contains all elements.
+            for nth in 1..vector {
+                value.join(&self.load((instance, at), &address, instruction, nth));
+            }
+            self.keep(instance, step, nth, &mut value);
+            self.define(instance, target, &value);
+        }
+    }
+
+    fn evaluate_store(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
+        let Some((address, stored)) = step.sources.split_first() else { return };
+        let address = self.source(instance, address);
+        let (all, size, _) = effect::sizes(instruction);
+        // A vector register contains all elements.
+        let vector = if stored.len() == 1 { all / size.max(1) } else { 1 };
+        for (nth, source) in stored.iter().enumerate() {
+            let value = self.source(instance, source);
+            for part in 0..vector {
+                let more = (nth as i64 + i64::from(part)) * i64::from(size);
+                self.store(&address, instruction.space(), more, size, &value);
             }
         }
+    }
+
+    /// Evaluates an instruction that is not in the table: its operands escape, and its results may be any of them.
+    fn evaluate_unknown(&mut self, instance: u32, step: &Step<'m, 'a>) {
+        let mut all = Value::loose(MEMORY);
+        for source in &step.sources {
+            let value = self.source(instance, source);
+            self.escape(&value);
+            all.join(&Value::derived([&value]));
+        }
+        for &kept in &step.keeps {
+            let value = self.value(instance, kept).clone();
+            self.escape(&value);
+        }
+        self.define_all(instance, step, &all);
     }
 
     fn compute(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) -> Value {
@@ -571,7 +583,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             nth += 1;
             for origin in value.origins() {
                 if let Thing::Object(object) = self.things[origin as usize]
-                    && !matches!(how, How::Nothing | How::Read)
+                    && !matches!(how, AccessKind::Nothing | AccessKind::Read)
                 {
                     self.expose(object);
                 }

@@ -23,10 +23,10 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
     while let Some((value, exact)) = values.pop() {
         for &user in &code.users[value as usize] {
             let step = &code.steps[user as usize];
-            let next = match taken(step, value) {
-                Taken::Moved => exact,
-                Taken::Displaced => false,
-                Taken::Number(certain) => {
+            let next = match usage(step, value) {
+                Usage::Moved => exact,
+                Usage::Displaced => false,
+                Usage::Number(certain) => {
                     let certain = certain && exact;
                     let better = |&(at, before): &(u32, bool)| (!certain, user) < (!before, at);
                     if found.as_ref().is_none_or(better) {
@@ -34,7 +34,7 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
                     }
                     continue;
                 }
-                Taken::Otherwise => continue,
+                Usage::Otherwise => continue,
             };
             for &defined in step.defines.iter().filter(|&&defined| defined != NONE) {
                 if seen.len() < MOST_VALUES && seen.insert((defined, next)) {
@@ -47,7 +47,7 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
 }
 
 /// The use of a value by a step.
-enum Taken {
+enum Usage {
     /// The bits are unchanged, or a constant is added.
     Moved,
     /// Another value is added or subtracted.
@@ -58,28 +58,28 @@ enum Taken {
     Otherwise,
 }
 
-fn taken(step: &Step<'_, '_>, value: u32) -> Taken {
-    let Some(instruction) = step.instruction else { return Taken::Moved };
+fn usage(step: &Step<'_, '_>, value: u32) -> Usage {
+    let Some(instruction) = step.instruction else { return Usage::Moved };
     let is = |source: &Source<'_>| matches!(source, Source::Place(Place::Value(found), _) if *found == value);
-    let Some(at) = step.sources.iter().position(is) else { return Taken::Otherwise };
+    let Some(at) = step.sources.iter().position(is) else { return Usage::Otherwise };
     let constant = step.sources.iter().any(|source| matches!(source, Source::Constant(_)));
     match (isa::row(instruction.op()).operation, at) {
         (Operation::Move | Operation::Address | Operation::Selection(Selection::ByPredicate), _) => {
-            Taken::Moved
+            Usage::Moved
         }
-        (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _) if constant => Taken::Moved,
+        (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _) if constant => Usage::Moved,
         (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _)
-        | (Operation::Arithmetic(Arithmetic::Mad), 2) => Taken::Displaced,
+        | (Operation::Arithmetic(Arithmetic::Mad), 2) => Usage::Displaced,
         (Operation::Convert, _) => conversion(instruction),
         (Operation::Arithmetic(Arithmetic::Mul | Arithmetic::Mad | Arithmetic::Div | Arithmetic::Rem), _)
-        | (Operation::Bitwise(Bitwise::Shl), 0) => Taken::Number(true),
+        | (Operation::Bitwise(Bitwise::Shl), 0) => Usage::Number(true),
         (Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber), _) => {
             let null = step.sources.contains(&Source::Constant(0));
             let equal = instruction.has("eq") || instruction.has("ne");
-            if null && equal { Taken::Otherwise } else { Taken::Number(false) }
+            if null && equal { Usage::Otherwise } else { Usage::Number(false) }
         }
         (Operation::Arithmetic(Arithmetic::Min | Arithmetic::Max) | Operation::Bitwise(Bitwise::Shr), _) => {
-            Taken::Number(false)
+            Usage::Number(false)
         }
         (
             Operation::None
@@ -91,14 +91,14 @@ fn taken(step: &Step<'_, '_>, value: u32) -> Taken {
             | Operation::Comparison(_)
             | Operation::Opaque(_),
             _,
-        ) => Taken::Otherwise,
+        ) => Usage::Otherwise,
     }
 }
 
-fn conversion(instruction: &Instruction<'_>) -> Taken {
+fn conversion(instruction: &Instruction<'_>) -> Usage {
     match instruction.types().next() {
-        Some(to) if to.class() == Class::Float => Taken::Number(true),
-        Some(to) if to.size() < 8 => Taken::Number(false),
-        _ => Taken::Moved,
+        Some(to) if to.class() == Class::Float => Usage::Number(true),
+        Some(to) if to.size() < 8 => Usage::Number(false),
+        _ => Usage::Moved,
     }
 }

@@ -8,11 +8,11 @@ mod control;
 mod lower;
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source};
-use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::facts::Touched;
 use crate::analysis::flow::Flow;
 use crate::coverage::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
-use control::{Control, Turn};
+use control::{Control, Terminator};
 use lower::Lower;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -39,8 +39,8 @@ pub(crate) fn outline(
     let mut parameters = Vec::new();
     for wanted in wanted {
         let mut foreign = wanted.foreign;
-        for touched in wanted.touched.iter().filter(|touched| touched.how != How::Read) {
-            let plain = touched.instance == 0 && touched.definite && touched.how == How::Write;
+        for touched in wanted.touched.iter().filter(|touched| touched.how != AccessKind::Read) {
+            let plain = touched.instance == 0 && touched.definite && touched.how == AccessKind::Write;
             if plain && is_plain_store(body, touched.step) {
                 stores.insert(touched.step, wanted.parameter);
             } else {
@@ -66,7 +66,7 @@ pub(crate) fn outline(
     let ends = |step: u32| lower::may_end(flow, body, step);
     let control = Control::new(body, &stores.keys().copied().collect(), &ends);
     let needed = Needed::of(body, &control, &stores, flow.pointers, scalars);
-    let many = |&block: &u32| matches!(control.turns[block as usize], Turn::Many);
+    let many = |&block: &u32| matches!(control.terminators[block as usize], Terminator::Many);
     if needed.branches.iter().any(many) {
         return refused("a branch to one of many places decides on it", parameters);
     }
@@ -235,13 +235,13 @@ impl Cut<'_, '_, '_> {
                 self.lower.step(at, &mut ops);
             }
         }
-        let end = match self.control.turns[block as usize] {
-            Turn::Leave => End::Exit,
-            Turn::To(to) => self.jump(to),
-            Turn::Branch { .. } | Turn::Many if !self.needed.branches.contains(&block) => {
+        let end = match self.control.terminators[block as usize] {
+            Terminator::Leave => End::Exit,
+            Terminator::To(to) => self.jump(to),
+            Terminator::Branch { .. } | Terminator::Many if !self.needed.branches.contains(&block) => {
                 self.jump(self.control.join[block as usize])
             }
-            Turn::Branch { predicate, negated, taken, other } => {
+            Terminator::Branch { predicate, negated, taken, other } => {
                 let join = self.control.join[block as usize];
                 let (taken, other) = if negated { (other, taken) } else { (taken, other) };
                 let on = self.lower.predicate(predicate, last.saturating_sub(1), &mut ops);
@@ -253,7 +253,7 @@ impl Cut<'_, '_, '_> {
                 }
             }
             // Such kernels were refused before.
-            Turn::Many => End::Exit,
+            Terminator::Many => End::Exit,
         };
         Block { phis, ops, end }
     }

@@ -33,7 +33,7 @@ pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
     }
     let split: Vec<bool> = definitions.iter().map(|&count| count > 1).collect();
     let phis = place_phis(code, &split);
-    rename(code, &split, phis, &returned);
+    rename(code, &split, &phis, &returned);
 }
 
 fn read(step: &Step<'_, '_>) -> impl Iterator<Item = u32> {
@@ -89,13 +89,9 @@ fn place_phis(code: &Code<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
     phis
 }
 
-fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned: &[u32]) {
-    let blocks = code.cfg.blocks.len();
-    let mut children = vec![Vec::new(); blocks];
-    for block in 1..blocks {
-        children[code.cfg.dominator[block] as usize].push(block as u32);
-    }
-    let mut by_block: Vec<Vec<Step<'_, '_>>> = (0..blocks).map(|_| Vec::new()).collect();
+/// Returns the steps of each block, after its phis, which have neither definitions nor sources yet.
+fn with_phis<'m, 'a>(code: &mut Code<'m, 'a>, phis: &[Vec<u32>]) -> Vec<Vec<Step<'m, 'a>>> {
+    let mut by_block: Vec<Vec<Step<'_, '_>>> = phis.iter().map(|_| Vec::new()).collect();
     for (block, registers) in phis.iter().enumerate() {
         let predecessors = code.cfg.blocks[block].predecessors.len();
         // The phi of the entry also has the initial value as a source.
@@ -115,6 +111,17 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned
     for step in std::mem::take(&mut code.steps) {
         by_block[step.block as usize].push(step);
     }
+    by_block
+}
+
+/// Renames registers to values in a walk over the dominator tree.
+fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: &[u32]) {
+    let blocks = code.cfg.blocks.len();
+    let mut children = vec![Vec::new(); blocks];
+    for block in 1..blocks {
+        children[code.cfg.dominator[block] as usize].push(block as u32);
+    }
+    let mut by_block = with_phis(code, phis);
     let mut renaming = Renaming {
         split,
         // A split register is undefined at first; an argument has the caller's value.

@@ -246,7 +246,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
             self.queued[at as usize] = false;
             let step = &self.code.steps[at as usize];
             let reads = self.reads(step);
-            if self.rules.through_branches() && reads != 0 && turns(step) {
+            if self.rules.through_branches() && reads != 0 && diverges(step) {
                 self.decided(step.block, reads);
             }
             let results = match self.rules.transfer(step) {
@@ -285,7 +285,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
 }
 
 /// Returns true for a step at which control diverges, or leaves the function.
-pub(crate) fn turns(step: &Step<'_, '_>) -> bool {
+pub(crate) fn diverges(step: &Step<'_, '_>) -> bool {
     step.instruction.is_some_and(|instruction| match isa::row(instruction.op()).flow {
         ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return | ControlFlow::Exit => true,
         ControlFlow::Next | ControlFlow::Trap => false,

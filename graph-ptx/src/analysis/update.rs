@@ -1,7 +1,7 @@
 //! Commutativity of updates, joined over all accesses through a pointer.
 
 use crate::analysis::code::{Code, NONE, Step};
-use crate::analysis::effect::How;
+use crate::analysis::effect::AccessKind;
 use crate::isa::{self, Addresses};
 use crate::syntax::{Instruction, Type};
 
@@ -33,11 +33,11 @@ impl Update {
     }
 
     /// Returns the update of an access by a step of a body.
-    pub(crate) fn of(code: &Code<'_, '_>, step: &Step<'_, '_>, how: How) -> Update {
+    pub(crate) fn of(code: &Code<'_, '_>, step: &Step<'_, '_>, how: AccessKind) -> Update {
         match (how, step.instruction) {
-            (How::Nothing, _) => Update::Nothing,
-            (How::Read, _) => Update::Reads,
-            (How::Atomic, Some(instruction)) if result_is_unused(code, step) => {
+            (AccessKind::Nothing, _) => Update::Nothing,
+            (AccessKind::Read, _) => Update::Reads,
+            (AccessKind::Atomic, Some(instruction)) if result_is_unused(code, step) => {
                 reduction(instruction).map_or(Update::Ordered, Update::Reduction)
             }
             _ => Update::Ordered,

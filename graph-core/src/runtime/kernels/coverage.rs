@@ -22,21 +22,21 @@ use super::param::Param;
 use super::shape::Shape;
 
 /// The maximum number of cached verdicts. At the limit all are dropped, since a setter may bring ever new numbers.
-const MOST_KEPT: usize = 4096;
+const MOST_CACHED: usize = 4096;
 
 /// A cache that all builds share.
-struct Kept<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
+struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
 
 /// The outlines of kernels, by the addresses of their static declarations. `None` for bytes of another version of this
 /// crate.
-static OUTLINES: Kept<usize, Option<Arc<Outlined>>> = Kept::new();
+static OUTLINES: Cache<usize, Option<Arc<Outlined>>> = Cache::new();
 /// The verdicts by all numbers that they depend on: the kernel, the launch's configuration, the scalars that decide, and
 /// the extents.
-static VERDICTS: Kept<Vec<u64>, Arc<[Verdict]>> = Kept::new();
+static VERDICTS: Cache<Vec<u64>, Arc<[Verdict]>> = Cache::new();
 
-impl<K: Eq + Hash + Clone, V: Clone> Kept<K, V> {
-    const fn new() -> Kept<K, V> {
-        Kept(LazyLock::new(Mutex::default))
+impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
+    const fn new() -> Cache<K, V> {
+        Cache(LazyLock::new(Mutex::default))
     }
 
     /// Returns the cached value of a key, or makes it without holding the lock.
@@ -46,7 +46,7 @@ impl<K: Eq + Hash + Clone, V: Clone> Kept<K, V> {
         }
         let value = make();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST_KEPT {
+        if kept.len() >= MOST_CACHED {
             kept.clear();
         }
         kept.insert(key.clone(), value.clone());

@@ -161,7 +161,7 @@ impl Facts {
     }
 
     /// Disables batching of a kernel's launches because one of its variants cannot be used.
-    fn give_up(&mut self, kernel: KernelId, why: &str) {
+    fn disable_batching(&mut self, kernel: KernelId, why: &str) {
         let Kernel { name, module, .. } = self.kernels[kernel];
         self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
@@ -193,7 +193,7 @@ impl Facts {
         let mut useless = Vec::new();
         for ((kernel, wanted), batch) in wanted.iter().zip(batches) {
             let module = modules.module(self.kernels[*kernel]);
-            let own = modules.known_info(self.kernels[*kernel]);
+            let own = modules.loaded_info(self.kernels[*kernel]);
             let first = self.launches[batch.members[0]].as_ref();
             let made = match (module, own, first) {
                 (Some(module), Some(own), Some(launch)) => module.variant(wanted).and_then(|variant| {
@@ -209,7 +209,7 @@ impl Facts {
                 Err(why) => useless.push((*kernel, why)),
             }
         }
-        useless.iter().for_each(|(kernel, why)| self.give_up(*kernel, why));
+        useless.iter().for_each(|(kernel, why)| self.disable_batching(*kernel, why));
         (useless.is_empty() && variants.len() == batches.len()).then_some(variants)
     }
 

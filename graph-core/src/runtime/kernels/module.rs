@@ -23,7 +23,7 @@ pub struct Module {
     path: &'static str,
     image: &'static [u8],
     loaded: Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>,
-    kept: Mutex<Vec<(Context, Weak<Kept>)>>,
+    kept: Mutex<Vec<(Context, Weak<LoadedForms>)>>,
 }
 
 impl fmt::Debug for Module {
@@ -57,7 +57,7 @@ impl Module {
         form: Form,
     ) -> Result<Arc<LoadedModule>> {
         let module = self.load_form(driver, ctx, form)?;
-        if let Some(kept) = self.kept(ctx) {
+        if let Some(kept) = self.loaded_forms(ctx) {
             let mut modules = kept.modules.lock().unwrap_or_else(PoisonError::into_inner);
             if !modules.iter().any(|other| Arc::ptr_eq(other, &module)) {
                 modules.push(module.clone());
@@ -67,7 +67,7 @@ impl Module {
     }
 
     /// Returns the owner of the file's loaded modules in a context, if it is alive.
-    fn kept(&self, ctx: &CudaContext) -> Option<Arc<Kept>> {
+    fn loaded_forms(&self, ctx: &CudaContext) -> Option<Arc<LoadedForms>> {
         let context = Context::of(ctx);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
@@ -275,7 +275,7 @@ impl Drop for LoadedModule {
 
 /// The loaded forms of a file.
 #[derive(Debug, Default)]
-struct Kept {
+struct LoadedForms {
     modules: Mutex<Vec<Arc<LoadedModule>>>,
 }
 
@@ -284,7 +284,7 @@ struct Kept {
 #[must_use = "the module is kept loaded only as long as this lives"]
 pub struct Loaded {
     module: &'static Module,
-    _kept: Arc<Kept>,
+    _forms: Arc<LoadedForms>,
 }
 
 impl fmt::Debug for Loaded {
@@ -297,13 +297,13 @@ impl fmt::Debug for Loaded {
 pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
-    let kept = module.kept(ctx).unwrap_or_else(|| {
-        let new = Arc::new(Kept::default());
+    let kept = module.loaded_forms(ctx).unwrap_or_else(|| {
+        let new = Arc::new(LoadedForms::default());
         let mut kept = module.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|entry| entry.1.strong_count() > 0);
         kept.push((Context::of(ctx), Arc::downgrade(&new)));
         new
     });
     module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
-    Ok(Loaded { module, _kept: kept })
+    Ok(Loaded { module, _forms: kept })
 }

@@ -43,7 +43,7 @@ pub struct Modules {
     /// The loaded modules, by the address of their declaration.
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// The requested kernels, in the order of the first request.
-    kernels: Vec<Known>,
+    kernels: Vec<LoadedKernel>,
     /// A cache of indices into that list, by a hash of the kernel's address.
     places: [u32; PLACES],
     /// The check of the elements that the kernels write.
@@ -54,7 +54,7 @@ pub struct Modules {
 const PLACES: usize = 32;
 
 /// A kernel with its function.
-pub(crate) struct Known {
+pub(crate) struct LoadedKernel {
     kernel: &'static Kernel,
     /// The attributes of its function.
     pub info: FunctionInfo,
@@ -83,12 +83,12 @@ impl Modules {
 
     /// Returns a kernel's function. Loads its module if necessary.
     pub(crate) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
-        Ok(self.known(kernel)?.info)
+        Ok(self.loaded_kernel(kernel)?.info)
     }
 
     /// Returns a kernel with its function. Loads its module if necessary.
     #[inline]
-    pub(crate) fn known(&mut self, kernel: &'static Kernel) -> Result<&mut Known> {
+    pub(crate) fn loaded_kernel(&mut self, kernel: &'static Kernel) -> Result<&mut LoadedKernel> {
         let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
         let mut at = size(self.places[place]);
         if !self.kernels.get(at).is_some_and(|known| std::ptr::eq(known.kernel, kernel)) {
@@ -99,7 +99,7 @@ impl Modules {
     }
 
     /// Returns the attributes of a kernel that was requested before.
-    pub(crate) fn known_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
+    pub(crate) fn loaded_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
         self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
     }
 
@@ -129,7 +129,7 @@ impl Modules {
             let others = self.loaded.values().filter(|other| !Arc::ptr_eq(other, &internal));
             others.for_each(|other| other.accompany(&internal));
         }
-        self.kernels.push(Known { kernel, info, checked: None });
+        self.kernels.push(LoadedKernel { kernel, info, checked: None });
         Ok(self.kernels.len() - 1)
     }
 
@@ -138,7 +138,7 @@ impl Modules {
         if let Some(module) = self.loaded.get(&std::ptr::from_ref(kernel.module).addr()) {
             module.raise_dynamic_shared(kernel.name, bytes)?;
         }
-        let known = self.known(kernel)?;
+        let known = self.loaded_kernel(kernel)?;
         known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
         Ok(())
     }

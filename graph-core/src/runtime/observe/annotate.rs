@@ -27,7 +27,7 @@ pub(crate) struct Annotated<'n> {
 }
 
 /// Returns the buffers that are described to the simulated driver, in this order.
-fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
+fn described(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
     let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
         .filter(|((_, place), declared)| !matches!(place, Place::Nowhere) && !declared.origin.is_pinned())
@@ -37,7 +37,7 @@ fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
 /// Passes the current addresses of an instantiated graph's buffers to the simulated driver, if it is loaded.
 pub(crate) fn moved(graph: &Annotated<'_>) {
     if let Some(simulator) = Simulator::get() {
-        let addresses: Vec<u64> = shown(graph).map(|buffer| graph.bases[buffer]).collect();
+        let addresses: Vec<u64> = described(graph).map(|buffer| graph.bases[buffer]).collect();
         simulator.move_buffers(graph.exec, &addresses);
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
             }
         }
     }
-    for buffer in shown(graph) {
+    for buffer in described(graph) {
         let declared = &program.buffers[buffer];
         users[buffer].sort_unstable();
         users[buffer].dedup();

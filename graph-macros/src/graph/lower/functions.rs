@@ -31,6 +31,38 @@ impl Lowering<'_> {
     ) -> Lower<()> {
         let text = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         let mut accesses: Vec<(Access, Span)> = Vec::new();
+        let CallArguments { arguments, bindings, faulty } = self.call_arguments(call, &text, &mut accesses);
+        let id = StatementId::new(self.statements.len());
+        let mut returned = Vec::new();
+        let number = self.callee(callee, results.len());
+        for (at, name) in results.iter().enumerate() {
+            let ignored = Ident::new("_ignored", callee.span());
+            let view = self.result(number, at, name.as_ref().unwrap_or(&ignored), id);
+            returned.push(view.buffer);
+            accesses.push(self.access(&view, Mode::Write, name.as_ref().unwrap_or(&ignored).span()));
+            if let Some(name) = name {
+                self.scopes.bind(name, Binding::View(view));
+            }
+        }
+        self.structured = true;
+        let returns = (results.len() > 1).then_some(results.len());
+        let syntax = Syntax { path: Some(callee.clone()), arguments, returns, faulty, ..Syntax::default() };
+        let number = self.calls.push(Call { arguments: bindings, results: returned });
+        let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
+        self.after(id, attributes);
+        if let [Some(name)] = results {
+            self.scopes.bind_statement(name, Some(id));
+        }
+        Ok(())
+    }
+
+    /// Lowers the arguments of a call. Adds their accesses to `accesses`.
+    fn call_arguments(
+        &mut self,
+        call: &ExprCall,
+        callee: &str,
+        accesses: &mut Vec<(Access, Span)>,
+    ) -> CallArguments {
         let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
         let mut faulty = false;
         let mut whole: Vec<(Place, &Expr)> = Vec::new();
@@ -45,7 +77,7 @@ impl Lowering<'_> {
                 }
                 continue;
             }
-            match self.call_argument(argument, &text) {
+            match self.call_argument(argument, callee) {
                 Ok(Passed::Scalar) => {
                     let value = self.substituted(argument);
                     // A `let` of a scalar passes on the scalars of its value.
@@ -75,7 +107,7 @@ impl Lowering<'_> {
                     accesses.push(access);
                 }
                 Ok(Passed::Part(place)) => {
-                    self.accesses_of_array(argument, &place, &mut accesses);
+                    self.accesses_of_array(argument, &place, accesses);
                     bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
                     arguments.push(LaunchArgument::Part(Box::new(place.reference())));
                     whole.push((place, argument));
@@ -83,29 +115,8 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
-        faulty |= self.lent_twice(&text, &whole, call).is_err();
-        let id = StatementId::new(self.statements.len());
-        let mut returned = Vec::new();
-        let number = self.callee(callee, results.len());
-        for (at, name) in results.iter().enumerate() {
-            let ignored = Ident::new("_ignored", callee.span());
-            let view = self.result(number, at, name.as_ref().unwrap_or(&ignored), id);
-            returned.push(view.buffer);
-            accesses.push(self.access(&view, Mode::Write, name.as_ref().unwrap_or(&ignored).span()));
-            if let Some(name) = name {
-                self.scopes.bind(name, Binding::View(view));
-            }
-        }
-        self.structured = true;
-        let returns = (results.len() > 1).then_some(results.len());
-        let syntax = Syntax { path: Some(callee.clone()), arguments, returns, faulty, ..Syntax::default() };
-        let number = self.calls.push(Call { arguments: bindings, results: returned });
-        let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
-        self.after(id, attributes);
-        if let [Some(name)] = results {
-            self.scopes.bind_statement(name, Some(id));
-        }
-        Ok(())
+        faulty |= self.lent_twice(callee, &whole, call).is_err();
+        CallArguments { arguments, bindings, faulty }
     }
 
     /// Returns the number of the graph function that a path names.
@@ -330,6 +341,16 @@ fn borrowed(expr: &Expr) -> &Expr {
         Expr::Index(index) if matches!(&*index.index, Expr::Range(_)) => borrowed(&index.expr),
         _ => expr,
     }
+}
+
+/// The lowered arguments of a call.
+struct CallArguments {
+    /// The expressions in generated code.
+    arguments: Vec<LaunchArgument>,
+    /// The bindings of the callee's parameters.
+    bindings: Vec<Argument>,
+    /// True if one of them is faulty.
+    faulty: bool,
 }
 
 /// The way in which an argument is passed to a graph function.

@@ -97,7 +97,7 @@ impl Lowering<'_> {
         what: &str,
         notes: &[String],
     ) -> Reported {
-        if !self.is_news(at) {
+        if !self.is_unreported(at) {
             return Reported;
         }
         self.report.error(
@@ -120,7 +120,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
-        if self.is_news(at) {
+        if self.is_unreported(at) {
             self.report.error(at.span(), Code::CW001, message, &[], Some(help));
         }
         Reported
@@ -128,7 +128,7 @@ impl Lowering<'_> {
 
     /// Prepares the report of a faulty statement or expression, and poisons the buffers that it names. Returns false if it
     /// names something that a reported fault has poisoned.
-    fn is_news(&mut self, at: &impl ToTokens) -> bool {
+    fn is_unreported(&mut self, at: &impl ToTokens) -> bool {
         let tokens = at.to_token_stream();
         let known = !self.names_unknown(tokens.clone());
         self.poison(tokens);
@@ -138,8 +138,8 @@ impl Lowering<'_> {
 
     /// Returns false if an expression names something that a reported fault has poisoned. All that depends on it is unknown
     /// then.
-    fn is_news_of(&mut self, expr: &Expr) -> bool {
-        !self.names_unknown(expr.to_token_stream()) || self.is_news(expr)
+    fn is_unreported_in(&mut self, expr: &Expr) -> bool {
+        !self.names_unknown(expr.to_token_stream()) || self.is_unreported(expr)
     }
 
     /// Returns true if tokens hold a name that a reported fault has made unknown.
@@ -379,7 +379,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
-        if !self.is_news_of(&each.expr) {
+        if !self.is_unreported_in(&each.expr) {
             return Err(Reported);
         }
         if let Some(elements) = self.elements_of(&each.expr) {

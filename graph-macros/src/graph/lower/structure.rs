@@ -56,7 +56,7 @@ impl Lowering<'_> {
 
     /// Lowers `swap(&mut a, &mut b);`, which exchanges the buffers of two names.
     pub(super) fn swap(&mut self, a: &Expr, b: &Expr) -> Lower<()> {
-        let ((a, one), (b, other)) = (self.renamed(a)?, self.renamed(b)?);
+        let ((a, one), (b, other)) = (self.rebindable(a)?, self.rebindable(b)?);
         self.same_length(&a, &one, &other)?;
         self.renames.extend([one.buffer, other.buffer]);
         if self.is_outer(&a) || self.is_outer(&b) {
@@ -78,8 +78,8 @@ impl Lowering<'_> {
             return self.assign_results(to, call, &attributes);
         }
         self.no_after(attributes);
-        let ((to, old), (from, new)) = (self.target(to)?, self.renamed(from)?);
-        self.stands_for(&to, &old, &new)?;
+        let ((to, old), (from, new)) = (self.target(to)?, self.rebindable(from)?);
+        self.rebind(&to, &old, &new)?;
         // The name that loses its buffer keeps the one without any other name.
         let left = if self.is_outer(&to) { new } else { old };
         self.scopes.bind_again(&from, Binding::Moved(to, left));
@@ -87,7 +87,7 @@ impl Lowering<'_> {
     }
 
     /// Rebinds a name to the buffer of another one.
-    fn stands_for(&mut self, to: &Ident, old: &View, new: &View) -> Lower<()> {
+    fn rebind(&mut self, to: &Ident, old: &View, new: &View) -> Lower<()> {
         self.same_length(to, old, new)?;
         self.renames.extend([old.buffer, new.buffer]);
         if self.is_outer(to) {
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         for (target, given) in targets.into_iter().zip(given) {
             let Some((name, old)) = target else { continue };
             match given {
-                Some(Binding::View(new)) if new.buffer != old.buffer => self.stands_for(&name, &old, &new)?,
+                Some(Binding::View(new)) if new.buffer != old.buffer => self.rebind(&name, &old, &new)?,
                 _ => {
                     return Err(self.refuse(
                         &name,
@@ -149,11 +149,11 @@ impl Lowering<'_> {
         {
             return Ok((name.clone(), view.clone()));
         }
-        self.renamed(expr)
+        self.rebindable(expr)
     }
 
     /// Returns the name and the buffer of an allocation whose name is rebound.
-    fn renamed(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
+    fn rebindable(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
         let inner = match expr {
             Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
             expr => expr,

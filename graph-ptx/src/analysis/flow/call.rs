@@ -152,7 +152,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
     }
 
     /// Returns the origins of a call's arguments, also through local memory that they point at.
-    pub fn given(&mut self, instance: u32, step: &Step<'m, 'a>) -> BTreeSet<Origin> {
+    pub fn argument_origins(&mut self, instance: u32, step: &Step<'m, 'a>) -> BTreeSet<Origin> {
         let mut found = BTreeSet::new();
         let mut objects = Vec::new();
         let mut values = Vec::new();

@@ -37,7 +37,7 @@ pub(super) fn evaluate(
     config: impl Config,
     arguments: &Arguments,
 ) -> Result<LaunchRecord> {
-    let known = evaluator.modules.known(kernel)?;
+    let known = evaluator.modules.loaded_kernel(kernel)?;
     let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
     let shape = config.shape(block_limits).map_err(|reason| evaluator.config(reason))?;
     evaluator.launch(kernel, &shape, arguments)
@@ -51,7 +51,7 @@ impl Evaluator<'_> {
         shape: &Shape,
         arguments: &Arguments,
     ) -> Result<LaunchRecord> {
-        let known = self.modules.known(kernel)?;
+        let known = self.modules.loaded_kernel(kernel)?;
         let function = known.info.function;
         // Consecutive launches of one kernel often have the same configuration.
         if known.checked != Some(*shape) {
@@ -62,7 +62,7 @@ impl Evaluator<'_> {
                     .raise_dynamic_shared(kernel, shape.shared)
                     .map_err(|error| self.placed(error))?;
             }
-            self.modules.known(kernel)?.checked = Some(*shape);
+            self.modules.loaded_kernel(kernel)?.checked = Some(*shape);
         }
         let program = self.program;
         let accesses: &[Access] = &program.statements[self.statement].accesses;
