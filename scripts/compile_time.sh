@@ -2,7 +2,8 @@
 # Measures how long `cargo check` takes for a crate that holds one large graph function, its dependencies built.
 #
 # usage: scripts/compile_time.sh [--release] [--passes] [SHAPE..]
-#   SHAPE      chain, temporaries, layers, slices, neighbours, scalars, loop; default all
+#   SHAPE      chain, temporaries, layers, slices, neighbours, scalars, loop, graphs; default all. Of `graphs` the sizes are
+#              numbers of graph functions of five launches, each of which is built, instantiated and launched
 #   --release  `cargo build --release` instead of `cargo check`
 #   --passes   also what rustc's passes take of it (asks a stable rustc for an unstable flag)
 #
@@ -22,11 +23,11 @@ for argument in "$@"; do
     case $argument in
         --passes) passes=1 ;;
         --release) command=(build --release) ;;
-        chain | temporaries | layers | slices | neighbours | scalars | loop) shapes+=("$argument") ;;
+        chain | temporaries | layers | slices | neighbours | scalars | loop | graphs) shapes+=("$argument") ;;
         *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 2 ;;
     esac
 done
-[ ${#shapes[@]} -gt 0 ] || shapes=(chain temporaries layers slices neighbours scalars loop)
+[ ${#shapes[@]} -gt 0 ] || shapes=(chain temporaries layers slices neighbours scalars loop graphs)
 
 crate=$(mktemp -d)
 trap 'rm -rf "$crate"' EXIT
@@ -52,6 +53,7 @@ source_of() {
 import sys
 shape, count = sys.argv[1], int(sys.argv[2])
 print('''#![allow(unused_imports)]
+use cuweave::cudarc;
 use cuweave::prelude::*;
 
 #[cuweave::kernels("kernels.ptx")]
@@ -98,6 +100,21 @@ elif shape == "neighbours":
 elif shape == "scalars":
     # No two launches are alike: rustc has to check each.
     body = [f"tiny[per_item({i + 1})](&mut x, n);" for i in range(count)]
+elif shape == "graphs":
+    for i in range(count):
+        print('#[cuweave::graph]')
+        print(f"pub fn graph{i}(n: u32, a{i}: u32, x: &[f32; n], y: &mut [f32; n]) {{")
+        for _ in range(2):
+            print("    let t = alloc::<f32>(n);\n    produce[per_item(n)](&x, &mut t, n);\n    produce[per_item(n)](&t, &mut y, n);")
+        print(f"    tiny[per_item(a{i})](&mut y, n);\n}}")
+        print(f"""
+pub fn run{i}(stream: &std::sync::Arc<cudarc::driver::CudaStream>, x: &cudarc::driver::CudaSlice<f32>, y: &mut cudarc::driver::CudaSlice<f32>) -> cuweave::Result<()> {{
+    let mut exec = graph{i}(stream.context(), 32, 1, x, y)?.instantiate()?;
+    exec.set_a{i}(2)?;
+    exec.launch(stream).map(drop)
+}}""")
+if shape == "graphs":
+    sys.exit()
 if not count:
     body = []
 print('#[cuweave::graph(memory = "arena", launches = "as-written")]')

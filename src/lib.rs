@@ -122,7 +122,11 @@
 //!   before it reads it, and in all on every path. An allocation that a function returns is its caller's, under a name
 //!   that a `let` gives or that it had before: `x = layer(d, &x);`.
 //! - `memory` and `budget` of the outermost function hold for all; `order` and `launches` hold for the statements of their
-//!   own function. A function that calls itself, also by way of others, cannot be built.
+//!   own function. A function that calls itself, also by way of others, is an error: levels are a list of records, which loops
+//!   walk down and up (`examples/10_multigrid.rs`).
+//! - Loops count up or down: `for i in (0..n).rev()`, `for layer in layers.iter().rev()`. A `let` names scalars, fields, parts
+//!   of arguments and launch configurations, also several: `let grid = ((n.div_ceil(16), rows), (16, 16));`,
+//!   `let (fine, coarse) = (levels[i], levels[i + 1]);`.
 //! - `swap(&mut a, &mut b);` and `a = b;` rename whole allocations of one length; `b` cannot be used after `a = b;` until
 //!   it is assigned.
 //! - While the crate compiles, a loop over scalars is checked without turns, with its first two, and with the last where a

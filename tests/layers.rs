@@ -20,6 +20,7 @@ const CRATES: [(&str, &[&str]); 7] = [
         &[
             "index",
             "bits",
+            "rows",
             "spans",
             "ids",
             "kind",

@@ -341,3 +341,148 @@ fn arms_give_names_other_buffers() {
         assert_eq!(d.download(&out), [if mode { 2.0 } else { 1.0 }; 2]);
     }
 }
+
+/// Appends a digit, so that the number says in which order the turns came.
+#[cuweave::graph]
+fn digit(value: f32, one: &[f32; 1], out: &mut [f32; 1]) {
+    scale[(1, 1)](&mut out, 10.0, 1);
+    axpy[(1, 1)](value, &one, &mut out, 1);
+}
+#[cuweave::arguments]
+struct Digit {
+    len: u32,
+    of: &[f32; len],
+}
+#[cuweave::graph]
+fn backwards(
+    lo: i32,
+    hi: i32,
+    list: &[&[f32; 1]],
+    records: &[Digit<'_>],
+    array: [&[f32; 1]; 3],
+    one: &[f32; 1],
+    out: &mut [f32; 13],
+) {
+    fill(&mut out, 0.0);
+    for i in (lo..hi).rev() {
+        digit(i as f32, &one, &mut out[0..1]);
+    }
+    for i in (lo..=hi).rev() {
+        digit(i as f32, &one, &mut out[1..2]);
+    }
+    for i in (-2..2i32).rev() {
+        digit(i as f32, &one, &mut out[2..3]);
+    }
+    for i in ((0..=3u32).rev()).rev() {
+        digit(i as f32, &one, &mut out[3..4]);
+    }
+    for x in list.iter().rev() {
+        digit(1.0, &x, &mut out[4..5]);
+    }
+    for (i, x) in list.iter().enumerate().rev() {
+        digit(i as f32, &x, &mut out[5..6]);
+    }
+    for (i, x) in list.iter().rev().enumerate() {
+        digit(i as f32, &x, &mut out[6..7]);
+    }
+    for (i, record) in records.iter().rev().enumerate().rev() {
+        digit((i as u32 + record.len) as f32, &record.of, &mut out[7..8]);
+    }
+    for x in array.iter().rev() {
+        digit(1.0, &x, &mut out[8..9]);
+    }
+    for (i, x) in array.iter().enumerate().rev() {
+        digit(i as f32, &x, &mut out[9..10]);
+    }
+    for (i, x) in array.iter().rev().enumerate() {
+        digit(i as f32, &x, &mut out[10..11]);
+    }
+    for (i, x) in array.iter().rev().enumerate().rev() {
+        digit(i as f32, &x, &mut out[11..12]);
+    }
+    for i in (0..records.len()).rev() {
+        if i == 0 {
+            copy(&records[i].of, &mut out[12..13]);
+        }
+    }
+}
+#[test]
+fn loops_count_down() {
+    let d = device();
+    let values = [3.0f32, 1.0, 4.0, 2.0];
+    let uploaded: Vec<_> = values.iter().map(|value| d.upload(&[*value])).collect();
+    let one = d.upload(&[1.0f32]);
+    let number = |digits: &mut dyn Iterator<Item = f32>| digits.fold(0.0, |sum, digit| 10.0 * sum + digit);
+    for (lo, hi, count) in [(0, 3, 4), (-2, 1, 1), (2, 2, 0), (1, 0, 3)] {
+        let (list, array) = (&values[..count], &values[..3]);
+        let want = [
+            number(&mut (lo..hi).rev().map(|i| i as f32)),
+            number(&mut (lo..=hi).rev().map(|i| i as f32)),
+            number(&mut (-2..2).rev().map(|i| i as f32)),
+            123.0,
+            number(&mut list.iter().rev().copied()),
+            number(&mut list.iter().enumerate().rev().map(|(i, x)| i as f32 * x)),
+            number(&mut list.iter().rev().enumerate().map(|(i, x)| i as f32 * x)),
+            number(&mut list.iter().rev().enumerate().rev().map(|(i, x)| (i + 1) as f32 * x)),
+            number(&mut array.iter().rev().copied()),
+            number(&mut array.iter().enumerate().rev().map(|(i, x)| i as f32 * x)),
+            number(&mut array.iter().rev().enumerate().map(|(i, x)| i as f32 * x)),
+            number(&mut array.iter().rev().enumerate().rev().map(|(i, x)| i as f32 * x)),
+            list.first().copied().unwrap_or_default(),
+        ];
+        let list = || uploaded[..count].iter().collect();
+        let records = || uploaded[..count].iter().map(|x| Digit::new(1, x)).collect();
+        let array = [&uploaded[0], &uploaded[1], &uploaded[2]];
+        let mut out = d.zeros::<f32>(13);
+        launched!(d, backwards(&d.ctx, lo, hi, list(), records(), array, &one, &mut out), out, want);
+    }
+}
+
+#[cuweave::graph]
+fn rows_from_the_last(n: u32, rows: u32, out: &mut [f32; rows * n]) {
+    let h = alloc::<f32>(rows * n);
+    for i in (0..rows).rev() {
+        set[per_item(n)](&mut h[i * n..(i + 1) * n], i as f32, n);
+        if i == 0 {
+            copy(&h, &mut out);
+        }
+    }
+}
+#[test]
+fn the_first_turn_of_a_loop_that_counts_down_is_the_last_index() {
+    let d = device();
+    for rows in [1, 2, 5] {
+        let mut out = d.zeros::<f32>(2 * rows as usize);
+        let want: Vec<f32> = (0..rows).flat_map(|i| [i as f32; 2]).collect();
+        launched!(d, rows_from_the_last(&d.ctx, 2, rows, &mut out), out, want);
+    }
+}
+
+/// The numbers of a program, as a struct of the user's.
+#[derive(Clone, Copy)]
+struct Sizes {
+    n: u32,
+    parts: [u32; 2],
+}
+#[cuweave::graph]
+fn named(sizes: Sizes, x: &[f32; sizes.n], out: &mut [f32; sizes.n]) {
+    let n = sizes.n;
+    let half: u32 = sizes.parts[0];
+    let (rest, all) = (n - half, ((n, 1, 1), (1, 1)));
+    let (rest, half) = (half, rest);
+    copy_to[all](&x, &mut out, n);
+    let config = (half.div_ceil(32), 32, 0);
+    scale[config](&mut out[..half], 2.0, half);
+    let each = per_item(rest);
+    scale[each](&mut out[half..half + rest], 3.0, rest);
+    let one = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
+    scale[one](&mut out[..1], 5.0, 1);
+}
+#[test]
+fn fields_and_configurations_have_names() {
+    let d = device();
+    let x = d.upload(&[1.0f32; 5]);
+    let mut out = d.zeros::<f32>(5);
+    let sizes = Sizes { n: 5, parts: [2, 3] };
+    launched!(d, named(&d.ctx, sizes, &x, &mut out), out, [10.0, 2.0, 2.0, 3.0, 3.0]);
+}

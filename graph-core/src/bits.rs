@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use crate::index::{Index, size};
 
 /// The bits of a word.
-const BITS: usize = 64;
+pub const BITS: usize = 64;
 
 /// Returns the words of a row for `count` indices.
 #[must_use]
@@ -85,6 +85,12 @@ pub fn ones<I: Index>(row: &[u64]) -> impl Iterator<Item = I> + '_ {
 #[must_use]
 pub fn count(row: &[u64]) -> usize {
     row.iter().map(|word| size(word.count_ones())).sum()
+}
+
+/// Returns the number of indices that two rows have in common.
+#[must_use]
+pub fn count_common(one: &[u64], other: &[u64]) -> usize {
+    one.iter().zip(other).map(|(one, other)| size((one & other).count_ones())).sum()
 }
 
 /// `to |= from`, over the length of the shorter.
@@ -175,10 +181,46 @@ impl<R: Index> Matrix<R> {
         &mut self.bits[from..from + self.words]
     }
 
-    /// Returns the words of all rows, one row after the other.
-    #[must_use]
-    pub fn as_words(&self) -> &[u64] {
-        &self.bits
+    /// Sets bit `r` of row `c` for each bit `c` of row `r`, in a square matrix all bits of which are in rows above their own index:
+    /// makes it symmetric. O(bits of the matrix / 64), and less for the parts without any.
+    pub fn mirror(&mut self) {
+        let Matrix { words, bits, .. } = self;
+        let words = *words;
+        let rows = bits.len().checked_div(words).unwrap_or(0);
+        let mut block = [0u64; BITS];
+        for i in 0..words {
+            for j in 0..=i {
+                let mut any = 0;
+                for (k, word) in block.iter_mut().enumerate() {
+                    *word = if i * BITS + k < rows { bits[(i * BITS + k) * words + j] } else { 0 };
+                    any |= *word;
+                }
+                if any == 0 {
+                    continue;
+                }
+                transpose(&mut block);
+                for (k, word) in block.iter().enumerate().take(rows.saturating_sub(j * BITS)) {
+                    bits[(j * BITS + k) * words + i] |= *word;
+                }
+            }
+        }
+    }
+}
+
+/// Transposes a block of 64 rows of 64 bits by swapping quarters of halved size.
+fn transpose(block: &mut [u64; BITS]) {
+    let mut width = BITS / 2;
+    let mut mask = 0xffff_ffffu64;
+    while width > 0 {
+        let mut k = 0;
+        while k < BITS {
+            let swapped = ((block[k] >> width) ^ block[k + width]) & mask;
+            block[k] ^= swapped << width;
+            block[k + width] ^= swapped;
+            k = (k + width + 1) & !width;
+        }
+        width /= 2;
+        mask ^= mask << width;
     }
 }
 

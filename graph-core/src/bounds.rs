@@ -88,6 +88,10 @@ impl Bounds {
         if dk >= 0 && dc >= 0 {
             return true;
         }
+        // Of two numbers one is the greater.
+        if line == CONSTANTS && self.facts.is_empty() {
+            return false;
+        }
         let key = (self.lines[line].axis, dk, dc);
         if let Some(&known) = self.asked.borrow().get(&key) {
             return known;

@@ -58,6 +58,7 @@ pub fn expand<A: Answers>(
     let mut scope = Scope::new(table, frames.push(Frame::outermost(table.clone())));
     let mut expansion =
         Expansion { answers, flat: Flat::default(), frames, turns: 0, resources: BTreeMap::new() };
+    expansion.lists(&mut scope, arguments)?;
     expansion.declare(&mut scope, arguments)?;
     expansion.body(&mut scope)?;
     expansion.returned(&scope)?;

@@ -43,6 +43,7 @@ pub mod place;
 #[cfg(feature = "back")]
 pub mod plan;
 pub mod reach;
+pub mod rows;
 #[cfg(feature = "driver")]
 pub mod runtime;
 pub mod sample;

@@ -266,19 +266,21 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
             graph.add(from, to, Cause::After(index));
         }
     }
-    let (reach, diagnostics) = without_cycles(&source.program, &mut graph);
-    let (preds, memory_after) = contracted(&source.program, &reach, graph.preds());
+    let (reach, preds, diagnostics) = without_cycles(&source.program, &mut graph);
+    let (preds, memory_after) = contracted(&source.program, &reach, preds);
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
     (Ordered { source, bounds, graph, reach, preds, memory_after, edges_before_reduction }, diagnostics)
 }
 
-/// The order; where it has cycles, CW204 for each and the order without the `#[after]` that points forward.
-fn without_cycles(program: &Program, graph: &mut OrderGraph) -> (Reach, Vec<Diagnostic>) {
+/// The order and the direct predecessors that make it; where it has cycles, CW204 for each and the order without the `#[after]` that
+/// points forward.
+fn without_cycles(program: &Program, graph: &mut OrderGraph) -> (Reach, Preds, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     loop {
-        let path = match Reach::of(&graph.preds()) {
-            Ok(reach) => return (reach, diagnostics),
+        let preds = graph.preds();
+        let path = match Reach::of(&preds) {
+            Ok(reach) => return (reach, preds, diagnostics),
             Err(Cycle { path }) => path,
         };
         // Inferred edges point forward in the text, so a cycle has an `#[after]` that names a later statement.
@@ -356,10 +358,15 @@ fn contracted(
     // In topological order, the predecessors of a memory statement stand for it.
     for &id in reach.topological() {
         if preds[id].iter().any(|&pred| is_memory(pred)) {
-            let through = |&pred: &StatementId| {
-                if is_memory(pred) { preds[pred].clone() } else { vec![pred] }
-            };
-            preds[id] = preds[id].iter().flat_map(through).collect();
+            let mut list = Vec::with_capacity(preds[id].len());
+            for &pred in &preds[id] {
+                if is_memory(pred) {
+                    list.extend_from_slice(&preds[pred]);
+                } else {
+                    list.push(pred);
+                }
+            }
+            preds[id] = list;
         }
         let list = &mut preds[id];
         list.sort_unstable();

@@ -73,8 +73,14 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
                 return None;
             }
             let first = reach.minimal(&users);
-            let begins = reach.minimal(&[first.as_slice(), &after_alloc[buffer]].concat());
-            let ends = reach.maximal(&[users.as_slice(), free_after[buffer]].concat());
+            let begins = match after_alloc[buffer][..] {
+                [] => first.clone(),
+                ref more => reach.minimal(&[first.as_slice(), more].concat()),
+            };
+            let ends = match free_after[buffer] {
+                [] => reach.maximal(&users),
+                more => reach.maximal(&[users.as_slice(), more].concat()),
+            };
             Some(LiveRange {
                 allocated,
                 freed: !program.outputs.contains(&buffer),

@@ -5,17 +5,18 @@
 //!   that are numbered in a valid order keep it.
 //! - Bit `i` of a row is the node at *position* `i` of that order, never the node's index. A row of ancestors
 //!   therefore ends before its node's own position, and the lowest bit of any set of nodes is a minimal one.
+//! - Rows share their blocks: a node's row is made of those of its direct predecessors.
 //! - A node is neither its own ancestor nor its own descendant.
 //! - Nothing recurses: graphs here are as deep as they are long.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::bits::{Matrix, and_into, clear, clear_all, has, lowest, meet, ones, or_into, set, words};
+use crate::bits::{clear, has, lowest, ones, set, words};
 use crate::index::{Index, Vector, ids, indices};
 use crate::paths::{graph_of, shortest_cycle};
+use crate::rows::{Row, SharedRows};
 
 /// A node of an order: the nodes of all orders here are the statements of a program.
 pub type Node = crate::ir::StatementId;
@@ -46,14 +47,13 @@ pub struct Reach {
     topological: Vector<Position, Node>,
     position: Vector<Node, Position>,
     levels: Vector<Node, u32>,
-    /// The rows of the nodes' ancestors by position, one after the other; each ends with its last word that has a bit.
-    ancestors: Vec<u64>,
-    rows: Vector<Node, Range<usize>>,
+    /// The positions of the ancestors of each node.
+    ancestors: SharedRows<Node>,
     reduced: Vector<Node, Vec<Node>>,
     /// True for the nodes that precede some other.
     followed: Vector<Node, bool>,
     /// The positions of the descendants of each node; computed at the first use.
-    descendants: OnceLock<Matrix<Node>>,
+    descendants: OnceLock<SharedRows<Node>>,
 }
 
 impl Reach {
@@ -70,7 +70,8 @@ impl Reach {
     ///
     /// # Complexity
     ///
-    /// O(edges kept by the reduction × n / 64) time, at most n² / 16 bytes.
+    /// O(edges + edges kept by the reduction × n / 512) time and n² / 128 bytes where a node has most ancestors in common with one of
+    /// its predecessors, as in chains, fork-joins and layers; at most O(edges kept × n / 64) time and n² / 7 bytes.
     pub fn of(preds: &Vector<Node, Vec<Node>>) -> Result<Reach, Cycle> {
         let n = preds.len();
         let topological = topological(preds)?;
@@ -78,42 +79,39 @@ impl Reach {
         for (at, &v) in topological.enumerate() {
             position[v] = at;
         }
-        let mut ancestors: Vec<u64> = Vec::new();
-        let mut rows = Vector::filled(0..0, n);
+        let mut ancestors: SharedRows<Node> = SharedRows::new(n, n);
         let mut levels = Vector::filled(0, n);
         let mut reduced = Vector::filled(Vec::new(), n);
         let mut followed = Vector::filled(false, n);
         let mut nearest_first: Vec<Position> = Vec::new();
-        let mut row = vec![0u64; words(n)];
         for &v in &topological {
-            let Some(last) = preds[v].iter().map(|&p| position[p]).max() else { continue };
+            if preds[v].is_empty() {
+                continue;
+            }
             nearest_first.clear();
             nearest_first.extend(preds[v].iter().map(|&p| position[p]));
             nearest_first.sort_unstable_by_key(|&at| Reverse(at));
-            let row = &mut row[..words(last.index() + 1)];
-            row.fill(0);
+            let mut row = ancestors.fill(v);
             let mut kept = Vec::new();
             let mut level = 0;
             // All that leads to a predecessor from here lies later, so its row is merged before the bit is tested.
             for &at in &nearest_first {
-                if has(row, at) {
+                if row.has(at) {
                     continue;
                 }
                 let p = topological[at];
-                or_into(row, &ancestors[rows[p].clone()]);
-                set(row, at);
+                row.or(p);
+                row.set(at);
                 level = level.max(levels[p] + 1);
                 kept.push(p);
                 followed[p] = true;
             }
             kept.sort_unstable();
-            rows[v] = ancestors.len()..ancestors.len() + row.len();
-            ancestors.extend_from_slice(row);
             levels[v] = level;
             reduced[v] = kept;
         }
         let descendants = OnceLock::new();
-        Ok(Reach { topological, position, levels, ancestors, rows, reduced, followed, descendants })
+        Ok(Reach { topological, position, levels, ancestors, reduced, followed, descendants })
     }
 
     /// The number of nodes.
@@ -131,14 +129,19 @@ impl Reach {
     /// Returns true if there is a path from `a` to `b`; no node precedes itself.
     #[must_use]
     pub fn precedes(&self, a: Node, b: Node) -> bool {
-        let (row, at) = (self.ancestor_row(b), self.position[a]);
-        at.index() < 64 * row.len() && has(row, at)
+        self.ancestor_row(b).has(self.position[a])
     }
 
     /// Returns true if `a` precedes `b` or `b` precedes `a`.
     #[must_use]
     pub fn ordered(&self, a: Node, b: Node) -> bool {
         self.precedes(a, b) || self.precedes(b, a)
+    }
+
+    /// Returns the nodes that precede none and follow none.
+    pub fn isolated(&self) -> impl Iterator<Item = Node> + '_ {
+        let nodes = self.reduced.enumerate();
+        nodes.filter(|(v, before)| before.is_empty() && !self.followed[*v]).map(|(v, _)| v)
     }
 
     /// Every node, each after all that precede it.
@@ -167,23 +170,23 @@ impl Reach {
 
     /// All that precede `b`, in topological order.
     pub fn ancestors(&self, b: Node) -> impl Iterator<Item = Node> + '_ {
-        self.nodes(self.ancestor_row(b))
+        self.ancestor_row(b).ones().map(|at: Position| self.topological[at])
     }
 
     /// All that `a` precedes, in topological order.
     pub fn descendants(&self, a: Node) -> impl Iterator<Item = Node> + '_ {
-        self.nodes(self.descendant_row(a))
+        self.descendant_row(a).ones().map(|at: Position| self.topological[at])
     }
 
-    /// The ancestors of `b` as bits by position. The row ends with its last word that has a bit.
+    /// The ancestors of `b` as bits by position.
     #[must_use]
-    pub fn ancestor_row(&self, b: Node) -> &[u64] {
-        &self.ancestors[self.rows[b].clone()]
+    pub fn ancestor_row(&self, b: Node) -> Row<'_> {
+        self.ancestors.row(b)
     }
 
     /// The descendants of `a` as bits by position.
     #[must_use]
-    pub fn descendant_row(&self, a: Node) -> &[u64] {
+    pub fn descendant_row(&self, a: Node) -> Row<'_> {
         self.descendants.get_or_init(|| self.descendant_rows()).row(a)
     }
 
@@ -218,42 +221,36 @@ impl Reach {
     /// The nodes of `nodes` that precede no other of them, sorted, each once.
     #[must_use]
     pub fn maximal(&self, nodes: &[Node]) -> Vec<Node> {
+        if nodes.len() < 2 {
+            return nodes.to_vec();
+        }
         if nodes.len() > FEW {
             let mut before = vec![0u64; words(self.len())];
-            nodes.iter().for_each(|&v| or_into(&mut before, self.ancestor_row(v)));
+            nodes.iter().for_each(|&v| self.ancestor_row(v).or_into(&mut before));
             return sorted(nodes, |v| !has(&before, self.position[v]));
         }
-        let mut latest_first = nodes.to_vec();
+        let mut latest_first = [Node::NONE; FEW];
+        let latest_first = &mut latest_first[..nodes.len()];
+        latest_first.copy_from_slice(nodes);
         latest_first.sort_unstable_by_key(|&v| Reverse(self.position[v]));
-        latest_first.dedup();
-        let mut kept: Vec<Node> = Vec::new();
-        for &v in &latest_first {
-            if !kept.iter().any(|&later| self.precedes(v, later)) {
-                kept.push(v);
-            }
-        }
-        kept.sort_unstable();
-        kept
+        kept(latest_first, |v, later| v == later || self.precedes(v, later))
     }
 
     /// The nodes of `nodes` that no other of them precedes, sorted, each once.
     #[must_use]
     pub fn minimal(&self, nodes: &[Node]) -> Vec<Node> {
+        if nodes.len() < 2 {
+            return nodes.to_vec();
+        }
         if nodes.len() > FEW {
             let among = self.row(nodes);
-            return sorted(nodes, |v| !meet(self.ancestor_row(v), &among));
+            return sorted(nodes, |v| !self.ancestor_row(v).meets(&among));
         }
-        let mut earliest_first = nodes.to_vec();
+        let mut earliest_first = [Node::NONE; FEW];
+        let earliest_first = &mut earliest_first[..nodes.len()];
+        earliest_first.copy_from_slice(nodes);
         earliest_first.sort_unstable_by_key(|&v| self.position[v]);
-        earliest_first.dedup();
-        let mut kept: Vec<Node> = Vec::new();
-        for &v in &earliest_first {
-            if !kept.iter().any(|&earlier| self.precedes(earlier, v)) {
-                kept.push(v);
-            }
-        }
-        kept.sort_unstable();
-        kept
+        kept(earliest_first, |v, earlier| v == earlier || self.precedes(earlier, v))
     }
 
     /// All that every node of `nodes` precedes, in topological order; every node where `nodes` is empty.
@@ -270,7 +267,7 @@ impl Reach {
         };
         let mut row = self.descendant_row(first).to_vec();
         for &v in rest {
-            and_into(&mut row, self.descendant_row(v));
+            self.descendant_row(v).and_into(&mut row);
         }
         row
     }
@@ -294,30 +291,77 @@ impl Reach {
             let v = self.topological[at];
             first.push(v);
             clear(&mut row, at);
-            clear_all(&mut row[word..], &self.descendant_row(v)[word..]);
+            self.descendant_row(v).clear_from(&mut row, word);
         }
         first
     }
 
-    fn descendant_rows(&self) -> Matrix<Node> {
-        let mut rows = Matrix::new(self.len(), self.len());
-        let mut row = vec![0u64; words(self.len())];
+    /// Returns the positions of the descendants of each node, from those of its direct successors.
+    fn descendant_rows(&self) -> SharedRows<Node> {
+        let mut rows = SharedRows::new(self.len(), self.len());
+        let followers = Followers::of(&self.reduced);
         for &v in self.topological.iter().rev() {
-            let at = self.position[v];
-            row.copy_from_slice(rows.row(v));
-            set(&mut row, at);
-            // Nothing below the node's own word is set: descendants lie later.
-            let word = words(at.index() + 1) - 1;
-            for &p in &self.reduced[v] {
-                or_into(&mut rows.row_mut(p)[word..], &row[word..]);
+            let mut row = rows.fill(v);
+            for &w in followers.of_node(v) {
+                row.or(w);
+                row.set(self.position[w]);
             }
         }
         rows
     }
 }
 
+/// The successors of all nodes, in one list.
+struct Followers {
+    list: Vec<Node>,
+    /// The successors of `v` begin at `starts[v]`.
+    starts: Vec<usize>,
+}
+
+impl Followers {
+    fn of(preds: &Vector<Node, Vec<Node>>) -> Followers {
+        let n = preds.len();
+        let mut starts = vec![0usize; n + 1];
+        for &p in preds.iter().flatten() {
+            starts[p.index() + 1] += 1;
+        }
+        for v in 0..n {
+            starts[v + 1] += starts[v];
+        }
+        let mut list = vec![Node::new(0); starts[n]];
+        let mut filled = starts.clone();
+        for (v, of_v) in preds.enumerate() {
+            for &p in of_v {
+                list[filled[p.index()]] = v;
+                filled[p.index()] += 1;
+            }
+        }
+        Followers { list, starts }
+    }
+
+    fn of_node(&self, v: Node) -> &[Node] {
+        &self.list[self.starts[v.index()]..self.starts[v.index() + 1]]
+    }
+}
+
 /// The number of nodes up to which [`Reach::maximal`] and [`Reach::minimal`] compare each with each.
 const FEW: usize = 32;
+
+/// Returns the nodes that are not `beside` one that is kept before them, sorted. Overwrites the list.
+fn kept(nodes: &mut [Node], beside: impl Fn(Node, Node) -> bool) -> Vec<Node> {
+    let mut count = 0;
+    let mut at = 0;
+    while at < nodes.len() {
+        let v = nodes[at];
+        if !nodes[..count].iter().any(|&other| beside(v, other)) {
+            nodes[count] = v;
+            count += 1;
+        }
+        at += 1;
+    }
+    nodes[..count].sort_unstable();
+    nodes[..count].to_vec()
+}
 
 /// Returns the nodes that are to be kept, sorted, each once.
 fn sorted(nodes: &[Node], keep: impl Fn(Node) -> bool) -> Vec<Node> {
@@ -330,28 +374,13 @@ fn sorted(nodes: &[Node], keep: impl Fn(Node) -> bool) -> Vec<Node> {
 fn topological(preds: &Vector<Node, Vec<Node>>) -> Result<Vector<Position, Node>, Cycle> {
     let n = preds.len();
     let mut waits_for: Vector<Node, usize> = preds.iter().map(Vec::len).collect();
-    // The successors of all nodes in one list: those of `v` begin at `starts[v]`.
-    let mut starts = vec![0usize; n + 1];
-    for &p in preds.iter().flatten() {
-        starts[p.index() + 1] += 1;
-    }
-    for v in 0..n {
-        starts[v + 1] += starts[v];
-    }
-    let mut succs = vec![Node::new(0); starts[n]];
-    let mut filled = starts.clone();
-    for (v, list) in preds.enumerate() {
-        for &p in list {
-            succs[filled[p.index()]] = v;
-            filled[p.index()] += 1;
-        }
-    }
+    let followers = Followers::of(preds);
     let mut ready: BinaryHeap<Reverse<Node>> =
         ids(n).filter(|&v: &Node| waits_for[v] == 0).map(Reverse).collect();
     let mut order = Vec::with_capacity(n);
     while let Some(Reverse(v)) = ready.pop() {
         order.push(v);
-        for &w in &succs[starts[v.index()]..starts[v.index() + 1]] {
+        for &w in followers.of_node(v) {
             waits_for[w] -= 1;
             if waits_for[w] == 0 {
                 ready.push(Reverse(w));
@@ -429,7 +458,7 @@ mod tests {
             for a in preds.ids() {
                 for b in preds.ids() {
                     prop_assert_eq!(reach.precedes(a, b), closure[a.index()][b.index()]);
-                    prop_assert_eq!(has(reach.descendant_row(a), reach.positions()[b]),
+                    prop_assert_eq!(reach.descendant_row(a).has(reach.positions()[b]),
                         closure[a.index()][b.index()]);
                 }
                 prop_assert!(reach.ancestors(a).all(|b| closure[b.index()][a.index()]));
@@ -541,7 +570,7 @@ mod tests {
             let started = std::time::Instant::now();
             let reach = Reach::of(&preds).unwrap();
             let rows = started.elapsed();
-            assert!(reach.precedes(first, last) && has(reach.descendant_row(first), Position::new(n - 1)));
+            assert!(reach.precedes(first, last) && reach.descendant_row(first).has(Position::new(n - 1)));
             println!("ancestors {rows:?}, both {:?}", started.elapsed());
         }
         let ring = graph(&|v| vec![(v + n - 1) % n]);

@@ -155,7 +155,8 @@ pub struct Table {
     bytes: &'static [u8],
     layouts: &'static [Layout],
     callees: &'static [fn() -> &'static Table],
-    decoded: OnceLock<Option<Decoded>>,
+    /// Leaked: tables are statics, which are never dropped. rustc compiles the drops of what statics own all the same, in the user's crate.
+    decoded: OnceLock<Option<&'static Decoded>>,
 }
 
 impl Table {
@@ -178,7 +179,8 @@ impl Table {
 
     /// Returns the function, read at the first call; `None` if the table is not of this version of cuweave.
     pub fn get(&'static self) -> Option<&'static Decoded> {
-        self.decoded.get_or_init(|| Decoded::read(self.bytes, self.layouts)).as_ref()
+        let read = || Some(&*Box::leak(Box::new(Decoded::read(self.bytes, self.layouts)?)));
+        *self.decoded.get_or_init(read)
     }
 
     /// As [`Table::get`].

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use cuweave_core::ids::{BufferId, LeafId, PartId, VariableId};
 use cuweave_core::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
-use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
@@ -411,7 +411,7 @@ impl VisitMut for Substitute<'_> {
             && let Some((_, Meaning::Place(place))) =
                 self.variables.iter().rev().find(|(name, _)| ident == name)
         {
-            **base = (**place).clone();
+            **base = located(place, ident.span());
             match expr {
                 Expr::Index(index) => self.visit_expr_mut(&mut index.index),
                 Expr::MethodCall(call) => {
@@ -433,7 +433,7 @@ impl VisitMut for Substitute<'_> {
                 }
                 // A scalar, or a part that a function of the user's takes.
                 Meaning::Place(place) => {
-                    *expr = (**place).clone();
+                    *expr = located(place, ident.span());
                     return;
                 }
             };
@@ -443,6 +443,22 @@ impl VisitMut for Substitute<'_> {
         }
         syn::visit_mut::visit_expr_mut(self, expr);
     }
+}
+
+/// Returns an expression of which messages point to a place, with the scopes of its names.
+pub fn located(expr: &Expr, at: Span) -> Expr {
+    fn tokens(of: TokenStream, at: Span) -> TokenStream {
+        let one = |mut token: TokenTree| {
+            let span = token.span().located_at(at);
+            if let TokenTree::Group(group) = &token {
+                token = TokenTree::Group(Group::new(group.delimiter(), tokens(group.stream(), at)));
+            }
+            token.set_span(span);
+            token
+        };
+        of.into_iter().map(one).collect()
+    }
+    syn::parse2(tokens(expr.to_token_stream(), at)).unwrap_or_else(|_| expr.clone())
 }
 
 /// The value of an expression of literals and loop variables.

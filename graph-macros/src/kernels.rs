@@ -247,7 +247,7 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                     Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
                     _ => access.ident(),
                 };
-                let generic = format_ident!("A{i}", span = Span::mixed_site());
+                let generic = format_ident!("__A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
                 let updates =

@@ -249,6 +249,11 @@ impl Facts {
         }
     }
 
+    /// Returns true if nothing is known beyond what holds for all values.
+    pub fn is_empty(&self) -> bool {
+        self.by_negative.is_empty()
+    }
+
     /// True if `a <= b` is proved.
     pub fn at_most(&self, a: &Poly, b: &Poly) -> bool {
         a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))

@@ -6,6 +6,7 @@
 
 #[macro_use]
 pub mod codes;
+mod conditional;
 mod context;
 mod graph;
 mod notes;
@@ -14,6 +15,9 @@ mod params;
 pub use cudarc::driver::sys;
 
 pub use codes::{INVALID, NO_MEMORY, OK, UNSUPPORTED};
+pub use conditional::{
+    Body, CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, SET_CONDITION,
+};
 pub use context::Context;
 pub use graph::{Exec, Graph, Node};
 pub use notes::{Notes, Text, reports_of};

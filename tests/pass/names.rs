@@ -128,3 +128,53 @@ fn several_graph_functions_in_a_module() {
     run!(device, several::twice(&device.ctx, 10, &mut x));
     assert_eq!(device.download(&x), ramp(10).iter().map(|x| x * 8.0).collect::<Vec<_>>());
 }
+
+/// Records named like the parameters of generated types and functions.
+mod records {
+    #![allow(non_camel_case_types, reason = "a style of the user's")]
+
+    #[cuweave::arguments]
+    pub struct P {
+        pub n: u32,
+        x: &[f32; n],
+        y: &mut [f32; n],
+    }
+    #[cuweave::arguments]
+    pub struct A0 {
+        pub p: P<'_>,
+        all: &[P<'_>],
+    }
+    #[derive(Clone, Copy)]
+    pub struct A1(pub f32);
+
+    #[cuweave::graph]
+    pub fn inner(a: A0<'_>, by: A1, n: u32, x: &[f32; n], y: &mut [f32; n]) {
+        copy(&a.p.x, &mut a.p.y);
+        super::unlucky::ir::scale[(1, 32)](&mut a.p.y, by.0, n);
+        copy(&x, &mut y);
+        for p in &a.all {
+            copy(&p.x, &mut p.y);
+        }
+    }
+
+    #[cuweave::graph]
+    pub fn outer(a: A0<'_>, by: A1, n: u32, x: &[f32; n], y: &mut [f32; n]) {
+        inner(a, by, n, &x, &mut y);
+    }
+}
+
+#[test]
+fn records_with_unlucky_names() {
+    use records::{A0, A1, P};
+    let device = device();
+    let (x, other) = (device.upload(&ramp(4)), device.upload(&[1.0_f32; 4]));
+    let part = || P::new(4, &x, device.zeros::<f32>(4));
+    let out = device.zeros::<f32>(4);
+    let graph = records::outer(&device.ctx, A0::new(part(), vec![part()]), A1(3.0), 4, &x, out);
+    let mut exec = graph.expect("builds").instantiate().expect("it instantiates");
+    exec.a().p().set_x(&other).expect("it is set");
+    exec.a().all(0).expect("it has one").set_x(&other).expect("it is set");
+    exec.launch(&device.stream).expect("it launches");
+    let args = exec.into_args();
+    assert_eq!(args.a.p.n, 4);
+}

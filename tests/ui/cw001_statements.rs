@@ -34,7 +34,7 @@ fn leaves(n: u32, out: &mut [f32; n]) {
 
 #[cuweave::graph]
 fn binds(n: u32, out: &mut [f32; n]) -> [f32; n] {
-    let (a, b) = (n, n); //~ CW001
+    let (a, b) = (n, [n]); //~ CW001
     let half = |k: u32| k / 2; //~ CW001
     let sizes = [n, n]; //~ CW001
     let zeros = [0.0; 4]; //~ CW001

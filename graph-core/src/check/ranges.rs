@@ -12,9 +12,9 @@ use crate::spans::{FEW, Span, Spans};
 pub(super) struct State {
     /// The first write of each range; repeated writes of a range add nothing.
     pub distinct: Vec<Range>,
-    known: BTreeSet<(DimId, DimId)>,
+    known: Pairs,
     /// Ranges that several writes cover together. These writes are relied on already.
-    covered: BTreeSet<(DimId, DimId)>,
+    covered: Pairs,
     /// `distinct` by numeric bounds, once there are many ranges.
     spans: Option<Spans>,
 }
@@ -28,11 +28,33 @@ pub(super) struct Range {
     pub write: Option<usize>,
 }
 
+/// A set of ranges: a list while they are few, as nearly all are.
+#[derive(Clone, Default)]
+struct Pairs {
+    few: Vec<(DimId, DimId)>,
+    more: BTreeSet<(DimId, DimId)>,
+}
+
+impl Pairs {
+    fn contains(&self, pair: (DimId, DimId)) -> bool {
+        self.few.contains(&pair) || self.more.contains(&pair)
+    }
+
+    fn insert(&mut self, pair: (DimId, DimId)) {
+        if self.few.len() < FEW {
+            self.few.push(pair);
+        } else {
+            self.more.insert(pair);
+        }
+    }
+}
+
 impl State {
     pub fn add(&mut self, bounds: &Bounds, (lo, hi): (DimId, DimId), write: Option<usize>) {
-        if !self.known.insert((lo, hi)) {
+        if self.known.contains((lo, hi)) {
             return;
         }
+        self.known.insert((lo, hi));
         self.distinct.push(Range { lo, hi, write });
         let from = match &self.spans {
             Some(_) => self.distinct.len() - 1,
@@ -48,7 +70,7 @@ impl State {
     /// Returns ranges that together provably cover an access; `None` if there are none, or if the access was covered by an
     /// earlier call.
     pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
-        if self.covered.contains(&(access.lo, access.hi)) {
+        if self.covered.contains((access.lo, access.hi)) {
             return Some(Vec::new());
         }
         let span = bounds.span(access.lo, access.hi);

@@ -4,13 +4,43 @@ use super::answers::{Answers, Described, DescribedBuffer, FrameId, Number, Refus
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
 use crate::ids::ArgumentId;
-use crate::index::{Index, size};
+use crate::index::{Index, Vector, size};
 use crate::ir::{Buffer, BufferId, DimId, Text};
+use crate::structure::Item;
 use crate::table::Parameter;
 
 const MISSING: Refusal = Refusal::Malformed("an argument is missing");
 
 impl<A: Answers> Expansion<'_, A> {
+    /// Checks that lists have the elements that the lengths of arguments, and the first statements, are computed of. Lengths are
+    /// expressions of the user's, which index lists.
+    pub(super) fn lists(&mut self, scope: &mut Scope, arguments: &[Described]) -> Result<(), A::Error> {
+        let table = scope.table;
+        let mut described = arguments.iter();
+        let values = table.parameters.iter().map(|parameter| match parameter {
+            Parameter::Part | Parameter::Buffers(_) => described.next().map_or(Value::Scalar, shape),
+            Parameter::Scalar(_) | Parameter::Host { .. } | Parameter::Buffer(_) | Parameter::Array(..) => {
+                Value::Scalar
+            }
+        });
+        scope.arguments = values.collect();
+        self.at_least(scope)?;
+        let first = table.structure.body.iter().map_while(|item| match item {
+            Item::Needs(part) => Some(*part),
+            _ => None,
+        });
+        for part in first {
+            if matches!(
+                scope.arguments[table.structure.parts[part].argument],
+                Value::List(_) | Value::Record(_)
+            ) {
+                self.part(scope, part, None)?;
+            }
+        }
+        scope.arguments = Vector::default();
+        Ok(())
+    }
+
     /// Declares the arguments of the outermost function.
     pub(super) fn declare(&mut self, scope: &mut Scope, arguments: &[Described]) -> Result<(), A::Error> {
         let table = scope.table;
@@ -103,6 +133,18 @@ impl<A: Answers> Expansion<'_, A> {
                 let field = |(name, one): &(Text, Described)| (name.clone(), self.described(one));
                 Value::Record(fields.iter().map(field).collect())
             }
+        }
+    }
+}
+
+/// Returns the records and the lists of an argument, without its buffers.
+fn shape(described: &Described) -> Value {
+    match described {
+        Described::Scalar | Described::Fixed | Described::Buffer(_) => Value::Scalar,
+        Described::Buffers(count) => Value::List(vec![Value::Scalar; *count].into()),
+        Described::List(elements) => Value::List(elements.iter().map(shape).collect()),
+        Described::Record(fields) => {
+            Value::Record(fields.iter().map(|(name, one)| (name.clone(), shape(one))).collect())
         }
     }
 }

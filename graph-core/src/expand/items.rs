@@ -12,13 +12,7 @@ use crate::table::{Decoded, Parameter};
 impl<A: Answers> Expansion<'_, A> {
     pub(super) fn body(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
-        for (name, dim, least) in &table.structure.at_least {
-            let value = self.number(scope, *dim)?.value;
-            if value < *least {
-                let refusal = Refusal::AtLeast { argument: name.to_string(), least: *least, value };
-                return Err(self.refuse(scope, None, refusal));
-            }
-        }
+        self.at_least(scope)?;
         if table.structure.is_flat() {
             for statement in table.program.statements.ids() {
                 self.statement(scope, statement)?;
@@ -28,6 +22,18 @@ impl<A: Answers> Expansion<'_, A> {
             self.items(scope, &table.structure.body)?;
         }
         self.resolve(scope);
+        Ok(())
+    }
+
+    /// Checks `#[at_least(n)]`.
+    pub(super) fn at_least(&mut self, scope: &Scope) -> Result<(), A::Error> {
+        for (name, dim, least) in &scope.table.structure.at_least {
+            let value = self.number(scope, *dim)?.value;
+            if value < *least {
+                let refusal = Refusal::AtLeast { argument: name.to_string(), least: *least, value };
+                return Err(self.refuse(scope, None, refusal));
+            }
+        }
         Ok(())
     }
 
@@ -65,8 +71,11 @@ impl<A: Answers> Expansion<'_, A> {
     /// The part of a part that an access uses, in the turn of its statement.
     fn used_view(&mut self, scope: &mut Scope<'_>, window: Window, access: &Access) -> Result<(), A::Error> {
         let table = scope.table;
+        if table.structure.is_flat() {
+            return Ok(());
+        }
         let used = |view: &&View| (view.buffer, view.lo, view.hi) == (access.buffer, access.lo, access.hi);
-        match table.program.views.iter().find(used).filter(|_| !table.structure.is_flat()) {
+        match table.program.views.iter().find(used) {
             Some(view) => self.lies_within(scope, window, view),
             None => Ok(()),
         }

@@ -6,7 +6,7 @@ use super::indices::Rank;
 use crate::bits::{and_into, clear, has, highest, lowest, ones, set, words};
 use crate::index::{Index, Vector, wide};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// Returns maximal cliques of buffers of non-zero size, each buffer in at least one. A clique is grown from each buffer by the
 /// nearest rank, and another one by the largest size, until the `steps` are used up; the buffers that remain make cliques of one. For
@@ -19,7 +19,7 @@ pub(super) fn maximal(
 ) -> Vec<Vec<Rank>> {
     let mut used = vec![0u64; words(conflicts.len())];
     sizes.ids().filter(|&b| sizes[b] > 0).for_each(|b| set(&mut used, b));
-    let mut found: BTreeSet<Vec<Rank>> = BTreeSet::new();
+    let mut found: HashSet<Vec<Rank>> = HashSet::new();
     let mut cliques = Vec::new();
     let mut keep = |mut clique: Vec<Rank>| {
         clique.sort_unstable();
@@ -66,6 +66,9 @@ pub(super) fn maximal(
 /// Returns a maximal clique of `b` and buffers of `left`, grown by the nearest rank: descending from `b`, then ascending.
 fn nearest(conflicts: &Conflicts, b: Rank, mut left: Vec<u64>) -> Vec<Rank> {
     let mut clique = vec![b];
+    if left.iter().fold(0, |all, word| all | word) == 0 {
+        return clique;
+    }
     // All of `left` conflict with all of the clique.
     let mut add = |near: Rank, left: &mut [u64]| {
         clique.push(near);

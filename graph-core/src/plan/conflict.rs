@@ -36,6 +36,12 @@ impl Conflicts {
         conflicts
     }
 
+    /// Makes the graph of `n` buffers from the conflicts of each with those of lower ranks.
+    pub(super) fn of_lower(n: usize, mut lower: Matrix<Rank>) -> Conflicts {
+        lower.mirror();
+        Conflicts { n, rows: lower }
+    }
+
     /// Returns the number of buffers.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -2,8 +2,8 @@
 
 use super::indices::Rank;
 use super::problem::Problem;
-use crate::bits::{has, lowest, set, words};
-use crate::index::{Vector, size, wide};
+use crate::bits::{count_common, has, lowest, set, words};
+use crate::index::{Vector, wide};
 use std::cmp::Reverse;
 
 /// The offsets of the buffers, and the end of the highest one.
@@ -23,6 +23,8 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
     // The placed buffers sorted by offset, and as a bit row.
     let mut placed: Vec<(u64, u64, Rank)> = Vec::with_capacity(order.len());
     let mut is_placed = vec![0u64; words(n)];
+    // The maximal ranges of bytes of the placed buffers, ascending: those in the way of a buffer that conflicts with all of them.
+    let mut taken: Vec<(u64, u64)> = Vec::new();
     let mut in_the_way: Vec<(u64, u64)> = Vec::new();
     let mut looked = 0;
     for &b in order {
@@ -31,14 +33,13 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
             continue;
         }
         let row = problem.conflicts.row(b);
-        let count: u32 = row.iter().zip(&is_placed).map(|(row, placed)| (row & placed).count_ones()).sum();
-        let count = size(count);
+        let count = count_common(row, &is_placed);
         let mut gap = Gap { size: bytes, align, top: 0, found: None };
         if count * 8 < placed.len() {
             looked += 2 * is_placed.len() + 8 * count;
             // A few conflicts are collected from the bit rows and sorted faster than all placed buffers are scanned.
             in_the_way.clear();
-            for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate() {
+            for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate().filter(|_| count > 0) {
                 let mut left = row & placed;
                 while left != 0 {
                     let other: Rank = lowest(w, left);
@@ -48,6 +49,9 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
             }
             in_the_way.sort_unstable();
             gap.find(in_the_way.iter().map(|&(from, to)| (true, from, to)));
+        } else if count == placed.len() {
+            looked += placed.len();
+            gap.find(taken.iter().map(|&(from, to)| (true, from, to)));
         } else {
             looked += placed.len();
             gap.find(placed.iter().map(|&(from, to, other)| (has(row, other), from, to)));
@@ -58,9 +62,21 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
         set(&mut is_placed, b);
         let at = placed.partition_point(|&(from, ..)| from <= offset);
         placed.insert(at, (offset, offset + bytes, b));
+        unite(&mut taken, (offset, offset + bytes));
     }
     *steps = steps.saturating_sub(wide(looked));
     Layout { offsets, total }
+}
+
+/// Adds a range to ascending ranges with gaps between them.
+fn unite(ranges: &mut Vec<(u64, u64)>, (mut from, mut to): (u64, u64)) {
+    let first = ranges.partition_point(|range| range.1 < from);
+    let end = ranges.partition_point(|range| range.0 <= to);
+    if let Some(met) = ranges.get(first..end).filter(|met| !met.is_empty()) {
+        from = from.min(met[0].0);
+        to = to.max(met[met.len() - 1].1);
+    }
+    ranges.splice(first..end, [(from, to)]);
 }
 
 /// A scan for the lowest gap between conflicting buffers.
@@ -133,17 +149,21 @@ impl Traits {
         order
     }
 
-    /// Returns the orders that are tried, the most promising first.
-    pub fn orders(&self) -> Vec<Vec<Rank>> {
+    /// Returns the orders that are tried, the most promising first. Each is made when it is asked for.
+    pub fn orders(&self, first_by_size: bool) -> impl Iterator<Item = Vec<Rank>> + '_ {
         let Traits { size, width, contention, area, begins } = self;
-        let mut by_begin = self.order([area, size, width]);
-        by_begin.sort_by_key(|&b| begins[b]);
-        vec![
-            self.order([contention, area, width]),
-            self.order([size, width, contention]),
-            by_begin,
-            self.order([area, size, contention]),
-            self.order([width, area, contention]),
-        ]
+        let order = move |nth: usize| match nth {
+            0 => self.order([contention, area, width]),
+            1 => self.order([size, width, contention]),
+            2 => {
+                let mut by_begin = self.order([area, size, width]);
+                by_begin.sort_by_key(|&b| begins[b]);
+                by_begin
+            }
+            3 => self.order([area, size, contention]),
+            _ => self.order([width, area, contention]),
+        };
+        let sequence = if first_by_size { [1, 0, 2, 3, 4] } else { [0, 1, 2, 3, 4] };
+        sequence.into_iter().map(order)
     }
 }

@@ -4,6 +4,7 @@
 
 use super::indices::Rank;
 use super::problem::{Problem, common_divisor};
+use crate::bits::{count_common, set, words};
 use crate::index::{Index, Vector, indices};
 
 indices! {
@@ -51,13 +52,15 @@ impl Intervals {
         cliques.sort_by_cached_key(|clique| (latest(clique), std::cmp::Reverse(clique.len())));
         let mut spans = Vector::filled((Time::new(0), Time::new(0)), n);
         let mut loads = Vector::new();
-        let mut last: &[Rank] = &[];
+        // The latest clique that each buffer is in, of those that are not left out.
+        let mut latest_in = Vector::filled(Time::NONE, n);
         for clique in cliques {
-            if clique.iter().all(|b| last.contains(b)) {
+            let at = Time::new(loads.len());
+            let last = loads.len().checked_sub(1).map(Time::new);
+            if clique.iter().all(|&b| Some(latest_in[b]) == last) {
                 continue;
             }
-            last = clique;
-            let at = Time::new(loads.len());
+            clique.iter().for_each(|&b| latest_in[b] = at);
             let mut load = 0;
             for &b in clique.iter().filter(|&&b| problem.sizes[b] > 0) {
                 let span = &mut spans[b];
@@ -77,6 +80,7 @@ impl Intervals {
     }
 
     /// Returns true if every two conflicting buffers are live at a common time. The converse holds for all cliques.
+    /// O(buffers² / 64).
     fn are_complete(&self, problem: &Problem) -> bool {
         let times = self.loads.len();
         // The number of buffers that begin at a time or before, and of those that end before it.
@@ -92,9 +96,11 @@ impl Intervals {
             over[at] += over_before;
             (before, over_before) = (begun[at], over[at]);
         }
+        let mut all = vec![0; words(problem.sizes.len())];
+        problem.sizes.ids().filter(|&b| sized(b)).for_each(|b| set(&mut all, b));
         problem.sizes.ids().filter(|&b| sized(b)).all(|b| {
             let (from, to) = self.spans[b];
-            let others = problem.conflicts.neighbours(b).filter(|&other| sized(other)).count();
+            let others = count_common(problem.conflicts.row(b), &all);
             from < to && begun[to.before()] - over[from] == others + 1
         })
     }

@@ -17,13 +17,10 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let intervals = intervals::Intervals::of(problem);
     let enough = steps / 2;
     let mut best: Option<Layout> = None;
-    let mut orders = Traits::of(problem).orders();
-    if intervals.is_some() {
-        // For intervals the order by size packs best, and the steps may not suffice for all orders.
-        orders.swap(0, 1);
-    }
-    for order in &orders {
-        let layout = place(problem, order, &mut steps);
+    let traits = Traits::of(problem);
+    // For intervals the order by size packs best, and the steps may not suffice for all orders.
+    for order in traits.orders(intervals.is_some()) {
+        let layout = place(problem, &order, &mut steps);
         if best.as_ref().is_none_or(|best| layout.total < best.total) {
             best = Some(layout);
         }

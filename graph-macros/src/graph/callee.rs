@@ -51,7 +51,7 @@ impl Expansion<'_> {
                 }
                 ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
-                    let generic = format_ident!("A{at}", span = Span::mixed_site());
+                    let generic = format_ident!("__A{at}", span = Span::mixed_site());
                     parameters.push(quote!(_: #generic));
                     let declared = match (memory, mutable, fresh) {
                         (BufferMemory::Device, true, true) => quote!(Write),

@@ -343,7 +343,7 @@ impl Declaration<'_> {
                 parameters.push(quote!(#value: #ty));
                 continue;
             };
-            let generic = format_ident!("A{at}", span = Span::mixed_site());
+            let generic = format_ident!("__A{at}", span = Span::mixed_site());
             let declared = match (mutable, fresh) {
                 (true, true) => quote!(Write),
                 (true, false) => quote!(ReadWrite),

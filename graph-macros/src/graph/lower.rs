@@ -18,7 +18,7 @@ use syn::{Attribute, Block, Expr, Path, Type};
 
 use super::launch::Literal;
 use super::paths::Callee;
-use super::place::Parts;
+use super::place::{Parts, Uses};
 use super::scope::{Binding, Borrow, Scopes, View};
 use super::signature::{ArgumentKind, Signature};
 use crate::dims::{Bound, Meaning, turn, variable};
@@ -88,7 +88,7 @@ pub struct Lowered {
     /// The graph functions that it calls, without duplicates.
     pub callees: Vec<Callee>,
     /// The expressions by which generated code names the buffers that are parts of arguments.
-    pub part_exprs: BTreeMap<BufferId, Expr>,
+    pub part_exprs: Uses,
     /// The names of the arguments.
     pub argument_names: Vector<ArgumentId, String>,
     /// The names of the arguments that have parts.
@@ -147,6 +147,8 @@ pub enum LaunchArgument {
 /// A function being lowered.
 struct Lowering<'r> {
     report: &'r mut Report,
+    /// The name of the function.
+    function: &'r Ident,
     symbols: Symbols,
     scopes: Scopes,
     /// Loop variables, innermost last.
@@ -233,7 +235,7 @@ type Lower<T> = Result<T, Reported>;
 
 impl<'r> Lowering<'r> {
     /// Returns the initial state of the lowering of a function.
-    fn new(signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
+    fn new(function: &'r Ident, signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
         let parts = signature
             .arguments
             .iter()
@@ -242,6 +244,7 @@ impl<'r> Lowering<'r> {
             signature.arguments.iter().map(|argument| argument.name.to_string()).collect();
         Lowering {
             report,
+            function,
             symbols: Symbols::default(),
             scopes: Scopes::new(),
             variables: Vec::new(),
@@ -298,7 +301,7 @@ pub fn lower(
     body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
-    let mut lowering = Lowering::new(signature, report);
+    let mut lowering = Lowering::new(name, signature, report);
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =

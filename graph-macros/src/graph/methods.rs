@@ -9,6 +9,7 @@ use syn::Type;
 use super::expand::Expansion;
 use super::idents::ident;
 use super::parts::{BufferMemory, BufferType, PartType, with_lifetime};
+use super::settable::{method_name, whole_name};
 use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
@@ -24,7 +25,19 @@ impl Expansion<'_> {
             let value = &argument.name;
             let (ty, bound) = (argument.parameter_type(), argument.bound_value());
             match &argument.kind {
-                ArgumentKind::Part(_) => None,
+                // It says which setters there are.
+                ArgumentKind::Part(_) => {
+                    let reason = whole_name(at);
+                    Some(quote! {
+                        #[doc(hidden)]
+                        pub fn #setter<__V>(&mut self, _: __V) -> ::cuweave::Result<()>
+                        where
+                            for<'__setter> (): #reason,
+                        {
+                            ::core::result::Result::Ok(())
+                        }
+                    })
+                }
                 ArgumentKind::Scalar(_) => {
                     let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
                     let scalar = ScalarId::new(index);
@@ -329,25 +342,4 @@ pub fn record(ty: &Type, place: &TokenStream) -> (TokenStream, TokenStream) {
 pub fn element(buffer: &BufferType, place: &TokenStream) -> (TokenStream, TokenStream) {
     let name = ident(if buffer.mutable { "ElementMut" } else { "Element" });
     (quote!(::cuweave::__private::#name<#place>), quote!(::cuweave::__private::#name::new))
-}
-
-/// The methods that every exec has.
-const METHODS: [&str; 10] = [
-    "launch",
-    "output",
-    "upload",
-    "args",
-    "args_mut",
-    "into_args",
-    "report",
-    "dot",
-    "memory_svg",
-    "budget_curve",
-];
-
-/// Returns the name of the function that gives the setters of an argument's parts: the argument's own, with `_` behind it where
-/// the exec has a method of that name.
-fn method_name(argument: &Ident) -> Ident {
-    let text = argument.to_string();
-    if METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }
 }

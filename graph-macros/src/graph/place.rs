@@ -9,7 +9,7 @@ use cuweave_core::ids::{ArgumentId, PartId};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Text};
 use cuweave_core::structure::{Part, Step};
-use proc_macro2::Ident;
+use proc_macro2::{Ident, LineColumn};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -115,6 +115,9 @@ impl Place {
     }
 }
 
+/// The expressions of buffers that are parts, by the place in the program that messages about them point to.
+pub type Uses = BTreeMap<(BufferId, LineColumn), Expr>;
+
 /// The parts of arguments that a function names.
 #[derive(Default)]
 pub struct Parts {
@@ -122,8 +125,8 @@ pub struct Parts {
     numbers: BTreeMap<(ArgumentId, Vec<StepKey>), PartId>,
     /// The buffers that stand for parts.
     pub buffers: BTreeMap<PartId, BufferId>,
-    /// The expressions by which generated code names the buffers that are parts.
-    pub exprs: BTreeMap<BufferId, Expr>,
+    /// The expressions by which generated code names the buffers that are parts, by the place of their use.
+    pub exprs: Uses,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]

@@ -10,6 +10,8 @@ const SEVERAL: &str = "buffers that belong together are a record, a struct with 
      slice, `&[&[T; len]]` or `&[Layer<'_>]`";
 const BUFFER: &str =
     "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`, `out: &mut [f32; n]`";
+const LIST: &str = "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`; a list of records \
+     with a lifetime: `layers: &[Layer<'_>]`, for which the function that builds the graph takes a `Vec`";
 
 const RECORDS: &str =
     "records are written with a lifetime, `layers: &[Layer<'_>]`; a buffer with its length, `x: &[T; n]`";
@@ -95,7 +97,7 @@ fn of_path(path: &TypePath, passed: &str) -> Option<Refused> {
         "Vec" | "VecDeque" if has_buffers(path) => {
             Some(("a `Vec` of buffers is no argument of a graph function", SEVERAL))
         }
-        "Vec" | "VecDeque" => Some(("a `Vec` is no argument of a graph function", BUFFER)),
+        "Vec" | "VecDeque" => Some(("a `Vec` is no argument of a graph function", LIST)),
         "Option" if has_buffers(path) => Some((
             "an `Option` of a buffer is no argument of a graph function",
             "write a graph function for each of the two cases, or take the buffer and a `bool` for an `if`; buffers that \

@@ -6,6 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
+use super::parts::PartType;
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind};
 
@@ -31,7 +32,10 @@ impl Expansion<'_> {
     /// messages say why a scalar has none.
     pub(super) fn settable(&self) -> TokenStream {
         let name = self.name();
-        let mut tokens = TokenStream::new();
+        let mut tokens: TokenStream = (0..)
+            .zip(&self.signature.arguments)
+            .filter_map(|(at, argument)| self.whole(at, argument))
+            .collect();
         let arguments = self.signature.arguments.iter().enumerate();
         let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
         for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {
@@ -57,9 +61,64 @@ impl Expansion<'_> {
         }
         tokens
     }
+
+    /// Returns the trait whose message says which setters a record or a list has in place of one for the whole.
+    fn whole(&self, at: usize, argument: &Argument) -> Option<TokenStream> {
+        let ArgumentKind::Part(part) = &argument.kind else { return None };
+        let (name, argument) = (self.name(), &argument.name);
+        let (reason, method) = (whole_name(at), method_name(argument));
+        let (message, label) = match part {
+            PartType::Record(_) => (
+                format!("`{argument}` of `{name}` is a record, whose fields are set one by one"),
+                format!("write `{method}().set_x(..)` with the name of a field"),
+            ),
+            PartType::Records(..) => (
+                format!("`{argument}` of `{name}` is a list of records, whose fields are set one by one"),
+                format!("write `{method}(i)?.set_x(..)` with an index and the name of a field"),
+            ),
+            PartType::Buffers(_) => (
+                format!("`{argument}` of `{name}` is a list of buffers, which are set one by one"),
+                format!("write `{method}(i)?.set(..)` with an index"),
+            ),
+        };
+        Some(quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = #label,
+                note = "the number of elements, and the integers that lengths depend on, are those of the build"
+            )]
+            trait #reason {}
+        })
+    }
+}
+
+/// Returns the name of the trait that says why an argument is not set as a whole.
+pub(super) fn whole_name(at: usize) -> Ident {
+    format_ident!("__Whole{at}", span = Span::mixed_site())
 }
 
 /// Returns the name of the trait that says why a scalar has no setter.
 fn reason_name(scalar: ScalarId) -> Ident {
     format_ident!("__Fixed{}", scalar.as_u32(), span = Span::mixed_site())
+}
+
+/// The methods that every exec has.
+const METHODS: [&str; 10] = [
+    "launch",
+    "output",
+    "upload",
+    "args",
+    "args_mut",
+    "into_args",
+    "report",
+    "dot",
+    "memory_svg",
+    "budget_curve",
+];
+
+/// Returns the name of the function that gives the setters of an argument's parts: the argument's own, with `_` behind it where
+/// the exec has a method of that name.
+pub(super) fn method_name(argument: &Ident) -> Ident {
+    let text = argument.to_string();
+    if METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }
 }

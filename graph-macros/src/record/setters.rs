@@ -13,32 +13,55 @@ impl Record {
         let (visibility, name) = (&self.visibility, &self.name);
         let setters = format_ident!("{name}Setters");
         let documented = format!("The setters of a [`{name}`] that an exec is bound to.");
+        let fixed = (0u32..).zip(&self.fields).filter_map(|(at, field)| self.fixed(at, field));
         let methods = (0u32..).zip(&self.fields).filter_map(|(at, field)| self.setter(at, field));
         quote! {
             #[doc = #documented]
             #[derive(Debug)]
             #[allow(dead_code)]
-            #visibility struct #setters<P> {
-                part: ::cuweave::__private::PartMut<P>,
+            #visibility struct #setters<__P> {
+                part: ::cuweave::__private::PartMut<__P>,
             }
 
-            #[allow(clippy::all, clippy::used_underscore_binding, unused, non_snake_case)]
-            impl<'a, P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<P> {
-                #(#methods)*
-            }
+            #[allow(clippy::all, clippy::used_underscore_binding, unused, non_snake_case, private_bounds)]
+            const _: () = {
+                #(#fixed)*
+                impl<'a, __P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<__P> {
+                    #(#methods)*
+                }
+            };
 
             #[doc(hidden)]
             impl<'a> ::cuweave::__private::Settable for #name<'a> {
-                type Setters<P: ::cuweave::__private::Place<Part = Self>> = #setters<P>;
+                type Setters<__P: ::cuweave::__private::Place<Part = Self>> = #setters<__P>;
 
-                fn setters<P: ::cuweave::__private::Place<Part = Self>>(
-                    part: ::cuweave::__private::PartMut<P>,
+                fn setters<__P: ::cuweave::__private::Place<Part = Self>>(
+                    part: ::cuweave::__private::PartMut<__P>,
                     _: ::cuweave::__private::Token,
-                ) -> #setters<P> {
+                ) -> #setters<__P> {
                     #setters { part }
                 }
             }
         }
+    }
+
+    /// Generates the trait whose diagnostic explains why a field has no setter.
+    fn fixed(&self, at: u32, field: &Field) -> Option<TokenStream> {
+        let (name, text) = (&self.name, field.name.to_string());
+        if !field.is_scalar() || !self.lengths.contains(&text) {
+            return None;
+        }
+        let reason = fixed_name(at);
+        let message = format!("`{text}` of `{name}` has no setter: the length of a field depends on it");
+        let label = format!("the graph is built for one value of `{text}`");
+        Some(quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = #label,
+                note = "build the graph again for another value"
+            )]
+            trait #reason {}
+        })
     }
 
     /// Generates the setter of a field, or the accessor of its parts' setters.
@@ -50,10 +73,22 @@ impl Record {
         let token = quote!(::cuweave::__private::Token);
         let part = quote!(self.part.field((#at, #text), |record| &mut record.#name));
         let bound = field.bound("'a");
-        let whole = quote!(::cuweave::__private::OfRecord<'_, P, #bound>);
+        let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
-            FieldKind::Scalar(_) if self.lengths.contains(&text) => return None,
+            // It says why there is none.
+            FieldKind::Scalar(ty) if self.lengths.contains(&text) => {
+                let reason = fixed_name(at);
+                return Some(quote! {
+                    #[doc(hidden)]
+                    #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()>
+                    where
+                        for<'__setter> (): #reason,
+                    {
+                        self.part.set_scalar(#text, #name, |record| &mut record.#name)
+                    }
+                });
+            }
             FieldKind::Scalar(ty) => {
                 let documented = format!("Sets the field `{name}`: only what uses it is updated.");
                 return Some(quote! {
@@ -109,4 +144,9 @@ impl Record {
             }
         })
     }
+}
+
+/// Returns the name of the trait that says why a field has no setter.
+fn fixed_name(at: u32) -> Ident {
+    format_ident!("__Fixed{at}", span = Span::mixed_site())
 }

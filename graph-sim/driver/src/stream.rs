@@ -48,7 +48,9 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             Ok(())
         }
         Op::Free(address) => free(&mut state, *address),
-        Op::Empty | Op::Child(_) | Op::Alloc { .. } | Op::Record(_) | Op::Wait(_) => Ok(()),
+        Op::Empty | Op::Child(_) | Op::Conditional(_) | Op::Alloc { .. } | Op::Record(_) | Op::Wait(_) => {
+            Ok(())
+        }
     }
 }
 

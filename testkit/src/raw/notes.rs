@@ -13,6 +13,7 @@ pub struct Notes {
     name_members: unsafe extern "C" fn(sys::CUgraphNode, u32, *const Member, usize) -> CUresult,
     move_members: unsafe extern "C" fn(sys::CUgraphExec, sys::CUgraphNode, *const u32, usize) -> CUresult,
     add_buffer: unsafe extern "C" fn(sys::CUgraph, *const Buffer) -> CUresult,
+    move_buffers: unsafe extern "C" fn(sys::CUgraphExec, *const u64, usize) -> CUresult,
     name_memory: unsafe extern "C" fn(u64, Text) -> CUresult,
 }
 
@@ -64,6 +65,7 @@ impl Notes {
                 name_members: *library.get(b"cuweaveSimNameMembers").unwrap(),
                 move_members: *library.get(b"cuweaveSimMoveMembers").unwrap(),
                 add_buffer: *library.get(b"cuweaveSimAddBuffer").unwrap(),
+                move_buffers: *library.get(b"cuweaveSimMoveBuffers").unwrap(),
                 name_memory: *library.get(b"cuweaveSimNameMemory").unwrap(),
             }
         }
@@ -105,6 +107,10 @@ impl Notes {
         let raw = |&(name, line, first): &(&str, u32, u32)| Member { name: name.into(), file, line, first };
         let raw: Vec<Member> = members.iter().map(raw).collect();
         unsafe { (self.name_members)(node, axis, raw.as_ptr(), raw.len()) }
+    }
+
+    pub fn move_buffers(&self, exec: &Exec, addresses: &[u64]) -> CUresult {
+        unsafe { (self.move_buffers)(exec.0, addresses.as_ptr(), addresses.len()) }
     }
 
     pub fn move_members(&self, exec: &Exec, node: Node, firsts: &[u32]) -> CUresult {

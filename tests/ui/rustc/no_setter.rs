@@ -1,4 +1,5 @@
-//! Scalars that a graph is built with have no setters: the message says what depends on them, also in a callee.
+//! Scalars that a graph is built with have no setters: the message says what depends on them, also in a callee; a record and a
+//! list are set by their fields and elements.
 
 use cuweave::prelude::*;
 
@@ -40,6 +41,33 @@ fn setters(mut one: cuweave::Exec<whole::Args<'_>>, mut other: cuweave::Exec<out
     other.set_longer(3)?; //~ E0277
     other.set_more(3)?; //~ E0277
     other.set_at(3)
+}
+
+#[cuweave::arguments]
+struct Row {
+    len: u32,
+    by: f32,
+    x: &mut [f32; len],
+}
+
+#[cuweave::graph]
+fn parts(n: u32, row: Row<'_>, rows: &[Row<'_>], buffers: &[&mut [f32; n]]) {
+    scale[(1, 32)](&mut row.x, row.by, row.len);
+    for row in &rows {
+        scale[(1, 32)](&mut row.x, row.by, row.len);
+    }
+    for x in &mut buffers {
+        scale[(1, 32)](&mut x, 2.0, n);
+    }
+}
+
+fn of_parts(exec: &mut parts::Exec<'static>, row: Row<'static>) -> cuweave::Result<()> {
+    exec.set_row(row)?; //~ E0277
+    exec.set_rows(Vec::new())?; //~ E0277
+    exec.set_buffers(Vec::new())?; //~ E0277
+    exec.row().set_len(4)?; //~ E0277
+    exec.rows(0)?.set_len(4)?; //~ E0277
+    exec.rows(0)?.set_by(4.0)
 }
 
 fn main() {}

@@ -22,4 +22,12 @@ fn f(n: u32, layer: Layer<'_>) {
     scale[per_item(n)](&mut layer.cache, 2.0, n); //~ E0609
 }
 
+#[cuweave::graph]
+fn g(n: u32, layer: Layer<'_>, x: &[f32; n]) {
+    copy(&x, &mut layer.q); //~ CW205
+    fill(&mut layer.q, 0.0); //~ CW205
+    copy(&layer.d, &mut layer.big); //~ E0277
+    copy(&x, &mut layer.big); //~ E0308
+}
+
 fn main() {}

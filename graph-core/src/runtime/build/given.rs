@@ -62,11 +62,6 @@ impl fmt::Debug for Value {
     }
 }
 
-/// Returns a value as one of the type `T`, if that is its type.
-fn as_type<T: Copy + 'static>(value: &dyn Any) -> Option<T> {
-    value.downcast_ref::<T>().copied()
-}
-
 macro_rules! integers {
     ($($ty:ty)*) => {
         fn integer(value: &dyn Any) -> Option<i128> {
@@ -76,13 +71,15 @@ macro_rules! integers {
             None
         }
 
-        /// Returns an integer in the type `T`, if that is a type of integers and has it.
-        fn as_integer<T: Copy + 'static>(value: i128) -> Option<T> {
-            $(if TypeId::of::<T>() == TypeId::of::<$ty>() {
-                let value = <$ty>::try_from(value).ok()?;
-                return as_type(&value);
+        /// Calls `take` with an integer in a type, if that is a type of integers and has it.
+        fn with_integer(value: i128, wanted: TypeId, take: &mut dyn FnMut(&dyn Any)) -> bool {
+            $(if wanted == TypeId::of::<$ty>() {
+                return <$ty>::try_from(value).is_ok_and(|value| {
+                    take(&value);
+                    true
+                });
             })*
-            None
+            false
         }
 
         fn is_integer(ty: TypeId) -> bool {
@@ -102,14 +99,17 @@ fn nearest(value: f64) -> f32 {
     value as f32
 }
 
-/// Returns a float in the type `T`, if that is a type of floats and has it.
-fn as_float<T: Copy + 'static>(value: f64) -> Option<T> {
+/// Calls `take` with a float in a type, if that is a type of floats and has it.
+fn with_float(value: f64, wanted: TypeId, take: &mut dyn FnMut(&dyn Any)) -> bool {
     let narrow = nearest(value);
-    let exact = value.is_nan() || f64::from(narrow) == value;
-    if TypeId::of::<T>() == TypeId::of::<f32>() && exact {
-        return as_type(&narrow);
+    if wanted == TypeId::of::<f64>() {
+        take(&value);
+    } else if wanted == TypeId::of::<f32>() && (value.is_nan() || f64::from(narrow) == value) {
+        take(&narrow);
+    } else {
+        return false;
     }
-    as_type(&value)
+    true
 }
 
 fn is_float(ty: TypeId) -> bool {
@@ -161,17 +161,28 @@ impl Value {
         if let Some(value) = self.exact.as_ref().and_then(|exact| (**exact).any().downcast_ref::<T>()) {
             return Ok(*value);
         }
-        let (wanted, declared) = (TypeId::of::<T>(), type_name::<T>());
-        match self.number {
-            Some(Number::Integer(value)) if is_integer(wanted) => {
-                as_integer(value).ok_or_else(|| Misfit::Number { value: value.to_string(), declared })
-            }
-            Some(Number::Float(value)) if is_float(wanted) => {
-                as_float(value).ok_or_else(|| Misfit::Number { value: format!("{value:?}"), declared })
-            }
-            Some(Number::Faulty(fault)) if is_integer(wanted) => Err(Misfit::Fault(fault)),
-            _ => Err(Misfit::Scalar { declared, given: self.ty }),
-        }
+        let mut found = None;
+        let declared = type_name::<T>();
+        self.with_number(TypeId::of::<T>(), declared, &mut |value| {
+            found = value.downcast_ref::<T>().copied()
+        })?;
+        found.ok_or(Misfit::Scalar { declared, given: self.ty })
+    }
+
+    /// Calls `take` with a number in another type of its class that has it.
+    fn with_number(
+        &self,
+        wanted: TypeId,
+        declared: &'static str,
+        take: &mut dyn FnMut(&dyn Any),
+    ) -> std::result::Result<(), Misfit> {
+        let taken = match self.number {
+            Some(Number::Integer(value)) if is_integer(wanted) => with_integer(value, wanted, take),
+            Some(Number::Float(value)) if is_float(wanted) => with_float(value, wanted, take),
+            Some(Number::Faulty(fault)) if is_integer(wanted) => return Err(Misfit::Fault(fault)),
+            _ => return Err(Misfit::Scalar { declared, given: self.ty }),
+        };
+        if taken { Ok(()) } else { Err(Misfit::Number { value: self.text(), declared }) }
     }
 }
 

@@ -120,17 +120,17 @@ impl Core {
 
     /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
     /// with the launches as written, and calls `retry`.
-    pub(crate) fn as_written(
+    pub(crate) fn retry_as_written(
         &mut self,
         error: Error,
-        anew: impl FnOnce(&mut Core) -> Result<()>,
+        retry: impl FnOnce(&mut Core) -> Result<()>,
     ) -> Result<()> {
         if !self.nodes.is_changed() || matches!(error, Error::Call { .. }) {
             return Err(error);
         }
         self.replan(self.temporaries.lowering, Allowed::default())?;
         self.nodes.left_alone.push(LeftAlone::all(Change::Any, error));
-        anew(self)
+        retry(self)
     }
 
     /// Plans again, and destroys the nodes that were added.
@@ -168,7 +168,7 @@ impl Core {
     pub(crate) fn instantiate(&mut self, body: &dyn Body) -> Result<()> {
         context::enter(self.definition.driver, &self.definition.ctx)?;
         self.nodes.instantiate(&self.definition).or_else(|error| {
-            self.as_written(error, |core| {
+            self.retry_as_written(error, |core| {
                 core.add_nodes(body)?;
                 core.nodes.instantiate(&core.definition)
             })
@@ -181,7 +181,7 @@ impl Core {
             program: self.definition.program(),
             operations: &self.nodes.operations,
             records: self.nodes.records.as_slice(),
-            open: &self.nodes.open,
+            unproved: &self.nodes.unproved,
             left_alone: &self.nodes.left_alone,
             captured: self.nodes.captured.values().map(|captured| captured.nodes.len()).sum(),
         }

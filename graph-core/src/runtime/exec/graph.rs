@@ -27,6 +27,7 @@ use crate::runtime::token::Token;
 
 use super::arena::ArenaPool;
 use super::core::Core;
+use super::owned::Owned;
 
 /// The types of a graph function, with access to their private fields. Implemented by generated code.
 pub trait Generated: Sized {
@@ -104,7 +105,7 @@ pub type Exec<A> = <A as Generated>::Exec;
 /// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
 #[must_use = "a graph does nothing until it is instantiated and launched"]
 pub struct Graph<A: GraphFn> {
-    core: Core,
+    core: Owned,
     args: A,
     not_sync: PhantomData<Cell<()>>,
 }
@@ -130,7 +131,7 @@ impl<A: GraphFn> Graph<A> {
         Ok(())
     }
 
-    pub(crate) fn new(core: Core, args: A) -> Graph<A> {
+    pub(crate) fn new(core: Owned, args: A) -> Graph<A> {
         Graph { core, args, not_sync: PhantomData }
     }
 
@@ -225,7 +226,7 @@ pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
 /// The fields are dropped in order: first the graph, which orders later uses after the last launch, then the arguments,
 /// whose owned buffers are freed after it.
 pub struct ExecCore<A> {
-    pub(crate) core: Core,
+    pub(crate) core: Owned,
     pub(crate) args: Keep<A>,
     pub(crate) not_sync: PhantomData<Cell<()>>,
     pub(crate) _outlived: Outlived<A>,

@@ -1,6 +1,7 @@
 //! Graphs and execs: built, instantiated, launched and changed.
 //!
-//! - `core`: the parts of a graph, and the steps from a plan to an exec; `pipeline`: from arguments to a graph;
+//! - `core`: the parts of a graph, and the steps from a plan to an exec; `owned`: its owner in users' crates; `pipeline`: from
+//!   arguments to a graph;
 //! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
 //! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses;
 //! - `state`: the order of launches of several execs that share variables;
@@ -11,6 +12,7 @@ mod core;
 mod graph;
 mod in_flight;
 mod launch;
+mod owned;
 mod part;
 mod pipeline;
 mod pooled;

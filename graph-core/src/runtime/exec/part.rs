@@ -10,7 +10,7 @@ use crate::runtime::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut,
 
 use crate::runtime::build::Shift;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::statements::{self, Open};
+use crate::runtime::statements::{self, UnprovedLaunches};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -41,14 +41,14 @@ pub trait Place {
 
     /// Evaluates statements again.
     #[doc(hidden)]
-    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Anew>;
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated>;
 }
 
 /// Statements that were evaluated again.
 #[derive(Debug)]
-pub struct Anew {
+pub struct Reevaluated {
     records: Vec<statements::Record>,
-    open: Open,
+    unproved: UnprovedLaunches,
 }
 
 /// An argument of an exec.
@@ -68,9 +68,10 @@ impl<A: GraphFn, R: ?Sized> Place for OfExec<'_, A, R> {
         &mut self.exec.core
     }
 
-    fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Anew> {
-        let (records, open) = self.exec.evaluate(statements)?;
-        Ok(Anew { records, open })
+    fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Reevaluated> {
+        let ExecCore { core, args, .. } = &mut *self.exec;
+        let (records, unproved) = core.evaluate(&args.values(Token), statements)?;
+        Ok(Reevaluated { records, unproved })
     }
 }
 
@@ -91,7 +92,7 @@ impl<P: Place, F: ?Sized> Place for OfRecord<'_, P, F> {
         self.record.core(token)
     }
 
-    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Anew> {
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated> {
         self.record.evaluate(statements, token)
     }
 }
@@ -113,7 +114,7 @@ impl<P: Place<Part: ListMut>> Place for OfList<P> {
         self.list.core(token)
     }
 
-    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Anew> {
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated> {
         self.list.evaluate(statements, token)
     }
 }
@@ -178,7 +179,7 @@ impl<P: Place<Part: ListMut>> PartMut<P> {
         let elements = self.place.part(Token).elements();
         let len = elements.len();
         let Some(before) = elements.get(..index).filter(|_| index < len) else {
-            let at = self.at();
+            let at = self.place.core(Token).at_function();
             return Err(Error::Index { at, list: self.name, index: wide(index), len });
         };
         let first = self.first + before.iter().map(Bound::count).sum::<u32>();
@@ -216,7 +217,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         part: fn(&mut P::Part) -> &mut B,
     ) -> Result<()> {
         let first = self.first + self.place.part(Token).before(field, Token);
-        bind_anew(&mut self.place, first, value, part)
+        replace_buffers(&mut self.place, first, value, part)
     }
 
     /// Sets a scalar of the record.
@@ -230,47 +231,68 @@ impl<P: Place<Part: Record>> PartMut<P> {
         value: T,
         part: fn(&mut P::Part) -> &mut T,
     ) -> Result<()> {
-        let path: Vec<Text> = self.path.iter().cloned().chain([field.into()]).collect();
-        let flat = self.place.core(Token).definition.flat.clone();
-        self.place.core(Token).changeable()?;
-        let Some(scalar) = flat.field(self.argument, &path) else {
-            return Err(Error::Plan(format!("`{}` has no scalar `{field}`", self.name)));
-        };
-        if scalar.fixed {
-            let mut at = self.at();
-            at.name = format!("{}.{field}", self.name);
-            let reason = "reaches a length, a bound or a choice, and cannot be set".to_owned();
-            return Err(Error::BuildAgain { at, reason });
-        }
+        let core = self.place.core(Token);
+        let statements = core.settable_field(self.argument, &self.path, (&self.name, field))?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
         // Evaluation runs the user's expressions, which may panic. The old value is restored then, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
-        let Anew { records, open } = change.place.evaluate(&scalar.statements, Token)?;
-        let core = change.place.core(Token);
-        core.exchange(&scalar.statements, records, &mut Shift::default())?;
-        core.nodes.note_open(&scalar.statements, open);
+        let reevaluated = change.place.evaluate(&statements, Token)?;
+        change.place.core(Token).exchange_field(&statements, reevaluated)?;
         change.old = None;
         Ok(())
     }
 }
 
-impl<P: Place> PartMut<P> {
+impl Core {
     /// Returns the source line of the graph function.
-    fn at(&mut self) -> Box<At> {
-        let program = self.place.core(Token).definition.program();
+    fn at_function(&self) -> Box<At> {
+        let program = self.definition.program();
         let line = program.statements.iter().next().map_or(0, |statement| statement.line);
         Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
+    }
+
+    /// Returns the statements that the scalar `field` of a record reaches; an error if it cannot be set. `path` leads to the
+    /// record, `name` is its name in messages.
+    fn settable_field(
+        &self,
+        argument: ArgumentId,
+        path: &[Text],
+        (name, field): (&str, &'static str),
+    ) -> Result<Vec<StatementId>> {
+        let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
+        self.changeable()?;
+        let Some(scalar) = self.definition.flat.field(argument, &path) else {
+            return Err(Error::Plan(format!("`{name}` has no scalar `{field}`")));
+        };
+        if scalar.fixed {
+            let mut at = self.at_function();
+            at.name = format!("{name}.{field}");
+            let reason = "reaches a length, a bound or a choice, and cannot be set".to_owned();
+            return Err(Error::BuildAgain { at, reason });
+        }
+        Ok(scalar.statements.clone())
+    }
+
+    /// Replaces the records of statements that were evaluated again for a scalar of a record.
+    fn exchange_field(
+        &mut self,
+        statements: &[StatementId],
+        Reevaluated { records, unproved }: Reevaluated,
+    ) -> Result<()> {
+        self.exchange(statements, records, &mut Shift::default())?;
+        self.nodes.record_unproved(statements, unproved);
+        Ok(())
     }
 }
 
 /// Binds other buffers to a part, from the buffer `first` on.
-fn bind_anew<P: Place, B: Bound>(
+fn replace_buffers<P: Place, B: Bound>(
     place: &mut P,
     first: u32,
     mut value: B,
     part: fn(&mut P::Part) -> &mut B,
 ) -> Result<()> {
-    let old = place.core(Token).bind_anew(size(first), &mut value)?;
+    let old = place.core(Token).replace_buffers(size(first), &mut value)?;
     std::mem::swap(part(place.part(Token)), &mut value);
     place.core(Token).release(&old, value);
     Ok(())
@@ -322,7 +344,7 @@ impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
     /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
     /// driver.
     pub fn set(&mut self, buffer: impl BindShared<'a, T>) -> Result<()> {
-        bind_anew(&mut self.0.place, self.0.first, buffer.bind_shared(), |bound| bound)
+        replace_buffers(&mut self.0.place, self.0.first, buffer.bind_shared(), |bound| bound)
     }
 }
 
@@ -334,6 +356,6 @@ impl<'a, T: 'a, P: Place<Part = Exclusive<'a, T>>> ElementMut<P> {
     /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
     /// driver.
     pub fn set(&mut self, buffer: impl BindMut<'a, T>) -> Result<()> {
-        bind_anew(&mut self.0.place, self.0.first, buffer.bind_mut(), |bound| bound)
+        replace_buffers(&mut self.0.place, self.0.first, buffer.bind_mut(), |bound| bound)
     }
 }

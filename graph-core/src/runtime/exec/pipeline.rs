@@ -8,9 +8,11 @@ use std::time::Instant;
 
 use cudarc::driver::CudaContext;
 
+use crate::expand::Described;
 use crate::index::Vector;
 use crate::ir::{DimId, StatementId};
 use crate::launches::Allowed;
+use crate::table::Table;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
@@ -23,50 +25,92 @@ use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::ranges;
-use crate::runtime::statements::{Evaluation, Open, Record};
+use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches};
 use crate::runtime::token::Token;
 
 use super::core::Core;
-use super::graph::{Graph, GraphFn};
+use super::graph::{Generated, Graph, GraphFn};
+use super::owned::Owned;
+
+/// The bound arguments of a graph function of any type: the build is compiled once, and not for each function.
+trait Arguments {
+    /// Returns the table of the function; `None` for the graph of a builder.
+    fn table(&self) -> Option<&'static Table>;
+
+    /// Returns its records and lists.
+    fn described(&self) -> Result<Vec<Described>>;
+
+    /// Shows the bound buffers.
+    fn operands(&mut self, visitor: &mut Visitor<'_>);
+
+    /// Calls `with` with the values of its scalars and the code of its expressions.
+    fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
+}
+
+impl<A: GraphFn> Arguments for A {
+    fn table(&self) -> Option<&'static Table> {
+        A::table(Token)
+    }
+
+    fn described(&self) -> Result<Vec<Described>> {
+        A::described(self, Token)
+    }
+
+    fn operands(&mut self, visitor: &mut Visitor<'_>) {
+        Generated::operands(self, visitor, Token);
+    }
+
+    fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()> {
+        with(&self.values(Token))
+    }
+}
 
 /// Builds a graph function's graph.
 pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
+    let core = build_core(ctx, &mut args)?;
+    Ok(Graph::new(core, args))
+}
+
+/// Builds the graph of a function with these arguments.
+fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned> {
     let began = Instant::now();
     let driver = cuda::driver()?;
     ranges::collect();
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
-    if let Some(table) = A::table(Token) {
+    if let Some(table) = args.table() {
         check_recursion(table)?;
     }
-    let table = args
-        .values(Token)
-        .table(Token)
-        .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
-    let Built { flat, dims, symbols } = {
-        let body = args.values(Token);
-        let described = args.described(Token);
-        let flat = described.and_then(|described| flattened(&table, &described, &mut Asked::new(&body)));
-        // The user's expressions may have changed the current context.
-        driver.enter(Context::of(ctx))?;
-        flat?
+    let mut built = None;
+    let expanded = args.with_body(&mut |body| {
+        let table = body
+            .table(Token)
+            .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
+        built = Some(flattened(&table, &args.described()?, &mut Asked::new(body))?);
+        Ok(())
+    });
+    // The user's expressions may have changed the current context.
+    driver.enter(Context::of(ctx))?;
+    expanded?;
+    let Some(Built { flat, dims, symbols }) = built else {
+        return Err(Error::Plan("the graph function has no body".to_owned()));
     };
     let program = flat.checked.program();
 
     let mut owners = Owners::default();
     let mut visitor = Visitor::new(ctx, &mut owners);
-    args.operands(&mut visitor, Token);
+    args.operands(&mut visitor);
     let operands = visitor.finish()?;
     check_operands(program, &dims, 0, &operands)?;
     check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
     let evaluate = |programmatic| {
-        evaluate((&flat, &dims), &args, &limits, Modules::new(driver, ctx.clone(), programmatic))
+        evaluate((&flat, &dims), &*args, &limits, Modules::new(driver, ctx.clone(), programmatic))
     };
     let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
-    let (mut modules, records, words, open) = match programmatic {
+    let (mut modules, records, words, unproved) = match programmatic {
         Err(_) => evaluate(programmatic)?,
         // A kernel that waits first may support fewer threads than the kernel as written.
         Ok(()) => evaluate(programmatic)
@@ -88,20 +132,19 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         limits,
         modules,
     };
-    let nodes = Nodes::new(&definition, (records, words), open, planned);
+    let nodes = Nodes::new(&definition, (records, words), unproved, planned);
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
     let planned = Instant::now();
-    {
-        let body = args.values(Token);
-        core.add_nodes(&body).or_else(|error| core.as_written(error, |core| core.add_nodes(&body)))?;
-    }
+    args.with_body(&mut |body| {
+        core.add_nodes(body).or_else(|error| core.retry_as_written(error, |core| core.add_nodes(body)))
+    })?;
     core.times = BuildTimes {
         evaluated: evaluated - began,
         planned: planned - evaluated,
         allocated: core.times.allocated,
         added: planned.elapsed().saturating_sub(core.times.allocated),
     };
-    Ok(Graph::new(core, args))
+    Ok(Owned::new(core))
 }
 
 /// A record for each statement.
@@ -109,16 +152,16 @@ type Evaluated = Vector<StatementId, Record>;
 
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
 /// the launches that do not provably write all elements.
-fn evaluate<A: GraphFn>(
+fn evaluate(
     (flat, dims): (&Flattened, &Vector<DimId, u64>),
-    args: &A,
+    args: &dyn Arguments,
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Evaluated, Vec<Word>, Open)> {
+) -> Result<(Modules, Evaluated, Vec<Word>, UnprovedLaunches)> {
     let program = flat.checked.program();
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
-    evaluation.statements(flat, &args.values(Token), &statements)?;
-    let (records, words, open) = evaluation.into_parts();
-    Ok((modules, records.into(), words, open))
+    args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
+    let (records, words, unproved) = evaluation.into_parts();
+    Ok((modules, records.into(), words, unproved))
 }

@@ -23,11 +23,11 @@ impl Core {
         let allowed = Allowed::of(checked.program(), checked.functions());
         self.replan(Some(Memory::Owned), allowed)?;
         self.temporaries.pool = Some(shared.clone());
-        let anew = |core: &mut Core| {
+        let add = |core: &mut Core| {
             core.add_nodes(body)?;
             core.nodes.instantiate(&core.definition)
         };
-        anew(self).or_else(|error| self.as_written(error, anew))
+        add(self).or_else(|error| self.retry_as_written(error, add))
     }
 
     /// Checks that a member of a pool is launched into the pool's stream.

@@ -9,11 +9,11 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{Asked, Flattened, Shift, check_new_overlap, check_operands};
+use crate::runtime::build::{Asked, Body, Flattened, Shift, check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::observe::annotate;
-use crate::runtime::statements::{Evaluation, Open, Record};
+use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -42,7 +42,7 @@ impl<A: GraphFn> ExecCore<A> {
         mut value: B,
         place: impl FnOnce(&mut A) -> &mut B,
     ) -> Result<()> {
-        let old = self.core.bind_anew(size(first), &mut value)?;
+        let old = self.core.replace_buffers(size(first), &mut value)?;
         std::mem::swap(place(&mut self.args), &mut value);
         self.core.release(&old, value);
         Ok(())
@@ -50,30 +50,51 @@ impl<A: GraphFn> ExecCore<A> {
 
     /// Sets a scalar argument.
     pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
-        let flat = self.core.definition.flat.clone();
-        let scalar = &flat.scalars[ScalarId::new(index)];
-        self.core.changeable()?;
+        let scalar = ScalarId::new(index);
+        self.core.settable(scalar)?;
+        let old = std::mem::replace(place(&mut self.args), value);
+        // The user's expressions may panic during evaluation: the old values are restored then too.
+        let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
+        let ExecCore { core, args, .. } = &mut *change.exec;
+        core.set(&args.values(Token), scalar, &mut change.shift)?;
+        change.old = None;
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Checks that a scalar can be set.
+    fn settable(&self, scalar: ScalarId) -> Result<()> {
+        self.changeable()?;
+        let scalar = &self.definition.flat.scalars[scalar];
         if scalar.fixed {
-            let file = self.core.definition.program().file.to_string();
+            let file = self.definition.program().file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 }),
                 reason: "reaches a length, a loop, a choice or a library call, or a bound whose ranges are right for this value alone, and cannot be set".to_owned(),
             });
         }
-        let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation: the old values are restored then too.
-        let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
-        change.move_bounds(&flat, ScalarId::new(index))?;
-        let (records, open) = change.exec.evaluate(&scalar.statements)?;
-        change.exec.core.exchange(&scalar.statements, records, &mut change.shift)?;
-        change.exec.core.nodes.note_open(&scalar.statements, open);
-        change.old = None;
+        Ok(())
+    }
+
+    /// Changes all that a scalar reaches, whose new value `body` has. `shift` gets the old values of bounds.
+    fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut Shift) -> Result<()> {
+        let flat = self.definition.flat.clone();
+        self.move_bounds(body, &flat, scalar, shift)?;
+        let statements = &flat.scalars[scalar].statements;
+        let (records, unproved) = self.evaluate(body, statements)?;
+        self.exchange(statements, records, shift)?;
+        self.nodes.record_unproved(statements, unproved);
         Ok(())
     }
 
     /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
-    pub(super) fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Record>, Open)> {
-        let core = &mut self.core;
+    pub(super) fn evaluate(
+        &mut self,
+        body: &dyn Body,
+        statements: &[StatementId],
+    ) -> Result<(Vec<Record>, UnprovedLaunches)> {
+        let core = self;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
             core.definition.flat.checked.program(),
@@ -82,15 +103,41 @@ impl<A: GraphFn> ExecCore<A> {
             &mut core.definition.modules,
             room,
         );
-        evaluation.statements(&core.definition.flat, &self.args.values(Token), statements)?;
-        let (mut records, mut words, open) = evaluation.into_parts();
+        evaluation.statements(&core.definition.flat, body, statements)?;
+        let (mut records, mut words, unproved) = evaluation.into_parts();
         // The user's expressions may have changed the current context.
         core.definition.driver.enter(core.definition.context)?;
         for (&statement, record) in statements.iter().zip(&mut records) {
             *record = core.nodes.resolve(&mut core.definition, statement, *record, &mut words)?;
         }
         core.nodes.spare = words;
-        Ok((records, open))
+        Ok((records, unproved))
+    }
+
+    /// Gives the bounds that a scalar reaches their new values, and checks the ranges.
+    fn move_bounds(
+        &mut self,
+        body: &dyn Body,
+        flat: &Flattened,
+        scalar: ScalarId,
+        shift: &mut Shift,
+    ) -> Result<()> {
+        let moved = &flat.moves.of[scalar];
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let Core { definition, nodes, .. } = self;
+        let known = (&definition.dims, definition.symbols.as_slice());
+        *shift = flat.moves.shift(moved, &mut Asked::new(body), &flat.frames, known)?;
+        shift.swap(definition, nodes);
+        flat.moves.check(moved, flat.checked.program(), &definition.dims)?;
+        shift.point(moved, definition, nodes);
+        Ok(())
+    }
+
+    /// Gives bounds their old values again.
+    fn restore(&mut self, shift: &mut Shift) {
+        shift.swap(&mut self.definition, &mut self.nodes);
     }
 }
 
@@ -103,31 +150,11 @@ struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     shift: Shift,
 }
 
-impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Change<'_, A, T, P> {
-    /// Recomputes the bounds that the scalar reaches, and checks the ranges.
-    fn move_bounds(&mut self, flat: &Flattened, scalar: ScalarId) -> Result<()> {
-        let moved = &flat.moves.of[scalar];
-        if moved.is_empty() {
-            return Ok(());
-        }
-        let ExecCore { core, args, .. } = &mut *self.exec;
-        let definition = &mut core.definition;
-        let body = args.values(Token);
-        let known = (&definition.dims, definition.symbols.as_slice());
-        self.shift = flat.moves.shift(moved, &mut Asked::new(&body), &flat.frames, known)?;
-        self.shift.swap(definition, &mut core.nodes);
-        flat.moves.check(moved, flat.checked.program(), &definition.dims)?;
-        self.shift.point(moved, definition, &mut core.nodes);
-        Ok(())
-    }
-}
-
 impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
     fn drop(&mut self) {
         if let Some(old) = self.old.take() {
             *(self.place)(&mut self.exec.args) = old;
-            let core = &mut self.exec.core;
-            self.shift.swap(&mut core.definition, &mut core.nodes);
+            self.exec.core.restore(&mut self.shift);
         }
     }
 }
@@ -140,7 +167,7 @@ fn number(index: impl TryInto<usize>) -> usize {
 impl Core {
     /// Binds the buffers of a value in place of those from `first` on, and returns the replaced operands. The caller must
     /// store the value among the arguments.
-    pub(super) fn bind_anew<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
+    pub(super) fn replace_buffers<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
         let core = self;
         core.changeable()?;
         let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);

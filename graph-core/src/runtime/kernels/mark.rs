@@ -134,12 +134,12 @@ impl<T> LendsMut for bind::Exclusive<'_, T> {
 }
 
 /// Returns the element type of a part of an argument.
-pub fn element<F: Lends + ?Sized>(_: &F) -> PhantomData<F::Element> {
+pub fn element<F: Lends<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
 
 /// Returns the element type of a written part of an argument.
-pub fn element_mut<F: LendsMut + ?Sized>(_: &F) -> PhantomData<F::Element> {
+pub fn element_mut<F: LendsMut<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
 

@@ -1,6 +1,7 @@
 //! Modules: one load per context and kernels block, shared while anyone uses it.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
@@ -18,12 +19,16 @@ use super::param::Param;
 use super::text::{Entry, Form, Programmatic, Text, programmatic};
 use super::variants::Variants;
 
+/// A list in a static.
+type List<T> = ManuallyDrop<Mutex<Vec<T>>>;
+
 /// The module of a kernels block. Its address is its identity.
 pub struct Module {
     path: &'static str,
     image: &'static [u8],
-    loaded: Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>,
-    kept: Mutex<Vec<(Context, Weak<LoadedForms>)>>,
+    // `ManuallyDrop`: modules are statics, which are never dropped, but rustc would compile their drops in the user's crate.
+    loaded: List<(Context, Form, Weak<LoadedModule>)>,
+    forms: List<(Context, Weak<LoadedForms>)>,
 }
 
 impl fmt::Debug for Module {
@@ -36,7 +41,8 @@ impl fmt::Debug for Module {
 impl Module {
     /// Returns the module of a file: PTX text, a cubin or a fat binary.
     pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
-        Module { path, image, loaded: Mutex::new(Vec::new()), kept: Mutex::new(Vec::new()) }
+        let loaded = ManuallyDrop::new(Mutex::new(Vec::new()));
+        Module { path, image, loaded, forms: ManuallyDrop::new(Mutex::new(Vec::new())) }
     }
 
     /// Returns the file, as the declaration names it.
@@ -69,7 +75,7 @@ impl Module {
     /// Returns the owner of the file's loaded modules in a context, if it is alive.
     fn loaded_forms(&self, ctx: &CudaContext) -> Option<Arc<LoadedForms>> {
         let context = Context::of(ctx);
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
     }
 
@@ -299,7 +305,7 @@ pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
     context::enter(driver, ctx)?;
     let kept = module.loaded_forms(ctx).unwrap_or_else(|| {
         let new = Arc::new(LoadedForms::default());
-        let mut kept = module.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = module.forms.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|entry| entry.1.strong_count() > 0);
         kept.push((Context::of(ctx), Arc::downgrade(&new)));
         new

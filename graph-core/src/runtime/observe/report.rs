@@ -24,7 +24,7 @@ pub(crate) struct Subject<'g> {
     /// One record for each statement.
     pub records: &'g [Record],
     /// The launches that are not proved to write all elements of their write-only parameters.
-    pub open: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    pub unproved: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The number of nodes that library calls captured.
@@ -343,7 +343,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
             list.extend(param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)));
         }
     }
-    for (kernel, findings) in graph.open.values() {
+    for (kernel, findings) in graph.unproved.values() {
         for finding in findings {
             let param = &kernel.params[finding.parameter];
             let said = param.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
@@ -357,7 +357,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
 
 fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
     let mut list = Vec::new();
-    for (&statement, (kernel, findings)) in graph.open {
+    for (&statement, (kernel, findings)) in graph.unproved {
         for finding in findings {
             if let Verdict::Short { written, missing } = finding.verdict {
                 list.push(LeftUnwritten {

@@ -9,7 +9,7 @@ use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, Limits, Modules};
 
 /// The launches that are not proved to write all of their write-only parameters.
-pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
 
 /// The evaluator of the current statement.
 pub(super) struct Evaluator<'b> {
@@ -22,7 +22,7 @@ pub(super) struct Evaluator<'b> {
     /// The values of parameters.
     pub words: Vec<Word>,
     /// Launches that are not proved to write all of their write-only parameters.
-    pub open: Open,
+    pub unproved: UnprovedLaunches,
 }
 
 impl<'b> Evaluator<'b> {

@@ -16,7 +16,7 @@ use crate::runtime::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
 use super::arguments::Arguments;
 use super::config::Config;
 use super::emission::{Emission, Parameters};
-use super::evaluator::{Evaluator, Open};
+use super::evaluator::{Evaluator, UnprovedLaunches};
 
 pub(super) mod copy;
 pub(super) mod fill;
@@ -192,9 +192,9 @@ impl<'b> Evaluation<'b> {
     ) -> Evaluation<'b> {
         words.clear();
         words.reserve(4 * statements);
-        let (statement, open) = (StatementId::NONE, Vec::new());
+        let (statement, unproved) = (StatementId::NONE, Vec::new());
         Evaluation {
-            evaluator: Evaluator { program, dims, limits, modules, statement, words, open },
+            evaluator: Evaluator { program, dims, limits, modules, statement, words, unproved },
             records: Vec::with_capacity(statements),
         }
     }
@@ -217,7 +217,7 @@ impl<'b> Evaluation<'b> {
 
     /// Returns a record for each statement, the values of parameters, and the launches that do not provably write all
     /// elements.
-    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, Open) {
-        (self.records, self.evaluator.words, self.evaluator.open)
+    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, UnprovedLaunches) {
+        (self.records, self.evaluator.words, self.evaluator.unproved)
     }
 }

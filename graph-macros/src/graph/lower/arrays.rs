@@ -13,11 +13,13 @@ pub(super) struct Elements {
     views: Vec<View>,
     /// True if the loop counts them.
     enumerated: bool,
+    /// True if the loop counts them down.
+    counts_down: bool,
 }
 
 impl Lowering<'_> {
     /// Returns the elements of an array of buffers that a loop runs over: `&w`, `&mut w`, `w`, `w.iter()`, `w.iter_mut()`, and these
-    /// with `.enumerate()`.
+    /// with `.enumerate()` and `.rev()`.
     pub(super) fn elements_of(&self, expr: &Expr) -> Option<Elements> {
         match expr {
             Expr::Paren(inner) => self.elements_of(&inner.expr),
@@ -34,11 +36,14 @@ impl Lowering<'_> {
                     "enumerate" if !elements.enumerated && is_iterator(&call.receiver) => {
                         Some(Elements { enumerated: true, ..elements })
                     }
+                    "rev" if is_iterator(&call.receiver) => Some(elements.reversed()),
                     _ => None,
                 }
             }
             Expr::Path(path) => match self.scopes.get(path.path.get_ident()?)? {
-                Binding::Array(views, _) => Some(Elements { views: views.clone(), enumerated: false }),
+                Binding::Array(views, _) => {
+                    Some(Elements { views: views.clone(), enumerated: false, counts_down: false })
+                }
                 _ => None,
             },
             _ => None,
@@ -60,6 +65,7 @@ impl Lowering<'_> {
         let count = elements.views.len() as i128;
         self.unroll(each.span(), 0..count, |lowering, at| {
             let view = usize::try_from(at).ok().and_then(|at| elements.views.get(at));
+            let at = if elements.counts_down { count - 1 - at } else { at };
             let Some(view) = view else { return };
             lowering.scopes.enter();
             if let Some(element) = element {
@@ -84,10 +90,17 @@ impl Elements {
         let shared = |view: View| View { borrow: view.borrow.map(|_| Borrow::Shared), ..view };
         Elements { views: self.views.into_iter().map(shared).collect(), ..self }
     }
+
+    /// The elements from the last to the first, with the indices that they have.
+    fn reversed(self) -> Elements {
+        let views = self.views.into_iter().rev().collect();
+        Elements { views, counts_down: self.enumerated != self.counts_down, ..self }
+    }
 }
 
+/// Returns true for an iterator: `w.iter()`, and `w.iter().enumerate()`.
 fn is_iterator(expr: &Expr) -> bool {
-    matches!(expr, Expr::MethodCall(call) if call.method != "enumerate")
+    matches!(expr, Expr::MethodCall(_))
 }
 
 /// Returns the name of a pattern, `None` inside for `_`.

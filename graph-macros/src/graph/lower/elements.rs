@@ -9,6 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
 use super::calls::ungrouped;
+use super::structure::reversed;
 use super::{Lower, Lowering, Turn};
 use crate::dims::{Bound, Meaning, turn};
 use crate::graph::place::Place;
@@ -21,23 +22,31 @@ struct Head<'e> {
     element: Option<&'e Ident>,
 }
 
+/// The parts of a loop's head that count down.
+struct Backwards {
+    index: bool,
+    element: bool,
+}
+
 impl Lowering<'_> {
     /// Lowers a loop over the elements of a list; `None` for other loops.
     pub(super) fn elements(&mut self, each: &ExprForLoop) -> Lower<Option<()>> {
-        let (iterated, enumerated) = match ungrouped(&each.expr) {
+        let (iterated, outside) = reversed(&each.expr);
+        let (iterated, enumerated) = match iterated {
             Expr::MethodCall(call) if call.method == "enumerate" && call.args.is_empty() => {
-                (ungrouped(&call.receiver), true)
+                (&*call.receiver, true)
             }
             expr => (expr, false),
         };
+        let (iterated, inside) = if enumerated { reversed(iterated) } else { (iterated, false) };
         let list = match iterated {
             Expr::MethodCall(call)
                 if (call.method == "iter" || call.method == "iter_mut") && call.args.is_empty() =>
             {
                 &*call.receiver
             }
-            Expr::Reference(reference) if !enumerated => &*reference.expr,
-            Expr::Path(_) | Expr::Field(_) if !enumerated => iterated,
+            Expr::Reference(reference) if !(enumerated || outside) => &*reference.expr,
+            Expr::Path(_) | Expr::Field(_) if !(enumerated || outside) => iterated,
             other => return self.other_iterator(other),
         };
         let Some(place) = self.place(list)? else { return Ok(None) };
@@ -48,7 +57,7 @@ impl Lowering<'_> {
                 "write `for layer in &layers` or `for (i, layer) in layers.iter().enumerate()`",
             ));
         };
-        self.element_turns(each, &head, &place);
+        self.element_turns(each, &head, &place, Backwards { index: outside, element: outside != inside });
         Ok(Some(()))
     }
 
@@ -72,7 +81,8 @@ impl Lowering<'_> {
         Err(self.refuse(
             expr,
             "this iterator is not part of the language of graph functions",
-            "loop over `&layers`, `layers.iter().enumerate()` or indices: `for i in 0..layers.len()` and `&layers[i].q`",
+            "loop over `&layers`, `layers.iter().rev()`, `layers.iter().enumerate()` or indices: `for i in 0..layers.len()` \
+             and `&layers[i].q`",
         ))
     }
 
@@ -85,7 +95,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers the body of a loop over a list whose length the build knows, once.
-    fn element_turns(&mut self, each: &ExprForLoop, head: &Head<'_>, place: &Place) {
+    fn element_turns(&mut self, each: &ExprForLoop, head: &Head<'_>, place: &Place, backwards: Backwards) {
         let hi = self.count(&place.expr);
         let (lo, hi) = (self.dim(Bound::constant(0)), self.dim(hi));
         let number = VariableId::new(self.turns.len());
@@ -96,20 +106,25 @@ impl Lowering<'_> {
             let variable = turn(number);
             syn::parse_quote!(#variable)
         };
-        let index = self.bound(&variable);
+        let list = self.substituted(&place.expr);
+        let at = |backwards: bool| -> Expr {
+            if backwards { syn::parse_quote!((#list.len() - 1 - #variable)) } else { variable.clone() }
+        };
+        let (index_value, element_index) = (at(backwards.index), at(backwards.element));
+        let index = self.bound(&element_index);
         let index = self.dim(index);
-        let borrow = match ungrouped(&each.expr) {
+        let borrow = match reversed(&each.expr).0 {
             Expr::Reference(reference) if reference.mutability.is_some() => Borrow::Mutable,
             Expr::MethodCall(call) if call.method == "iter_mut" => Borrow::Mutable,
             _ => Borrow::Shared,
         };
-        let element = place.element(index, &variable);
+        let element = place.element(index, &element_index);
         let element = Place { borrow: Some(borrow), ..element };
         let body = self.items_of(|lowering| {
             lowering.scopes.enter();
             let variables = lowering.variables.len();
             if let Some(index) = head.index.flatten() {
-                lowering.variables.push((index.to_string(), Meaning::Expression(Box::new(variable))));
+                lowering.variables.push((index.to_string(), Meaning::Expression(Box::new(index_value))));
                 lowering.scopes.bind(index, Binding::Number);
             }
             if let Some(name) = head.element {

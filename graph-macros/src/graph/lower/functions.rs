@@ -30,6 +30,14 @@ impl Lowering<'_> {
         attributes: &[Attribute],
     ) -> Lower<()> {
         let text = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        if callee.is_ident(self.function) {
+            return Err(self.refuse(
+                call,
+                &format!("the graph function `{text}` calls itself"),
+                "write a loop: over a list of records that has one for each level, `for level in &levels`, or over a range of \
+                 scalars, `for i in 0..levels`",
+            ));
+        }
         let mut accesses: Vec<(Access, Span)> = Vec::new();
         let CallArguments { arguments, bindings, faulty } = self.call_arguments(call, &text, &mut accesses);
         let id = StatementId::new(self.statements.len());

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
 use cuweave_core::structure::{Part, Step};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, LineColumn, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
@@ -275,19 +275,27 @@ impl<'l> Evaluated<'l> {
 
     /// Returns the expression of an access to a part of an argument.
     pub fn part(&self, access: usize) -> Option<&'l Expr> {
-        self.lowered.part_exprs.get(&self.statement.accesses[access].buffer)
+        let (buffer, at) = (self.statement.accesses[access].buffer, self.spans[access].start());
+        let uses = &self.lowered.part_exprs;
+        let first = || uses.range((buffer, LineColumn { line: 0, column: 0 })..).next();
+        let first = || first().filter(|((other, _), _)| *other == buffer).map(|(_, expr)| expr);
+        uses.get(&(buffer, at)).or_else(first)
     }
 
     /// Returns the `PhantomData` expression of an access's element type.
     fn element_of(&self, access: usize, written: bool) -> TokenStream {
         match self.part(access) {
             Some(part) => {
-                let function = ident(if written { "element_mut" } else { "element" });
+                // All of the path has one span: else rustc points to the attribute.
+                let function =
+                    Ident::new(if written { "element_mut" } else { "element" }, self.spans[access]);
                 quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
             }
             None => {
                 let element = self.element(access);
-                quote!(::core::marker::PhantomData::<#element>)
+                // rustc holds one element type against the other, at the destination.
+                let at = self.spans.last().copied().unwrap_or_else(Span::call_site);
+                quote_spanned!(at=> ::core::marker::PhantomData::<#element>)
             }
         }
     }

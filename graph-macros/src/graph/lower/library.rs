@@ -26,7 +26,7 @@ pub fn lower_call(
     scratch: &[ScratchParameter],
     report: &mut Report,
 ) -> Lowered {
-    let mut lowering = Lowering::new(signature, report);
+    let mut lowering = Lowering::new(name, signature, report);
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let mut views: Vec<(View, Mode, Span)> = Vec::new();

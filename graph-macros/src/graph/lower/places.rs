@@ -2,14 +2,13 @@
 
 use cuweave_core::ir::Origin;
 use cuweave_core::structure::Item;
-use proc_macro2::{Ident, Span};
+use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::visit_mut::VisitMut;
-use syn::{Expr, Member, Type};
+use syn::{Expr, ExprParen, ExprReference, Member, Type};
 
 use super::{Lower, Lowering};
-use crate::dims::{Bound, compact};
+use crate::dims::{Bound, compact, located};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -26,7 +25,7 @@ impl Lowering<'_> {
                     let mut place = (**place).clone();
                     let root = self.argument_names[place.argument].clone();
                     self.mentioned.insert(root);
-                    locate(&mut place.expr, name.span());
+                    place.expr = located(&place.expr, name.span());
                     Some(place)
                 }
                 _ => None,
@@ -76,10 +75,15 @@ impl Lowering<'_> {
                 let name = written(at);
                 let view = self.buffer(name, at.span(), Origin::Part(part), len.clone(), none, None);
                 self.parts_of_arguments.buffers.insert(part, view.buffer);
-                self.parts_of_arguments.exprs.insert(view.buffer, place.expr.clone());
                 view.buffer
             }
         };
+        let mut used = at;
+        while let Expr::Reference(ExprReference { expr, .. }) | Expr::Paren(ExprParen { expr, .. }) = used {
+            used = expr;
+        }
+        let place_of_use = (buffer, used.span().start());
+        self.parts_of_arguments.exprs.insert(place_of_use, place.expr.clone());
         Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
     }
 
@@ -116,7 +120,14 @@ impl Lowering<'_> {
     /// Lowers `let q = &layer.q;` and `let d = layer.d;`, which give a part another name. Returns false for other
     /// expressions.
     pub(super) fn name_part(&mut self, name: &Ident, value: &Expr) -> Lower<bool> {
-        let Some(place) = self.place(value)? else { return Ok(false) };
+        let Some(place) = self.named_part(value)? else { return Ok(false) };
+        self.bind_place(name, place);
+        Ok(true)
+    }
+
+    /// Returns the part that a `let` names, with the borrow of the `let`; `None` for other expressions.
+    pub(super) fn named_part(&mut self, value: &Expr) -> Lower<Option<Place>> {
+        let Some(place) = self.place(value)? else { return Ok(None) };
         let borrow = match value {
             Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
             Expr::Reference(_) => Some(Borrow::Shared),
@@ -126,8 +137,7 @@ impl Lowering<'_> {
             // Checks the scalar's expression, for which the name stands.
             self.substituted(value);
         }
-        self.bind_place(name, Place { borrow, ..place });
-        Ok(true)
+        Ok(Some(Place { borrow, ..place }))
     }
 
     /// Binds a name to a part. The name also stands for the part in expressions.
@@ -137,17 +147,6 @@ impl Lowering<'_> {
         self.variables.push((name.to_string(), meaning));
         self.scopes.bind(name, Binding::Part(std::rc::Rc::new(place)));
     }
-}
-
-/// Moves the spans of a part's expression to its use, so that messages point there.
-fn locate(expr: &mut Expr, span: Span) {
-    struct Locate(Span);
-    impl VisitMut for Locate {
-        fn visit_ident_mut(&mut self, name: &mut Ident) {
-            name.set_span(name.span().located_at(self.0));
-        }
-    }
-    Locate(span).visit_expr_mut(expr);
 }
 
 /// Returns the text of a part as written, without the borrow.

@@ -169,6 +169,11 @@ fn method(call: &ExprMethodCall) -> Refused {
         }
         "fill" => refused("a method call is", "write `fill(&mut b, value);`"),
         "swap" => refused("a method call is", "write `swap(&mut a, &mut b);`"),
+        "push" => refused(
+            "a method call is",
+            "each allocation has a name of its own; take buffers by the number as a slice, `&[&mut [T; len]]`, or as a field of \
+             the records of one, `&[Layer<'_>]`",
+        ),
         "split_at" => refused("`split_at` is", "write `let (lo, hi) = x.split_at_mut(k);`"),
         _ => refused("a method call is", STATEMENTS),
     }

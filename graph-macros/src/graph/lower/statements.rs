@@ -8,11 +8,12 @@ use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt, Type};
 
 use super::calls::ungrouped;
 use super::refused::{self, Refused};
-use super::structure::is_scalar;
+use super::structure::reversed;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
 use crate::dims::{Meaning, constant};
 use crate::graph::attributes::Attributes;
+use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
 
@@ -208,6 +209,7 @@ impl Lowering<'_> {
             }
             Pat::Type(typed)
                 if matches!(&*init.expr, Expr::Field(_) | Expr::Index(_))
+                    && !self.gives_a_scalar(&init.expr)
                     && pattern_name(&typed.pat).is_some() =>
             {
                 let name = pattern_name(&typed.pat).cloned();
@@ -218,16 +220,14 @@ impl Lowering<'_> {
                 }
             }
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) {
+                if self.gives_a_scalar(&init.expr) || self.configures(&init.expr) {
                     self.no_after(&local.attrs);
                     self.scalar(&name.ident, &init.expr);
                     return Ok(());
                 }
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
-            Pat::Type(typed)
-                if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) || is_number(&typed.ty) =>
-            {
+            Pat::Type(typed) if self.gives_a_scalar(&init.expr) || is_number(&typed.ty) => {
                 match pattern_name(&typed.pat) {
                     Some(name) => {
                         self.no_after(&local.attrs);
@@ -237,7 +237,7 @@ impl Lowering<'_> {
                     None => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
             }
-            Pat::Wild(_) if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) => {
+            Pat::Wild(_) if self.gives_a_scalar(&init.expr) => {
                 self.no_after(&local.attrs);
                 let value = self.substituted(&init.expr);
                 self.typed.push(value);
@@ -253,21 +253,54 @@ impl Lowering<'_> {
                         self.no_after(&local.attrs);
                         self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
                     }
+                    (Some(names), Expr::Tuple(values)) if names.len() == values.elems.len() => {
+                        self.no_after(&local.attrs);
+                        self.named_together(names, values.elems.iter(), local)
+                    }
                     (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
                         let Expr::Path(path) = &*call.func else { return Ok(()) };
                         let attributes = [local.attrs.as_slice(), &call.attrs].concat();
                         self.call_function(call, &path.path, names, &attributes)
                     }
-                    _ => Err(self.not_in_language(
-                        local,
-                        "this pattern is",
-                        &["several names are bound by `split_at_mut` and by calls of graph functions".into()],
-                    )),
+                    _ => Err(self.no_pattern(local)),
                 }
             }
             Pat::Type(_) => Err(self.not_in_language(local, refused::TYPED.what, &[])),
             _ => Err(self.not_in_language(local, "this pattern is", &[])),
         }
+    }
+
+    fn no_pattern(&mut self, local: &Local) -> Reported {
+        let note = "several names are bound by tuples of scalars and parts of arguments, by `split_at_mut` and by calls of graph \
+                    functions";
+        self.not_in_language(local, "this pattern is", &[note.into()])
+    }
+
+    /// `let (fine, coarse) = (levels[i], levels[i + 1]);`: names for parts of arguments, scalars and configurations, which do not
+    /// see each other.
+    fn named_together<'e>(
+        &mut self,
+        names: &[Option<Ident>],
+        values: impl Iterator<Item = &'e Expr>,
+        local: &Local,
+    ) -> Lower<()> {
+        let mut meanings: Vec<Result<Place, Expr>> = Vec::new();
+        for value in values {
+            meanings.push(match self.named_part(value)? {
+                Some(place) => Ok(place),
+                None if self.gives_a_scalar(value) || self.configures(value) => Err(self.substituted(value)),
+                None => return Err(self.no_pattern(local)),
+            });
+        }
+        for (name, meaning) in names.iter().zip(meanings) {
+            match (name, meaning) {
+                (Some(name), Ok(place)) => self.bind_place(name, place),
+                (Some(name), Err(value)) => self.stands_for_scalar(name, &value),
+                (None, Ok(_)) => {}
+                (None, Err(value)) => self.typed.push(value),
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn split(&mut self, names: [Option<&Ident>; 2], receiver: &Expr, at: &Expr) -> Lower<()> {
@@ -393,10 +426,12 @@ impl Lowering<'_> {
             Pat::Wild(_) => None,
             _ => return Err(self.not_in_language(&each.pat, refused::EACH.what, &[])),
         };
-        let Some((from, to)) = self.literal_range(&each.expr) else {
+        let (range, backwards) = reversed(&each.expr);
+        let Some((from, to)) = self.literal_range(range) else {
             return self.turns(each, variable);
         };
         self.unroll(each.span(), from..to, |lowering, value| {
+            let value = if backwards { from + (to - 1 - value) } else { value };
             if let Some(variable) = variable {
                 lowering.variables.push((variable.to_string(), Meaning::Number(value)));
             }

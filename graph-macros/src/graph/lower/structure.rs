@@ -18,7 +18,8 @@ use crate::graph::scope::{Binding, View};
 impl Lowering<'_> {
     /// Lowers a loop over a range of scalars: its body once, with a variable.
     pub(super) fn turns(&mut self, each: &ExprForLoop, variable: Option<&Ident>) -> Lower<()> {
-        let Some((start, end)) = scalar_range(&each.expr) else {
+        let (range, backwards) = reversed(&each.expr);
+        let Some((start, end)) = scalar_range(range) else {
             return Err(self.refuse(
                 &each.expr,
                 "a loop runs over a range of integers or an array of buffers",
@@ -37,7 +38,12 @@ impl Lowering<'_> {
         self.turns.push(Turn { range: syn::parse_quote!((#from)..(#to)), name: name.clone() });
         self.structured = true;
         let stands_for = turn(number);
-        self.variables.push((name, Meaning::Expression(Box::new(syn::parse_quote!(#stands_for)))));
+        let stands_for: Expr = match (backwards, end.1) {
+            (false, _) => syn::parse_quote!(#stands_for),
+            (true, false) => syn::parse_quote!(((#from) + ((#to) - 1 - #stands_for))),
+            (true, true) => syn::parse_quote!(((#from) + ((#to) - #stands_for))),
+        };
+        self.variables.push((name, Meaning::Expression(Box::new(stands_for))));
         let body = self.items_of(|lowering| lowering.block_with(variable, &each.body.stmts));
         self.variables.pop();
         let line = each.span().start().line as u32;
@@ -206,7 +212,8 @@ impl Lowering<'_> {
         Err(self.refuse(
             at,
             "the two allocations are not of one length and one element type",
-            "allocate both with the same expression",
+            "allocate both with the same expression: the length of the longest, of which launches take ranges, `&h[..n]`; or keep \
+             buffers of several lengths in records",
         ))
     }
 
@@ -218,6 +225,11 @@ impl Lowering<'_> {
     /// Lowers `let dim = heads * head_dim;`: the name stands for the expression of scalars.
     pub(super) fn scalar(&mut self, name: &Ident, value: &Expr) {
         let value = self.substituted(value);
+        self.stands_for_scalar(name, &value);
+    }
+
+    /// Binds a name to an expression of scalars in which names are substituted already.
+    pub(super) fn stands_for_scalar(&mut self, name: &Ident, value: &Expr) {
         self.variables.push((name.to_string(), Meaning::Expression(Box::new(syn::parse_quote!((#value))))));
         self.scopes.bind(name, Binding::Number);
     }
@@ -229,6 +241,38 @@ impl Lowering<'_> {
         self.typed.push(typed.clone());
         self.variables.push((name.to_string(), Meaning::Expression(Box::new(typed))));
         self.scopes.bind(name, Binding::Number);
+    }
+
+    /// Returns true for an expression that gives a scalar: by its form, or as the name or a part of one.
+    pub(super) fn gives_a_scalar(&self, expr: &Expr) -> bool {
+        let mut whole = expr;
+        while let Expr::Field(syn::ExprField { base: inner, .. })
+        | Expr::Index(syn::ExprIndex { expr: inner, .. }) = ungrouped(whole)
+        {
+            whole = inner;
+        }
+        is_scalar(expr) || self.names_a_scalar(ungrouped(whole))
+    }
+
+    /// Returns true for an expression that is a launch configuration, or a part of one: `(grid, block)`, `per_item(n)`.
+    pub(super) fn configures(&self, expr: &Expr) -> bool {
+        match ungrouped(expr) {
+            Expr::Tuple(tuple) => {
+                let part = |part: &Expr| self.gives_a_scalar(part) || self.configures(part);
+                !tuple.elems.is_empty() && tuple.elems.iter().all(part)
+            }
+            Expr::Call(call) => match ungrouped(&call.func) {
+                Expr::Path(path) => {
+                    let configures = |name: &Ident| name == "per_item" || name == "LaunchConfig";
+                    path.path.segments.iter().any(|segment| configures(&segment.ident))
+                }
+                _ => false,
+            },
+            Expr::Struct(literal) => {
+                literal.path.segments.last().is_some_and(|last| last.ident == "LaunchConfig")
+            }
+            _ => false,
+        }
     }
 
     /// Returns true for the name of a scalar.
@@ -360,11 +404,24 @@ fn loop_help(over: &Expr) -> &'static str {
         _ => String::new(),
     };
     match method.as_str() {
-        "rev" => "count upwards, and use `n - 1 - i` in the body",
+        "rev" => "write `for i in (0..n).rev()` or `for layer in layers.iter().rev()`",
         "step_by" => "count the steps, as in `for i in 0..n / 4`, and use `i * 4` in the body",
         _ => {
             "write `for i in 0..4`, or `for i in 0..n` with a scalar, and `x[i]` or `&x[i * d..(i + 1) * d]` in the body"
         }
+    }
+}
+
+/// Returns the iterated expression of a loop without its `.rev()`, and true if it has one.
+pub(super) fn reversed(over: &Expr) -> (&Expr, bool) {
+    match over {
+        Expr::Paren(inner) => reversed(&inner.expr),
+        Expr::Group(inner) => reversed(&inner.expr),
+        Expr::MethodCall(call) if call.method == "rev" && call.args.is_empty() => {
+            let (inner, backwards) = reversed(&call.receiver);
+            (inner, !backwards)
+        }
+        inner => (inner, false),
     }
 }
 

@@ -6,6 +6,7 @@
 #![allow(non_snake_case)]
 
 mod attributes;
+mod conditional;
 mod context;
 mod copy;
 mod edges;
@@ -24,6 +25,7 @@ mod stream;
 mod symbols;
 
 pub use attributes::*;
+pub use conditional::*;
 pub use context::*;
 pub use copy::*;
 pub use edges::*;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_uint;
 
+use super::conditional;
 use super::launch::parameters;
 use crate::base::log;
 use crate::base::pointer::{put, take, take_all};
@@ -132,15 +133,18 @@ fn add_any(
         }
         return put(node, state.add_child(graph, dependencies, p.graph, p.ownership == 1)?);
     }
+    if p.kind == NODE_CONDITIONAL {
+        let mut inner: CUDA_CONDITIONAL_NODE_PARAMS = body(&p)?;
+        let made = conditional::add(&mut state, graph, dependencies, &mut inner)?;
+        put(params, with_body(p, inner))?;
+        return put(node, made);
+    }
     let op = any_op(&state, &p)?;
     let made = state.add_node(graph, dependencies, op)?;
     if p.kind == NODE_MEM_ALLOC {
         let mut inner: CUDA_MEM_ALLOC_NODE_PARAMS = body(&p)?;
         inner.dptr = address(&state, made)?;
-        let mut p = p;
-        // SAFETY: the body has room for the parameters of every kind.
-        unsafe { p.body.as_mut_ptr().cast::<CUDA_MEM_ALLOC_NODE_PARAMS>().write(inner) };
-        put(params, p)?;
+        put(params, with_body(p, inner))?;
     }
     put(node, made)
 }
@@ -150,7 +154,15 @@ fn body<T: std::marker::Copy>(p: &CUgraphNodeParams) -> Result<T> {
     take(p.body.as_ptr().cast::<T>())
 }
 
-/// Returns the work that parameters of any kind but a child graph describe.
+/// Returns parameters with those of one kind in their body.
+fn with_body<T>(mut p: CUgraphNodeParams, inner: T) -> CUgraphNodeParams {
+    const { assert!(size_of::<T>() <= size_of::<[u64; 29]>()) };
+    // SAFETY: the body has room for them.
+    unsafe { p.body.as_mut_ptr().cast::<T>().write(inner) };
+    p
+}
+
+/// Returns the work that parameters of any kind but a child graph and a conditional node describe.
 pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
     match p.kind {
         NODE_KERNEL => kernel_op(state, &body(p)?),
@@ -171,6 +183,9 @@ pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
         NODE_EVENT_RECORD => event(state, body(p)?).map(Op::Record),
         NODE_MEM_ALLOC => alloc_op(state, &body(p)?),
         NODE_MEM_FREE => Ok(Op::Free(body(p)?)),
+        NODE_CONDITIONAL => {
+            Err(log::say(Status::NOT_SUPPORTED, "the parameters of a conditional node do not change"))
+        }
         kind if kind <= 18 => {
             crate::base::console::say_once(format!("graph nodes of type {kind} are not simulated"));
             Err(Status::NOT_SUPPORTED)

@@ -160,7 +160,9 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
         for (&user, &member) in nodes.iter().zip(&members) {
             let node = state.node(user)?;
             let count = node.members.as_ref().map_or(0, |members| members.notes.len());
-            if node.graph != graph || member != WHOLE && member as usize >= count {
+            if !state.around(node.graph).any(|outer| outer == graph)
+                || member != WHOLE && member as usize >= count
+            {
                 return Err(Status::INVALID_VALUE);
             }
         }
@@ -168,7 +170,8 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
         buffer.address.checked_add(buffer.bytes).ok_or(Status::INVALID_VALUE)?;
         let planned = buffer.flags & PLANNED != 0;
         let (address, bytes) = (buffer.address, buffer.bytes);
-        state.graph_mut(graph)?.buffers.push(Buffer { note, address, bytes, planned, users });
+        let number = state.id();
+        state.graph_mut(graph)?.buffers.push(Buffer { note, address, bytes, planned, number, users });
         Ok(())
     })
 }

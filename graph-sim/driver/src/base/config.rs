@@ -31,6 +31,8 @@ pub struct Config {
     pub initialised: bool,
     /// The most instructions that one thread may run.
     pub instructions: u64,
+    /// The most turns that the loops of one launch may make, all together.
+    pub turns: u64,
 }
 
 /// The default devices.
@@ -79,6 +81,7 @@ pub fn config() -> &'static Config {
         reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
         initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),
         instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
+        turns: variable("CUWEAVE_SIM_TURNS", 1 << 20, |text| text.parse().ok()),
     })
 }
 

@@ -20,9 +20,10 @@ static ON: AtomicBool = AtomicBool::new(false);
 static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
 
 /// The calls whose first argument points to the handle or address that they create.
-const MAKERS: [&str; 14] = [
+const MAKERS: [&str; 15] = [
     "cuCtxGetCurrent",
     "cuEventCreate",
+    "cuGraphConditionalHandleCreate",
     "cuGraphCreate",
     "cuGraphInstantiateWithFlags",
     "cuGraphInstantiateWithParams",

@@ -20,6 +20,7 @@ pub type CUgraphNode = u64;
 pub type CUgraphExec = u64;
 pub type CUmemoryPool = u64;
 pub type CUuserObject = u64;
+pub type CUgraphConditionalHandle = u64;
 pub type CUhostFn = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
 
@@ -33,6 +34,13 @@ pub const NODE_WAIT_EVENT: u32 = 6;
 pub const NODE_EVENT_RECORD: u32 = 7;
 pub const NODE_MEM_ALLOC: u32 = 10;
 pub const NODE_MEM_FREE: u32 = 11;
+pub const NODE_CONDITIONAL: u32 = 13;
+
+pub const CONDITIONAL_IF: u32 = 0;
+pub const CONDITIONAL_WHILE: u32 = 1;
+pub const CONDITIONAL_SWITCH: u32 = 2;
+
+pub const CONDITIONAL_ASSIGN_DEFAULT: u32 = 1;
 
 pub const MEMORY_HOST: u32 = 1;
 pub const MEMORY_DEVICE: u32 = 2;
@@ -222,6 +230,16 @@ pub struct CUDA_CHILD_GRAPH_NODE_PARAMS {
     pub ownership: c_int,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_CONDITIONAL_NODE_PARAMS {
+    pub handle: CUgraphConditionalHandle,
+    pub kind: c_uint,
+    pub size: c_uint,
+    pub phGraph_out: *const CUgraph,
+    pub ctx: CUcontext,
+}
+
 /// `CUgraphNodeParams`: the kind, then a union of 29 words, each kind's struct at its start.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -292,6 +310,7 @@ mod tests {
         assert_eq!(size_of::<CUDA_MEMCPY3D>(), 200);
         assert_eq!(size_of::<CUDA_MEMCPY_NODE_PARAMS>(), 216);
         assert_eq!(size_of::<CUDA_MEMSET_NODE_PARAMS>(), 40);
+        assert_eq!(size_of::<CUDA_CONDITIONAL_NODE_PARAMS>(), 32);
         assert_eq!(size_of::<CUgraphNodeParams>(), 256);
         assert_eq!(size_of::<CUgraphEdgeData>(), 8);
         assert_eq!(size_of::<CUDA_GRAPH_INSTANTIATE_PARAMS>(), 32);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::Order;
+use super::past::Past;
 use super::points::Phase;
 use super::users::{Users, overlaps};
 use crate::base::report::Report;
@@ -48,6 +49,8 @@ pub struct Checker<'a> {
     pub(super) begun: Vec<bool>,
     /// Allocations with planned buffers inside, from and to.
     pub(super) arenas: Vec<(u64, u64)>,
+    /// The actors of earlier turns.
+    pub(super) past: Past,
     /// The findings.
     pub reports: Vec<Report>,
 }
@@ -66,6 +69,7 @@ impl<'a> Checker<'a> {
             users,
             begun: vec![false; shape.buffers.len()],
             arenas,
+            past: Past::default(),
             reports: overlaps(shape, names),
         }
     }
@@ -112,20 +116,22 @@ impl<'a> Checker<'a> {
         flags: u8,
         place: &dyn Fn(u64) -> String,
     ) {
+        self.note_touched(start, end);
         self.cut(start);
         self.cut(end);
+        // The walk over the cells borrows them.
+        let mut cells = std::mem::take(&mut self.cells);
         let mut conflicts: Vec<(usize, u8, u64, u64)> = Vec::new();
-        let (order, actors) = (&self.order, &self.shape.actors);
         let mut gaps = Vec::new();
         let mut at = start;
-        for (&from, cell) in self.cells.range_mut(start..end) {
+        for (&from, cell) in cells.range_mut(start..end) {
             if at < from {
                 gaps.push((at, from));
             }
             at = cell.end;
             let unordered = |other: usize| {
-                let (first, second) = (actors.node(other), actors.node(node));
-                other != node && (first == second || !order.before(first, second, phase))
+                let (first, second) = (self.node_of(other), self.node_of(node));
+                other != node && (first == second || !self.order.before(first, second, phase))
             };
             let mut conflict = |other, how| conflicts.push((other, how, from, cell.end));
             if let Some(life) = cell.life.filter(|&life| unordered(life)) {
@@ -167,6 +173,7 @@ impl<'a> Checker<'a> {
         if at < end {
             gaps.push((at, end));
         }
+        self.cells = cells;
         for (from, end) in gaps {
             let mut cell = Cell::untouched(end);
             match flags {
@@ -215,8 +222,8 @@ impl<'a> Checker<'a> {
         if !self.reported.insert(pair) {
             return;
         }
-        let (a, b) = ((self.names)(first.0), (self.names)(second.0));
-        let buffer = self.users.buffer_at(second.0, from).unwrap_or_else(|| place(from));
+        let (a, b) = (self.name(first.0), self.name(second.0));
+        let buffer = self.users.buffer_at(self.origin(second.0), from).unwrap_or_else(|| place(from));
         let (does, too) = (access_word(first.1), access_word(second.1));
         let use_of = |user: &str, does: &str, life: &str| {
             format!(
@@ -326,7 +333,7 @@ mod tests {
                 .map(|(&(address, bytes), picks)| {
                     let note = crate::base::note::Note::default();
                     let users = picks.iter().map(|pick| pick.index(program.len())).collect();
-                    (crate::state::graph::Buffer { note, address, bytes, planned: true, users: Vec::new() }, users)
+                    (crate::state::graph::Buffer { note, address, bytes, planned: true, number: 0, users: Vec::new() }, users)
                 })
                 .collect();
             let shape = Shape::of(predecessors, buffers);

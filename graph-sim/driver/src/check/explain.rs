@@ -55,12 +55,19 @@ impl Checker<'_> {
 
     /// Explains why nodes are not ordered; `pre_wait` is true if one of them touched the bytes before its wait.
     pub(super) fn why_unordered(&self, a: usize, b: usize, pre_wait: bool) -> String {
-        let (a, b) = (self.shape.actors.node(a), self.shape.actors.node(b));
+        let inner = (self.shape.actors.node(self.origin(a)), self.shape.actors.node(self.origin(b)));
+        let (a, b) = (self.node_of(a), self.node_of(b));
         if a == b {
             return "they are launches in one node".to_owned();
         }
         let edges = self.shape.precedence();
         if !edges.before(a, b) && !edges.before(b, a) {
+            // No edge crosses the border of a body.
+            let (outer, other) = self.shape.scopes.in_common(inner.0, inner.1);
+            if (outer, other) != inner {
+                let (outer, other) = ((self.names)(outer), (self.names)(other));
+                return format!("an edge from node {outer} to node {other}, or back, is missing");
+            }
             return "an edge from one to the other is missing".to_owned();
         }
         if pre_wait {

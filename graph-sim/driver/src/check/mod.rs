@@ -11,13 +11,18 @@
 //! Each member of a batched node is checked by itself, as an actor beside the others:
 //! no path orders them.
 //!
+//! Bodies of conditional nodes are nodes among the others, between the entry and the exit of theirs. A body may run several
+//! times in a launch; see `turns`.
+//!
 //! Buffers that the program described are checked in addition; see `plan`.
 
 mod checker;
 mod explain;
 mod order;
+mod past;
 mod plan;
 mod points;
+mod turns;
 mod users;
 
 pub use checker::Checker;

@@ -86,12 +86,15 @@ impl Checker<'_> {
         let stranger =
             before.into_iter().chain(inside).filter(|(_, cell)| !cell.fresh).find_map(|(at, cell)| {
                 let mut writers = cell.atomics.iter().copied().chain(cell.writer);
-                let stranger = writers.find(|writer| *writer != node && !users.contains(writer))?;
+                let stranger = writers.find(|&writer| {
+                    let writer = self.origin(writer);
+                    writer != node && !users.contains(&writer)
+                })?;
                 Some((stranger, (*at).max(from)))
             });
         let Some((stranger, at)) = stranger else { return };
         if self.reported.insert((stranger.min(node), stranger.max(node))) {
-            let (name, other) = ((self.names)(node), (self.names)(stranger));
+            let (name, other) = (self.name(node), self.name(stranger));
             let text = format!(
                 "node {name} reads buffer {} at {at:#x}, where node {other} wrote while the buffer was in use",
                 buffer.note.describe(),

@@ -31,6 +31,17 @@ impl Points {
         Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
     }
 
+    /// The number of rows so far.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Forgets the points of nodes that may start again, and the rows since there were so many.
+    pub fn forget(&mut self, nodes: std::ops::Range<usize>, rows: usize) {
+        self.at[nodes].fill([0; 3]);
+        self.rows.truncate(rows);
+    }
+
     fn row(&mut self) -> u32 {
         let row = self.rows.len() / self.words.max(1);
         self.rows.resize(self.rows.len() + self.words, 0);

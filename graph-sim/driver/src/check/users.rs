@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::report::Report;
 use crate::base::status::Status;
 use crate::state::exec::Shape;
+use crate::state::scopes::Branch;
 
 /// The buffers that the program described, by the nodes that use them.
 pub struct Users<'a> {
@@ -38,31 +39,37 @@ impl<'a> Users<'a> {
 /// The maximum number of reported pairs of a plan, since a wrong plan is often wrong in many places.
 const MOST: usize = 10;
 
+/// Returns true if a user of one buffer ends before a user of another begins, or if the two exclude each other. Each comes
+/// with the scope of its buffer, which is in use during the whole of a loop inside of that scope.
+fn over_before(shape: &Shape, (a, a_scope): (usize, usize), (b, b_scope): (usize, usize)) -> bool {
+    let (a, b) = (shape.actors.node(a), shape.actors.node(b));
+    let (around_a, around_b) =
+        (shape.scopes.outermost_loop(a, a_scope), shape.scopes.outermost_loop(b, b_scope));
+    let (end, begin) = (around_a.map_or(a, Branch::exit), around_b.unwrap_or(b));
+    shape.precedence().before(end, begin) || shape.scopes.exclude(around_a.unwrap_or(a), begin)
+}
+
 /// Returns reports about planned buffers that share bytes without an order between their users.
 pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
-    let mut planned: Vec<_> = shape
-        .buffers
-        .iter()
-        .filter(|(buffer, users)| buffer.planned && buffer.bytes > 0 && !users.is_empty())
+    let buffers = shape.buffers.iter().zip(&shape.scopes.buffers);
+    let mut planned: Vec<_> = buffers
+        .map(|((buffer, users), &scope)| (buffer, users, scope))
+        .filter(|(buffer, users, _)| buffer.planned && buffer.bytes > 0 && !users.is_empty())
         .collect();
     if planned.len() < 2 {
         return Vec::new();
     }
-    planned.sort_by_key(|(buffer, _)| buffer.address);
-    let precedence = shape.precedence();
+    planned.sort_by_key(|(buffer, ..)| buffer.address);
     let mut reports = Vec::new();
-    for (at, (first, users)) in planned.iter().enumerate() {
+    for (at, (first, users, scope)) in planned.iter().enumerate() {
         let end = first.address + first.bytes;
-        for (second, others) in planned[at + 1..].iter().take_while(|(second, _)| second.address < end) {
-            let unordered = |before: &[usize], behind: &[usize]| {
-                let pairs = before.iter().flat_map(|&a| behind.iter().map(move |&b| (a, b)));
-                pairs
-                    .into_iter()
-                    .find(|&(a, b)| !precedence.before(shape.actors.node(a), shape.actors.node(b)))
+        for (second, others, other) in planned[at + 1..].iter().take_while(|next| next.0.address < end) {
+            let unordered = |before: (&[usize], usize), behind: (&[usize], usize)| {
+                let pairs = before.0.iter().flat_map(|&a| behind.0.iter().map(move |&b| (a, b)));
+                pairs.into_iter().find(|&(a, b)| !over_before(shape, (a, before.1), (b, behind.1)))
             };
-            let (Some(_), Some(pair)) = (unordered(others, users), unordered(users, others)) else {
-                continue;
-            };
+            let (one, two) = ((&users[..], *scope), (&others[..], *other));
+            let (Some(_), Some(pair)) = (unordered(two, one), unordered(one, two)) else { continue };
             let (from, to) = (second.address, end.min(second.address + second.bytes));
             let (a, b) = (names(pair.0), names(pair.1));
             let text = format!(

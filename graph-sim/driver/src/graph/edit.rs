@@ -27,7 +27,12 @@ impl State {
         })
     }
 
-    fn check_dependencies(&self, graph: u64, dependencies: &Dependencies, to: Option<&Op>) -> Result {
+    pub(super) fn check_dependencies(
+        &self,
+        graph: u64,
+        dependencies: &Dependencies,
+        to: Option<&Op>,
+    ) -> Result {
         let mut seen = BTreeSet::new();
         for &(node, data) in dependencies {
             let entry = self.node(node)?;
@@ -141,9 +146,7 @@ impl State {
                 if is(&node.op) {
                     return true;
                 }
-                if let Op::Child(child) = node.op {
-                    graphs.push(child);
-                }
+                graphs.extend(node.op.graphs());
             }
         }
         false
@@ -225,9 +228,10 @@ impl State {
             }
         }
         self.graph_mut(graph)?.nodes.retain(|&other| other != node);
-        if let Op::Child(child) = entry.op {
-            self.remove_graph(child);
+        if let Op::Conditional(conditional) = &entry.op {
+            self.release_handle(conditional.handle);
         }
+        entry.op.graphs().iter().for_each(|&inner| self.remove_graph(inner));
         Ok(())
     }
 
@@ -235,6 +239,9 @@ impl State {
     pub fn clone_graph(&mut self, graph: u64) -> Result<u64> {
         if self.has_memory(graph) {
             return Err(log::say(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
+        }
+        if self.has_conditionals(graph) {
+            return Err(log::say(Status::NOT_SUPPORTED, "a graph with conditional nodes cannot be cloned"));
         }
         let top = self.create_graph();
         let mut work = vec![(graph, top)];
@@ -313,6 +320,10 @@ impl State {
             let what = "a graph with memory nodes can only be moved into a child node";
             return Err(log::say(Status::NOT_SUPPORTED, what));
         }
+        if self.has_conditionals(child) {
+            let what = "a graph with conditional nodes cannot be a child";
+            return Err(log::say(Status::NOT_SUPPORTED, what));
+        }
         let inner = if moved { child } else { self.clone_graph(child)? };
         let node = self.add_node(graph, dependencies, Op::Child(inner))?;
         let owner = if moved { Owner::Moved(node) } else { Owner::Cloned(node) };
@@ -335,19 +346,22 @@ impl State {
         while let Some(graph) = work.pop() {
             let Some(entry) = self.graphs.remove(graph) else { continue };
             for node in entry.nodes {
-                match self.nodes.remove(node).map(|node| node.op) {
-                    Some(Op::Child(child)) => work.push(child),
-                    Some(Op::Free(address)) => {
+                let Some(op) = self.nodes.remove(node).map(|node| node.op) else { continue };
+                work.extend(op.graphs());
+                match op {
+                    Op::Free(address) => {
                         for (_, other) in self.graphs.iter_mut() {
                             if other.place.can_free_elsewhere(address) {
                                 other.place.free_elsewhere(address, false);
                             }
                         }
                     }
+                    Op::Conditional(conditional) => self.release_handle(conditional.handle),
                     _ => {}
                 }
             }
             entry.place.ranges().iter().for_each(|&start| self.memory.release(start));
+            self.remove_handles(graph);
             for (object, count) in entry.objects {
                 self.drop_references(object, count);
             }

@@ -1,7 +1,7 @@
 //! Instances of graphs: a flat copy of the nodes, children's included, that launches run and updates change.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::base::log;
 use crate::base::status::{Result, Status};
@@ -9,11 +9,10 @@ use crate::base::types::{
     INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY, INSTANTIATE_UPLOAD,
 };
 use crate::state::State;
-use crate::state::exec::{Exec, ExecNode, Shape};
-use crate::state::graph::{Buffer, Owner, PROGRAMMATIC};
-use crate::state::members::{Actors, Members};
+use crate::state::exec::{Exec, ExecNode};
+use crate::state::graph::Owner;
+use crate::state::members::Members;
 use crate::state::op::Op;
-use crate::state::schedule;
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,9 +44,10 @@ impl ExecNode {
 /// A failed instantiation: the error, the `CUgraphInstantiateResult`, and the node.
 pub struct Refusal(pub Status, pub u32, pub u64);
 
-const RESULT_ERROR: u32 = 1;
-const RESULT_STRUCTURE: u32 = 2;
-const RESULT_OPERATION: u32 = 3;
+pub(super) const RESULT_ERROR: u32 = 1;
+pub(super) const RESULT_STRUCTURE: u32 = 2;
+pub(super) const RESULT_OPERATION: u32 = 3;
+pub(super) const RESULT_UNUSED_HANDLE: u32 = 5;
 
 impl State {
     /// Instantiates a graph.
@@ -68,13 +68,20 @@ impl State {
             return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
         }
         if entry.owner != Owner::Program {
-            return refuse(Status::INVALID_VALUE, "a child graph cannot be instantiated by itself");
+            let what = "a child graph, or a body, cannot be instantiated by itself";
+            return refuse(Status::INVALID_VALUE, what);
         }
         if entry.execs > 0 && self.has_memory(graph) {
             let what = "a graph with memory nodes can have one instance at a time";
             return refuse(Status::NOT_SUPPORTED, what);
         }
-        let (nodes, shape) = self.flatten(graph)?;
+        if entry.execs > 0 && self.has_conditionals(graph) {
+            let what = "a graph with conditional nodes can have one instance at a time";
+            return refuse(Status::NOT_SUPPORTED, what);
+        }
+        let (nodes, shape, conditions) = self.flatten(graph)?;
+        self.check_handles(graph)?;
+        self.check_bodies(&nodes, &shape, &conditions)?;
         let ranges = self.ranges_of(graph);
         ranges.iter().for_each(|&start| self.memory.hold(start));
         let objects = self.graph(graph).map_or(Vec::new(), |graph| graph.objects.clone());
@@ -88,8 +95,10 @@ impl State {
         }
         let id = self.id();
         let salt = nodes.len() as u64;
-        let shape = Arc::new(shape);
-        Ok(self.execs.insert(Exec { graph, flags, nodes, shape, ranges, launches: 0, salt, objects, id }))
+        let (shape, conditions) = (Arc::new(shape), Arc::new(conditions));
+        let launches = 0;
+        let exec = Exec { graph, flags, nodes, shape, conditions, ranges, launches, salt, objects, id };
+        Ok(self.execs.insert(exec))
     }
 
     fn ranges_of(&self, graph: u64) -> Vec<u64> {
@@ -99,110 +108,9 @@ impl State {
             let Some(entry) = self.graphs.get(graph) else { continue };
             ranges.extend_from_slice(entry.place.ranges());
             let ops = entry.nodes.iter().filter_map(|&node| self.nodes.get(node));
-            work.extend(
-                ops.filter_map(|node| if let Op::Child(child) = node.op { Some(child) } else { None }),
-            );
+            work.extend(ops.flat_map(|node| node.op.graphs()));
         }
         ranges
-    }
-
-    /// Returns the nodes of a graph and of its child graphs. A child node becomes an empty entry node before its graph's
-    /// roots and an empty exit node after its leaves.
-    fn flatten(&self, top: u64) -> std::result::Result<(Vec<ExecNode>, Shape), Refusal> {
-        let wrong = || Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0);
-        let mut nodes: Vec<ExecNode> = Vec::new();
-        let mut predecessors: Vec<Vec<usize>> = Vec::new();
-        let mut full: Vec<Vec<usize>> = Vec::new();
-        let mut programmatic: Vec<Vec<usize>> = Vec::new();
-        let (mut index, mut children) = (BTreeMap::new(), BTreeMap::new());
-        let mut buffers: Vec<Buffer> = Vec::new();
-        // The exit node of each child node. The dependents of the child wait for it.
-        let mut exits: BTreeMap<u64, usize> = BTreeMap::new();
-        // Graphs with their entry and exit nodes.
-        let mut work = vec![(top, None::<(usize, usize)>)];
-        while let Some((graph, marks)) = work.pop() {
-            let entry = self.graph(graph).map_err(|_| wrong())?;
-            buffers.extend_from_slice(&entry.buffers);
-            let first = nodes.len();
-            for &handle in &entry.nodes {
-                let node = self.node(handle).map_err(|_| wrong())?;
-                let mut push = |op: Op| {
-                    let (note, members, local) = (node.note.clone(), node.members.clone(), node.local);
-                    nodes.push(ExecNode { node: handle, op, enabled: true, note, members, local });
-                    predecessors.push(Vec::new());
-                    full.push(Vec::new());
-                    programmatic.push(Vec::new());
-                    nodes.len() - 1
-                };
-                match node.op {
-                    Op::Child(child) => {
-                        let (entry, exit) = (push(Op::Empty), push(Op::Empty));
-                        index.insert(handle, entry);
-                        exits.insert(handle, exit);
-                        children.insert(handle, child);
-                        work.push((child, Some((entry, exit))));
-                    }
-                    ref op => {
-                        let op = op.clone();
-                        let at = push(op);
-                        index.insert(handle, at);
-                    }
-                }
-            }
-            let last = nodes.len();
-            for &handle in &entry.nodes {
-                let node = self.node(handle).map_err(|_| wrong())?;
-                let at = index[&handle];
-                for (before, data) in &node.dependencies {
-                    let before =
-                        exits.get(before).or_else(|| index.get(before)).copied().ok_or_else(wrong)?;
-                    predecessors[at].push(before);
-                    let kind = match data.kind {
-                        PROGRAMMATIC => &mut programmatic,
-                        _ => &mut full,
-                    };
-                    kind[at].push(before);
-                }
-                if let (Some((mark, _)), true) = (marks, node.dependencies.is_empty()) {
-                    predecessors[at].push(mark);
-                    full[at].push(mark);
-                }
-            }
-            if let Some((mark, exit)) = marks {
-                // All of the child's nodes precede its exit node.
-                let inside = (first..last).chain([mark]);
-                for at in inside {
-                    predecessors[exit].push(at);
-                    full[exit].push(at);
-                }
-            }
-        }
-        if schedule::order(&predecessors, None).is_none() {
-            let node = nodes.first().map_or(0, |node| node.node);
-            return Err(Refusal(
-                log::say(Status::INVALID_VALUE, "the graph has a cycle"),
-                RESULT_STRUCTURE,
-                node,
-            ));
-        }
-        for node in &nodes {
-            if let Op::Kernel(launch) = &node.op
-                && self.functions.get(launch.function).is_none()
-            {
-                return Err(Refusal(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
-            }
-        }
-        let actors = Actors::new(
-            nodes.iter().map(|node| node.members.as_ref().map_or(0, |members| members.notes.len())),
-        );
-        let users = |buffer: &Buffer| {
-            let known = buffer.users.iter().filter_map(|&(user, member)| Some((*index.get(&user)?, member)));
-            known.flat_map(|(user, member)| actors.users(user, member)).collect::<Vec<_>>()
-        };
-        let buffers =
-            buffers.into_iter().map(|buffer| (users(&buffer), buffer)).map(|(a, b)| (b, a)).collect();
-        let precedence = OnceLock::new();
-        Ok((nodes, Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }))
     }
 
     /// Destroys an instance. Allocations that its launches left stay.
@@ -220,6 +128,7 @@ impl State {
 
     /// Updates the parameters of an instance's node.
     pub fn update_node(&mut self, exec: u64, node: u64, op: Op) -> Result {
+        self.keeps_memory(exec, node, &op)?;
         let old = self.exec_mut(exec)?.find(node)?;
         let result = permitted(&old.op, &op);
         if result != Update::Success {
@@ -241,7 +150,9 @@ impl State {
         if self.has_memory(graph) && instances > 0 && old.graph != graph {
             return fail(Update::NotSupported, 0, 0);
         }
-        let Ok((nodes, shape)) = self.flatten(graph) else { return fail(Update::NotSupported, 0, 0) };
+        let Ok((nodes, shape, conditions)) = self.flatten(graph) else {
+            return fail(Update::NotSupported, 0, 0);
+        };
         if nodes.len() != old.nodes.len() {
             return fail(Update::TopologyChanged, nodes.last().map_or(0, |node| node.node), 0);
         }
@@ -261,6 +172,7 @@ impl State {
             }
         }
         if let Some(entry) = self.execs.get_mut(exec) {
+            entry.conditions = Arc::new(entry.conditions.updated(&conditions));
             for (old, new) in entry.nodes.iter_mut().zip(nodes) {
                 old.op = new.op;
                 old.note = new.note;
@@ -307,6 +219,11 @@ fn permitted(old: &Op, new: &Op) -> Update {
         | (Op::Record(_), Op::Record(_))
         | (Op::Wait(_), Op::Wait(_))
         | (Op::Child(_), Op::Child(_)) => Update::Success,
+        (Op::Conditional(old), Op::Conditional(new))
+            if (old.kind, old.bodies.len()) == (new.kind, new.bodies.len()) =>
+        {
+            Update::Success
+        }
         _ => Update::ParametersChanged,
     }
 }

@@ -10,9 +10,10 @@ use crate::base::status::{Result, Status};
 use crate::check::{Checker, Users};
 use crate::interp::{Blocks, Paused};
 use crate::memory::{ATOMIC, Kind, LIFE, PRE_WAIT, Place, Touched, WRITTEN};
+use crate::state::conditions::Conditions;
 use crate::state::exec::{ExecNode, Shape};
 use crate::state::op::{self, Op};
-use crate::state::schedule::{Plan, Step};
+use crate::state::schedule::{Plan, Random, Step};
 use crate::state::{self, State};
 use crate::work::kernel::{self, Part};
 use crate::work::transfer::{run_copy, run_fill, tell_unwritten};
@@ -25,12 +26,29 @@ pub(super) struct Run {
     pub names: Vec<String>,
     /// For each batched node its members with their blocks, in execution order.
     pub members: BTreeMap<usize, Vec<(usize, Blocks)>>,
-    pub plan: Plan,
+    /// The conditions of conditional nodes.
+    pub conditions: Arc<Conditions>,
+    /// The seed of the schedules; `None` for the order in which the nodes were added.
+    pub seed: Option<u64>,
     pub parallel: bool,
     pub context: u64,
 }
 
 impl Run {
+    /// Returns the steps of a scope. Each of its `runs` has a schedule of its own.
+    pub fn plan(&self, scope: usize, runs: u64) -> Plan {
+        let shape = &self.shape;
+        let nodes = shape.scopes.list[scope].nodes.clone();
+        let random = self.seed.map(|seed| Random::new(seed ^ runs.rotate_left(17)));
+        Plan::of((&shape.full, &shape.programmatic), nodes, shape.overlaps(), random)
+    }
+
+    /// Describes the condition whose handle is used as an address.
+    fn condition_at(&self, address: u64) -> Option<String> {
+        let condition = self.conditions.at(address)?;
+        Some(format!("the condition of node {}", self.names[condition.node]))
+    }
+
     /// Describes the graph's allocation that has the address in another part of the launch.
     fn outside_life(&self, address: u64) -> Option<String> {
         let holds = |op: &Op| match op {
@@ -50,6 +68,9 @@ pub(super) struct Execution<'a> {
     /// Kernels paused at their wait, by node, and the bytes that they wrote before it.
     pub paused: BTreeMap<usize, PausedNode>,
     pub checked: bool,
+    /// Bodies that have begun, and turns of loops among them.
+    pub bodies: u64,
+    pub turns: u64,
 }
 
 /// The paused launches of a node, and the bytes that they wrote before their wait.
@@ -91,9 +112,9 @@ pub(super) type Guard = MutexGuard<'static, State>;
 pub(super) type Checked = std::result::Result<(), Report>;
 
 impl Execution<'_> {
-    /// Runs the steps one after the other.
-    pub fn in_order(&mut self, mut state: Guard) -> (Guard, Checked) {
-        for step in self.run.plan.order().unwrap_or_default() {
+    /// Runs steps one after the other.
+    pub fn in_order(&mut self, mut state: Guard, plan: &Plan) -> (Guard, Checked) {
+        for step in plan.order().unwrap_or_default() {
             let result;
             (state, result) = match self.begin(&state, step) {
                 Begun::Done => continue,
@@ -146,7 +167,9 @@ impl Execution<'_> {
                         self.end(at, true);
                         Begun::Done
                     }
-                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) => Begun::Exclusive(at),
+                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) | Op::Conditional(_) => {
+                        Begun::Exclusive(at)
+                    }
                 }
             }
         }
@@ -196,6 +219,9 @@ impl Execution<'_> {
     pub fn exclusive(&mut self, mut state: Guard, at: usize) -> (Guard, Checked) {
         let run = self.run;
         let node = &run.nodes[at];
+        if let Op::Conditional(conditional) = &node.op {
+            return self.conditional(state, at, conditional);
+        }
         let mut touched = Touched::new();
         let mut gone = None;
         let result = match &node.op {
@@ -229,21 +255,27 @@ impl Execution<'_> {
                 touched.push((*address, address + bytes, LIFE));
                 free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
             }
-            Op::Empty | Op::Child(_) | Op::Wait(_) | Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Ok(()),
+            Op::Empty
+            | Op::Child(_)
+            | Op::Conditional(_)
+            | Op::Wait(_)
+            | Op::Kernel(_)
+            | Op::Copy(_)
+            | Op::Fill(_) => Ok(()),
         };
         self.check(&state, at, &touched, &gone);
         self.end(at, true);
         (state, result)
     }
 
-    fn end(&mut self, at: usize, waited: bool) {
+    pub(super) fn end(&mut self, at: usize, waited: bool) {
         if self.checked {
             self.checker.end(at, waited);
         }
     }
 
     /// Passes the bytes that a node touched to the checks. `gone` is the allocation that it has freed.
-    fn check(
+    pub(super) fn check(
         &mut self,
         state: &State,
         at: usize,
@@ -253,10 +285,11 @@ impl Execution<'_> {
         if !self.checked {
             return;
         }
+        let run = self.run;
         let place = |address: u64| match (gone, state.memory.find(address)) {
             (Some((range, name)), _) if range.contains(&address) => name.clone(),
             (_, Some(found)) => found.describe(),
-            _ => format!("the memory at {address:#x}"),
+            _ => run.condition_at(address).unwrap_or_else(|| format!("the memory at {address:#x}")),
         };
         self.checker.touched(at, touched, &place);
     }
@@ -309,7 +342,8 @@ fn launches(
     let mut done = Vec::with_capacity(all.len());
     for (actor, blocks) in all {
         let buffer = |address| users.buffer_at(actor, address).or_else(|| run.outside_life(address));
-        let node = kernel::Node { name: &run.names[actor], buffer: &buffer, blocks };
+        let (name, conditions) = (&run.names[actor], &*run.conditions);
+        let node = kernel::Node { name, buffer: &buffer, blocks, conditions };
         let part = match paused.next() {
             Some(paused) => Part::Rest(paused),
             None if until_wait => Part::UntilWait,

@@ -2,16 +2,22 @@
 //!
 //! - [`edit`]: nodes and edges, and the rules about them
 //! - [`capture`]: graphs made of captured streams
+//! - `conditional`: conditional nodes and their bodies
+//! - `flatten`: the flat list of an instance's nodes
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch
-//! - `parallel`: a launch that runs nodes concurrently
+//! - `turns`: the scopes of a launch
+//! - `parallel`: a scope that runs nodes concurrently
 //! - [`accounts`]: memory that graphs hold
 
 pub mod accounts;
 pub mod capture;
+pub mod conditional;
 pub mod edit;
 pub mod exec;
 mod execution;
+mod flatten;
 mod parallel;
 pub mod run;
+mod turns;

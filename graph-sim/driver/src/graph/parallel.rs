@@ -1,4 +1,4 @@
-//! A launch that runs unordered nodes concurrently.
+//! A scope that runs unordered nodes concurrently.
 //!
 //! Kernels, copies and fills, which do not change the driver's state, run on threads of their own. Nodes that allocate,
 //! free, record an event or call the program wait until no other node runs. The checks are the same: they run one after the
@@ -10,15 +10,16 @@ use std::sync::{MutexGuard, mpsc};
 use super::execution::{Begun, Checked, Execution, Task};
 use crate::base::config::cores;
 use crate::state::State;
-use crate::state::schedule::Ready;
+use crate::state::schedule::{Plan, Ready};
 
 type Guard = MutexGuard<'static, State>;
 
 /// The maximum number of concurrent nodes on machines with fewer cores than this.
 const LEAST: usize = 4;
 
-/// The remaining steps of a launch.
-struct Agenda {
+/// The remaining steps of a scope.
+struct Agenda<'a> {
+    plan: &'a Plan,
     events: Ready,
     /// Steps that can begin.
     ready: Vec<usize>,
@@ -26,7 +27,7 @@ struct Agenda {
     exclusive: Vec<(usize, usize)>,
 }
 
-impl Agenda {
+impl Agenda<'_> {
     fn done(&mut self, event: usize) {
         self.ready.extend(self.events.done(event));
     }
@@ -34,7 +35,7 @@ impl Agenda {
     /// Begins a ready step.
     fn begin(&mut self, state: &State, execution: &mut Execution) -> Option<(usize, Task)> {
         while let Some(event) = self.ready.pop() {
-            match execution.begin(state, execution.run.plan.steps[event]) {
+            match execution.begin(state, self.plan.steps[event]) {
                 Begun::Task(task) => return Some((event, task)),
                 Begun::Exclusive(node) => self.exclusive.push((event, node)),
                 Begun::Done => self.done(event),
@@ -44,12 +45,12 @@ impl Agenda {
     }
 }
 
-/// Executes a launch.
-pub(super) fn execute(mut state: Guard, execution: &mut Execution) -> (Guard, Checked) {
-    let (events, mut ready) = Ready::new(&execution.run.plan.before);
+/// Executes the steps of a scope.
+pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) -> (Guard, Checked) {
+    let (events, mut ready) = Ready::new(&plan.before);
     // The list is a stack, so the nodes added first come last.
     ready.reverse();
-    let mut agenda = Agenda { events, ready, exclusive: Vec::new() };
+    let mut agenda = Agenda { plan, events, ready, exclusive: Vec::new() };
     loop {
         let result = side_by_side(&state, execution, &mut agenda);
         if result.is_err() {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::accounts::free;
 use super::execution::{Execution, Guard, Run};
-use super::parallel;
 use crate::base::console;
 use crate::base::log;
 use crate::base::report::Report;
@@ -16,7 +15,7 @@ use crate::interp::Blocks;
 use crate::memory::Kind;
 use crate::state::exec::{ExecNode, Shape};
 use crate::state::op::Op;
-use crate::state::schedule::{Plan, Random};
+use crate::state::schedule::Random;
 use crate::state::{State, state};
 
 /// The maximum number of nodes of a checked graph, since the precedence relation of more takes too much memory.
@@ -72,15 +71,38 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
     // Each launch has its own schedule. Seed 0 is the order in which the nodes were added.
-    let random = (seed != 0).then(|| Random::new(seed ^ entry.launches.rotate_left(32) ^ entry.salt));
-    let plan = Plan::new(&entry.shape.full, &entry.shape.programmatic, random.clone());
+    let seed = (seed != 0).then(|| seed ^ entry.launches.rotate_left(32) ^ entry.salt);
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
-    let members = members(&nodes, &shape, random);
-    let mut names: Vec<String> = nodes.iter().map(|node| node.describe(state)).collect();
+    let conditions = Arc::clone(&entry.conditions);
+    conditions.begin();
+    let members = members(&nodes, &shape, seed.map(Random::new));
+    let mut names = names(state, &nodes, &shape);
     for members in nodes.iter().filter_map(|node| node.members.as_ref()) {
         names.extend((0..members.notes.len()).map(|member| members.describe(member)));
     }
-    Ok(Run { nodes, shape, names, members, plan, parallel, context })
+    Ok(Run { nodes, shape, names, members, conditions, seed, parallel, context })
+}
+
+/// Returns the names of nodes. A node that the program did not name has its number in its graph; in a body the name includes
+/// the conditional node.
+fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(nodes.len());
+    for (at, node) in nodes.iter().enumerate() {
+        let before = at.checked_sub(1).filter(|&before| shape.scopes.branches.contains_key(&before));
+        let name = match (before, shape.scopes.around(at).next()) {
+            // The exit of a conditional node.
+            (Some(entry), _) if nodes[entry].node == node.node => names[entry].clone(),
+            (_, Some((entry, body))) if node.note.is_none() => {
+                let outer = &shape.scopes.branches[&entry];
+                let body =
+                    if outer.bodies.len() == 1 { "the body".to_owned() } else { format!("body {body}") };
+                format!("{} in {body} of {}", node.describe(state), names[entry])
+            }
+            _ => node.describe(state),
+        };
+        names.push(name);
+    }
+    names
 }
 
 /// Returns the members of batched nodes with their blocks. A node whose described members do not fit the launch is treated
@@ -112,12 +134,10 @@ fn execute(mut state: Guard, run: &Run) -> Result {
     }
     let users = Users::new(&run.shape);
     let checker = Checker::new(&users, &names, arenas);
-    let mut execution = Execution { run, users: &users, checker, paused: BTreeMap::new(), checked };
+    let paused = BTreeMap::new();
+    let mut execution = Execution { run, users: &users, checker, paused, checked, bodies: 0, turns: 0 };
     let outcome;
-    (state, outcome) = match run.parallel {
-        true => parallel::execute(state, &mut execution),
-        false => execution.in_order(state),
-    };
+    (state, outcome) = execution.scope(state, 0);
     let mut reports = std::mem::take(&mut execution.checker.reports);
     reports.extend(outcome.err());
     if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS)

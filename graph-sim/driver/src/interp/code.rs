@@ -185,6 +185,8 @@ pub enum Callee {
     Malloc,
     /// `free`
     Free,
+    /// `cudaGraphSetConditional`
+    SetCondition,
 }
 
 /// Element types of a matrix.

@@ -41,5 +41,6 @@ pub use grid::Blocks;
 pub use launch::{Launch, Options, PreWait, Stats};
 pub use program::{Entry, GlobalVariable, Program};
 pub use space::{
-    ATOMIC, CODE, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, PRE_WAIT, READ, Region, SHARED, WRITTEN,
+    ATOMIC, CODE, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, PRE_WAIT, READ, Region, SHARED, Setter,
+    WRITTEN,
 };

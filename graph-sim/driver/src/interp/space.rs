@@ -49,12 +49,40 @@ pub struct Region {
     pub writable: bool,
 }
 
+/// A thread that sets a condition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Setter {
+    /// Its block, counted through the grid.
+    pub block: u64,
+    pub thread: u32,
+    /// Incremented by every event that may order the block's threads.
+    pub epoch: u32,
+    /// True before its block's `griddepcontrol.wait`.
+    pub pre_wait: bool,
+}
+
+impl Setter {
+    /// Returns true if nothing orders this call after an earlier one.
+    pub fn races_with(self, earlier: Setter) -> bool {
+        let same = (self.block, self.thread) == (earlier.block, earlier.thread);
+        !same && (self.block != earlier.block || self.epoch == earlier.epoch)
+    }
+}
+
 /// Global memory. Called from several threads at once.
 pub trait Memory: Sync {
     /// The live allocation that holds the byte at `address`.
     ///
     /// The region must stay valid until the launch returns.
     fn region(&self, address: u64) -> Option<Region>;
+
+    /// Sets a condition of the graph that the kernel is a node of.
+    ///
+    /// # Errors
+    /// The reason why there is no such condition.
+    fn set_condition(&self, handle: u64, _value: u32, _by: Setter) -> Result<(), String> {
+        Err(format!("`cudaGraphSetConditional` of {handle:#x} outside of a graph"))
+    }
 
     /// Prints the text of a kernel's `printf`.
     fn print(&self, text: &str) {

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use super::conditions::Conditions;
 use super::graph::Buffer;
 use super::members::{Actors, Members};
 use super::op::Op;
 use super::schedule::{self, Precedence};
+use super::scopes::Scopes;
 use crate::base::note::Note;
 use crate::base::status::{Result, Status};
 
@@ -36,10 +38,12 @@ pub struct Shape {
     /// For each node its predecessors along programmatic edges.
     pub programmatic: Vec<Vec<usize>>,
     pub precedence: OnceLock<Precedence>,
-    /// The place of each node of the definition; a child node maps to its entry mark.
+    /// The place of each node of the definition; a child node and a conditional one map to their entry.
     pub index: BTreeMap<u64, usize>,
     /// For each child node of the definition, its graph.
     pub children: BTreeMap<u64, u64>,
+    /// The graph and the bodies of conditional nodes.
+    pub scopes: Scopes,
     /// Nodes and members.
     pub actors: Actors,
     /// Buffers described by the program, with the actors that use them.
@@ -64,7 +68,10 @@ impl Shape {
         let actors = Actors::new(vec![0; full.len()].into_iter());
         let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
         let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());
-        Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }
+        let mut scopes = Scopes::default();
+        scopes.add(0..full.len(), None);
+        scopes.buffers = vec![0; buffers.len()];
+        Shape { predecessors, full, programmatic, precedence, index, children, scopes, actors, buffers }
     }
 
     /// Returns true if there are programmatic edges.
@@ -91,6 +98,8 @@ pub struct Exec {
     pub nodes: Vec<ExecNode>,
     /// Its shape.
     pub shape: Arc<Shape>,
+    /// The conditions of its conditional nodes.
+    pub conditions: Arc<Conditions>,
     /// Ranges of addresses that it keeps.
     pub ranges: Vec<u64>,
     /// The number of launches.

@@ -86,6 +86,11 @@ impl Actors {
         actors
     }
 
+    /// Returns the number of actors.
+    pub fn count(&self) -> usize {
+        self.nodes + self.of.len()
+    }
+
     /// Returns the node that an actor is, or belongs to.
     pub fn node(&self, actor: usize) -> usize {
         actor.checked_sub(self.nodes).map_or(actor, |member| self.of[member])

@@ -1,6 +1,7 @@
 //! The state of the driver: data behind one lock. The modules above it operate on the data.
 
 pub mod capture;
+pub mod conditions;
 mod current;
 pub mod exec;
 pub mod graph;
@@ -11,6 +12,7 @@ pub mod op;
 pub mod place;
 mod resource;
 pub mod schedule;
+pub mod scopes;
 mod store;
 
 pub use current::{current_context, pop_context, push_context, set_current_context};

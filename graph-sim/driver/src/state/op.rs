@@ -6,8 +6,8 @@ use std::ffi::c_void;
 use crate::base::status::{Result, Status};
 use crate::base::types::{
     CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, MEMORY_ARRAY, MEMORY_DEVICE, MEMORY_HOST, MEMORY_UNIFIED,
-    NODE_EMPTY, NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC, NODE_MEM_FREE,
-    NODE_MEMCPY, NODE_MEMSET, NODE_WAIT_EVENT,
+    NODE_CONDITIONAL, NODE_EMPTY, NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC,
+    NODE_MEM_FREE, NODE_MEMCPY, NODE_MEMSET, NODE_WAIT_EVENT,
 };
 use crate::memory::{Box3, Memory, Place};
 
@@ -186,6 +186,49 @@ impl Fill {
     }
 }
 
+/// The kind of a conditional node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Branching {
+    /// The first body runs if the condition is not 0, else the second one, if there is one.
+    If,
+    /// The body runs as long as the condition is not 0.
+    While,
+    /// The body whose number the condition is runs; none if there is no such body.
+    Switch,
+}
+
+impl Branching {
+    /// Returns the body that runs next, of so many.
+    pub fn choose(self, value: u32, bodies: usize) -> Option<usize> {
+        let body = match self {
+            Branching::If => usize::from(value == 0),
+            Branching::While if value == 0 => return None,
+            Branching::While => 0,
+            Branching::Switch => value as usize,
+        };
+        (body < bodies).then_some(body)
+    }
+
+    /// Returns the kind as a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Branching::If => "if",
+            Branching::While => "while",
+            Branching::Switch => "switch",
+        }
+    }
+}
+
+/// A conditional node.
+#[derive(Clone)]
+pub struct Conditional {
+    /// The condition, by handle.
+    pub handle: u64,
+    pub kind: Branching,
+    /// The bodies, by handle. The program reads this list.
+    pub bodies: Box<[u64]>,
+}
+
 /// A piece of work.
 #[derive(Clone)]
 pub enum Op {
@@ -206,6 +249,8 @@ pub enum Op {
     },
     /// A graph inside the graph, by handle.
     Child(u64),
+    /// Graphs that run as a condition says.
+    Conditional(Conditional),
     /// An allocation of the graph.
     Alloc {
         /// Its address.
@@ -233,6 +278,7 @@ impl Op {
             Op::Fill(_) => NODE_MEMSET,
             Op::Host { .. } => NODE_HOST,
             Op::Child(_) => NODE_GRAPH,
+            Op::Conditional(_) => NODE_CONDITIONAL,
             Op::Alloc { .. } => NODE_MEM_ALLOC,
             Op::Free(_) => NODE_MEM_FREE,
             Op::Record(_) => NODE_EVENT_RECORD,
@@ -245,6 +291,15 @@ impl Op {
         matches!(self, Op::Alloc { .. } | Op::Free(_))
     }
 
+    /// Returns the graphs inside the node, by handle.
+    pub fn graphs(&self) -> &[u64] {
+        match self {
+            Op::Child(child) => std::slice::from_ref(child),
+            Op::Conditional(conditional) => &conditional.bodies,
+            _ => &[],
+        }
+    }
+
     /// Returns the kind as a word, for nodes without a name.
     pub fn word(&self) -> &'static str {
         match self {
@@ -254,6 +309,7 @@ impl Op {
             Op::Fill(_) => "fill",
             Op::Host { .. } => "host",
             Op::Child(_) => "child",
+            Op::Conditional(conditional) => conditional.kind.word(),
             Op::Alloc { .. } => "alloc",
             Op::Free(_) => "free",
             Op::Record(_) => "record",

@@ -1,5 +1,7 @@
 //! Topological orders of a launch, and the precedence relation of its nodes.
 
+use std::ops::Range;
+
 /// A pseudo-random generator: SplitMix64.
 #[derive(Clone)]
 pub struct Random(u64);
@@ -118,16 +120,35 @@ pub struct Plan {
 impl Plan {
     /// Returns the steps of a graph with these edges. Without programmatic edges nodes only finish. With a generator, some
     /// consumers of programmatic edges start before their producers have run.
-    pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], mut random: Option<Random>) -> Self {
-        if programmatic.iter().all(Vec::is_empty) {
-            let steps = (0..full.len()).map(Step::Finish).collect();
-            return Plan { steps, before: full.to_vec(), random };
+    #[cfg(test)]
+    pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], random: Option<Random>) -> Self {
+        let starts = programmatic.iter().any(|before| !before.is_empty());
+        Plan::of((full, programmatic), 0..full.len(), starts, random)
+    }
+
+    /// Returns the steps of some nodes of a graph, along the edges between them. Nodes have a step for their start if
+    /// `starts` is true, which must be so if there are programmatic edges between them.
+    pub fn of(
+        (full, programmatic): (&[Vec<usize>], &[Vec<usize>]),
+        nodes: Range<usize>,
+        starts: bool,
+        mut random: Option<Random>,
+    ) -> Self {
+        let inside = |before: &&usize| nodes.contains(*before);
+        if !starts {
+            let own = |before: &Vec<usize>| {
+                before.iter().filter(inside).map(|&before| before - nodes.start).collect()
+            };
+            let before = full[nodes.clone()].iter().map(own).collect();
+            return Plan { steps: nodes.map(Step::Finish).collect(), before, random };
         }
         // Each node is two events: its start, and its end.
-        let (start, end) = (|node: usize| 2 * node, |node: usize| 2 * node + 1);
+        let start = |node: usize| 2 * (node - nodes.start);
+        let end = |node: usize| start(node) + 1;
         let (mut steps, mut events) = (Vec::new(), Vec::new());
-        for (node, (full, programmatic)) in full.iter().zip(programmatic).enumerate() {
-            let mut before: Vec<usize> = full.iter().map(|&before| end(before)).collect();
+        for node in nodes.clone() {
+            let (full, programmatic) = (&full[node], &programmatic[node]);
+            let mut before: Vec<usize> = full.iter().filter(inside).map(|&before| end(before)).collect();
             let mut overlapped = false;
             for &other in programmatic {
                 let overlaps = random.as_mut().is_some_and(|random| random.below(2) == 1);

@@ -6,6 +6,7 @@
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::capture::Capture;
+use super::conditions::Handle;
 use super::current::current_context;
 use super::exec::Exec;
 use super::graph::{Graph, Node};
@@ -43,6 +44,8 @@ pub struct State {
     pub pools: Table<Pool>,
     /// User objects.
     pub objects: Table<UserObject>,
+    /// Conditional handles.
+    pub conditions: Table<Handle>,
     /// Memory of all devices.
     pub memory: Memory,
     /// Stream captures that are under way.
@@ -71,6 +74,7 @@ impl State {
             execs: Table::new(8),
             pools: Table::new(9),
             objects: Table::new(10),
+            conditions: Table::new(11),
             memory: Memory::new(count),
             captures: Vec::new(),
             ids: 0,

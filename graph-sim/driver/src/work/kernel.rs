@@ -8,9 +8,10 @@ use crate::base::config::{config, device};
 use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
-use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region};
-use crate::memory::{Allocation, Backing, Kind, Marks, Memory, Touched};
+use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region, Setter};
+use crate::memory::{Allocation, Backing, Kind, Marks, Memory, PRE_WAIT, Touched, WRITTEN};
 use crate::state::State;
+use crate::state::conditions::{self, Conditions};
 use crate::state::image::Kernel;
 use crate::state::op::Launch;
 
@@ -95,6 +96,8 @@ pub struct Node<'a> {
     pub buffer: &'a dyn Fn(u64) -> Option<String>,
     /// Its blocks; `None` for all.
     pub blocks: Option<Blocks>,
+    /// The conditions of its graph.
+    pub conditions: &'a Conditions,
 }
 
 /// The memory that a kernel may touch.
@@ -106,6 +109,22 @@ struct View<'a> {
     beside: bool,
     /// The allocations that the kernel has looked up: it can have touched no others.
     seen: Mutex<BTreeMap<u64, Seen>>,
+    /// The conditions of the graph; `None` in a stream.
+    conditions: Option<&'a Conditions>,
+    /// The context of the kernel.
+    context: u64,
+    /// The conditions that the kernel has set, by their handles.
+    set: Mutex<BTreeMap<u64, Set>>,
+}
+
+/// A condition that a kernel has set.
+struct Set {
+    /// The last value, with its thread.
+    last: (u32, Setter),
+    /// Flags of accesses, as in [`Done::touched`].
+    flags: u8,
+    /// True if two threads, which nothing orders, have set other values.
+    raced: bool,
 }
 
 /// An allocation that a kernel has looked up, with the kernel's own marks, if it has any.
@@ -154,6 +173,26 @@ impl interp::Memory for View<'_> {
             written: !backing.is_marked(),
             writable: found.kind != Kind::Constant,
         })
+    }
+
+    fn set_condition(&self, handle: u64, value: u32, by: Setter) -> std::result::Result<(), String> {
+        let Some(condition) = self.conditions.and_then(|conditions| conditions.get(handle)) else {
+            return Err(format!(
+                "`cudaGraphSetConditional` of {handle:#x}, which is no condition of this graph"
+            ));
+        };
+        if condition.context != self.context {
+            return Err("`cudaGraphSetConditional` of a condition of another context".to_owned());
+        }
+        let flags = if by.pre_wait { WRITTEN << PRE_WAIT } else { WRITTEN };
+        let mut all = self.set.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock, so that the last value of the list is the condition's.
+        condition.set(value);
+        let set = all.entry(handle).or_insert(Set { last: (value, by), flags, raced: false });
+        set.flags |= flags;
+        set.raced |= set.last.0 != value && by.races_with(set.last.1);
+        set.last = (value, by);
+        Ok(())
     }
 }
 
@@ -206,8 +245,16 @@ pub fn run(
     let addresses =
         |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
     let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
-    let view =
-        View { memory: &state.memory, device: own.device, peers: &own.peers, beside, seen: Mutex::default() };
+    let view = View {
+        memory: &state.memory,
+        device: own.device,
+        peers: &own.peers,
+        beside,
+        seen: Mutex::default(),
+        conditions: node.map(|node| node.conditions),
+        context: function.context,
+        set: Mutex::default(),
+    };
     let settings = config();
     let (limit, initialised) = (settings.instructions, settings.initialised);
     let (cooperative, blocks) = (is_cooperative(launch), node.and_then(|node| node.blocks));
@@ -251,13 +298,21 @@ pub fn run(
             done.touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
         }
     }
+    let mut raced = false;
+    for (handle, set) in view.set.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        done.touched.push((handle, handle + conditions::BYTES, set.flags));
+        raced |= set.raced;
+    }
     let who = match node {
         Some(node) => format!("node {}", node.name),
         None => format!("a launch of `{}`", function.name()),
     };
     let result = match outcome {
         Err(fault) => Err(report_of(state, &fault, &who, node)),
-        Ok(conflicts) => file_conflicts(state, &conflicts, &who, node),
+        Ok(conflicts) => {
+            let told = if raced { tell_race(&who, node) } else { Ok(()) };
+            told.and_then(|()| file_conflicts(state, &conflicts, &who, node))
+        }
     };
     (done, result)
 }
@@ -265,6 +320,22 @@ pub fn run(
 /// Returns true if the launch is cooperative.
 pub fn is_cooperative(launch: &Launch) -> bool {
     launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0)
+}
+
+/// Reports threads that set one condition to different values: as a warning, or as the error that ends the launch.
+fn tell_race(who: &str, node: Option<Node>) -> std::result::Result<(), Report> {
+    let strict = config().strict;
+    let report = Report {
+        kind: "conflict",
+        status: if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS },
+        nodes: node.iter().map(|node| node.name.to_owned()).collect(),
+        text: format!("{who}: two threads set one condition to different values, and nothing orders them"),
+    };
+    if strict {
+        return Err(report);
+    }
+    report.file();
+    Ok(())
 }
 
 /// Reports conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.

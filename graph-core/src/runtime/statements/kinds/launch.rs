@@ -124,7 +124,7 @@ impl Evaluator<'_> {
             return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
         }
         if !findings.is_empty() {
-            self.open.push((self.statement, kernel, findings));
+            self.unproved.push((self.statement, kernel, findings));
         }
         Ok(())
     }

@@ -54,6 +54,10 @@ impl<'m> Decoder<'_, 'm> {
             (_, "__assertfail") if !self.defined(target) => Callee::Assert,
             (_, "malloc") if !self.defined(target) => Callee::Malloc,
             (_, "free") if !self.defined(target) => Callee::Free,
+            (_, "cudaGraphSetConditional") if !self.defined(target) => match arguments.len() {
+                2 => Callee::SetCondition,
+                count => return Err(format!("`cudaGraphSetConditional` with {count} arguments")),
+            },
             (_, name) => match self.callee(name) {
                 Some(number) if self.defined(name) => {
                     self.calls(number);

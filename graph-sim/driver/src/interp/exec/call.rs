@@ -95,7 +95,7 @@ impl Warp {
         mask: u32,
     ) -> Result<Flow, LaneFault> {
         match call.callee {
-            Callee::Print | Callee::Assert | Callee::Malloc | Callee::Free => {
+            Callee::Print | Callee::Assert | Callee::Malloc | Callee::Free | Callee::SetCondition => {
                 self.system(worker, block, call, base, active)?;
                 return Ok(Flow::Next);
             }

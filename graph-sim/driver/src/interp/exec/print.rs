@@ -1,4 +1,4 @@
-//! Functions that the device's runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`.
+//! Functions that the device's runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`, `cudaGraphSetConditional`.
 
 use super::access::{Access, read, write};
 use super::block::Block;
@@ -7,6 +7,7 @@ use super::warp::{Lanes, Warp};
 use super::worker::Worker;
 use crate::interp::code::{Call, Callee, Place};
 use crate::interp::fault::FaultKind;
+use crate::interp::space::Setter;
 
 /// The longest text that is read.
 const TEXT: usize = 1 << 16;
@@ -86,7 +87,15 @@ impl Warp {
                     );
                     return Err(LaneFault::new(FaultKind::Trap, what).of_lane(lane));
                 }
-                _ => 0,
+                Callee::SetCondition => {
+                    let thread = self.number * 32 + lane;
+                    let (block, epoch, pre_wait) = (block.number, block.epoch, block.pre_wait);
+                    let by = Setter { block, thread, epoch, pre_wait };
+                    let set = worker.memory.set_condition(arguments[0], arguments[1] as u32, by);
+                    set.map_err(|what| LaneFault::new(FaultKind::Bounds, what).of_lane(lane))?;
+                    0
+                }
+                Callee::Malloc | Callee::Free | Callee::Function(_) | Callee::Address(_) => 0,
             };
             if let Some(place) = call.returns.first() {
                 self.answer(*place, base, lane, result);

@@ -1,0 +1,13 @@
+//! The actors of earlier turns of loops.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The actors of earlier turns, numbered behind those of the instance.
+#[derive(Default)]
+pub(super) struct Past {
+    /// For each the actor that it was, and the entry of its loop.
+    pub list: Vec<(usize, usize)>,
+    pub numbers: BTreeMap<(usize, usize), usize>,
+    /// For each loop that runs the ranges that its nodes have touched in this turn, and the rows of points at its begin.
+    pub touched: Vec<(BTreeSet<(u64, u64)>, usize)>,
+}

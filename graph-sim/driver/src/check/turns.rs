@@ -1,0 +1,302 @@
+//! Turns of loops: the same nodes again, after all of their last turn.
+//!
+//! At the end of a turn its accesses become those of *past* actors, one for each actor of the loop. In the precedence of
+//! nodes a past actor stands at the loop's entry: before every node of the next turn, and unordered with the nodes outside
+//! that the loop is unordered with. So the rows of the precedence stay what the edges make them.
+
+use std::collections::BTreeSet;
+
+use super::checker::{Cell, Checker};
+use super::order::Order;
+use super::past::Past;
+use crate::state::scopes::Branch;
+
+impl Checker<'_> {
+    /// Returns the past actor of a number, as the actor that it was and the entry of its loop.
+    fn past_of(&self, actor: usize) -> Option<(usize, usize)> {
+        self.past.list.get(actor.checked_sub(self.shape.actors.count())?).copied()
+    }
+
+    /// The node where an actor stands in the precedence of nodes.
+    pub(super) fn node_of(&self, actor: usize) -> usize {
+        self.past_of(actor).map_or_else(|| self.shape.actors.node(actor), |(_, entry)| entry)
+    }
+
+    /// The actor that an actor is, or was in an earlier turn.
+    pub(super) fn origin(&self, actor: usize) -> usize {
+        self.past_of(actor).map_or(actor, |(origin, _)| origin)
+    }
+
+    /// The name of an actor.
+    pub(super) fn name(&self, actor: usize) -> String {
+        match self.past_of(actor) {
+            Some((origin, _)) => format!("{}, in an earlier turn,", (self.names)(origin)),
+            None => (self.names)(actor),
+        }
+    }
+
+    /// Begins a loop.
+    pub fn begin_loop(&mut self) {
+        let rows = if let Order::Kernels(points) = &self.order { points.rows() } else { 0 };
+        self.past.touched.push((BTreeSet::new(), rows));
+    }
+
+    /// Records a range that an actor touches.
+    pub(super) fn note_touched(&mut self, start: u64, end: u64) {
+        if let Some((ranges, _)) = self.past.touched.last_mut() {
+            ranges.insert((start, end));
+        }
+    }
+
+    /// Begins a run of a body: buffers that live within it begin anew.
+    pub fn begin_body(&mut self, scope: usize) {
+        for (begun, &of) in self.begun.iter_mut().zip(&self.shape.scopes.buffers) {
+            *begun &= of != scope;
+        }
+    }
+
+    /// Ends a turn of the innermost loop, which has that entry.
+    pub fn end_turn(&mut self, entry: usize) {
+        let shape = self.shape;
+        let Some(&body) = shape.scopes.branches.get(&entry).and_then(|branch| branch.bodies.first()) else {
+            return;
+        };
+        let body = &shape.scopes.list[body];
+        let inside =
+            |node: usize| (body.nodes.start..body.end).contains(&node) || node == Branch::exit(entry);
+        let Some((ranges, rows)) = self.past.touched.last().cloned() else { return };
+        let mut cells = std::mem::take(&mut self.cells);
+        for (start, end) in ranges {
+            for (_, cell) in cells.range_mut(start..end) {
+                self.make_past(cell, entry, &inside);
+            }
+        }
+        self.cells = cells;
+        if let Order::Kernels(points) = &mut self.order {
+            points.forget(body.nodes.start..body.end, rows);
+            points.forget(Branch::exit(entry)..Branch::exit(entry) + 1, rows);
+        }
+    }
+
+    /// Ends the innermost loop. What its turns have touched the turn of the loop around it has touched.
+    pub fn end_loop(&mut self) {
+        let Some((ranges, _)) = self.past.touched.pop() else { return };
+        if let Some((outer, _)) = self.past.touched.last_mut() {
+            outer.extend(ranges);
+        }
+    }
+
+    /// Gives the accesses of a turn to past actors.
+    fn make_past(&mut self, cell: &mut Cell, entry: usize, inside: &dyn Fn(usize) -> bool) {
+        let mut past =
+            |actor: usize| if inside(self.node_of(actor)) { self.past(actor, entry) } else { actor };
+        cell.writer = cell.writer.map(&mut past);
+        for actors in [&mut cell.atomics, &mut cell.readers] {
+            let mut seen = BTreeSet::new();
+            actors.iter_mut().for_each(|actor| *actor = past(*actor));
+            actors.retain(|&actor| seen.insert(actor));
+        }
+    }
+
+    /// Returns the past actor of an actor.
+    fn past(&mut self, actor: usize, entry: usize) -> usize {
+        let key = (self.origin(actor), entry);
+        let Past { list, numbers, .. } = &mut self.past;
+        *numbers.entry(key).or_insert_with(|| {
+            list.push(key);
+            self.shape.actors.count() + list.len() - 1
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Users;
+    use crate::memory::{ATOMIC, READ, WRITTEN};
+    use crate::state::exec::Shape;
+    use crate::state::op::Branching;
+    use crate::state::schedule::{self, Precedence, Random};
+    use crate::state::scopes::Scopes;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+    use std::collections::BTreeMap;
+
+    type Access = (u64, u64, u8);
+
+    /// A node of a scope: its predecessors there, and its accesses or its bodies.
+    #[derive(Clone, Debug)]
+    struct Item {
+        before: Vec<usize>,
+        accesses: Vec<Access>,
+        bodies: Vec<Vec<Item>>,
+        /// For a loop the number of turns; for a choice the number of the body that its first run takes: each run takes the
+        /// next one.
+        number: usize,
+        loops: bool,
+        /// The place in the shape.
+        at: usize,
+    }
+
+    /// The picks for an item: predecessors, accesses, bodies, number, and a flag for loops.
+    type Picks = (Vec<Index>, Vec<Access>, Vec<Vec<Item>>, usize, bool);
+
+    fn scope(items: Vec<Picks>) -> Vec<Item> {
+        let make = |(at, (picks, accesses, mut bodies, number, loops)): (usize, Picks)| {
+            let picks = if at == 0 { Vec::new() } else { picks };
+            let before: BTreeSet<usize> = picks.into_iter().map(|pick| pick.index(at)).collect();
+            let accesses = if bodies.is_empty() { accesses } else { Vec::new() };
+            bodies.truncate(if loops { 1 } else { 2 });
+            Item { before: before.into_iter().collect(), accesses, bodies, number, loops, at: 0 }
+        };
+        items.into_iter().enumerate().map(make).collect()
+    }
+
+    fn items() -> impl Strategy<Value = Vec<Item>> {
+        let how = prop_oneof![Just(READ), Just(WRITTEN), Just(ATOMIC), Just(READ | WRITTEN)];
+        let access = (0u64..12, 1u64..6, how).prop_map(|(start, bytes, how)| (start, start + bytes, how));
+        let picks = || proptest::collection::vec(any::<Index>(), 0..3);
+        let accesses = proptest::collection::vec(access, 0..3);
+        let leaf = (picks(), accesses, Just(Vec::new()), 0usize..4, any::<bool>());
+        let leaves = proptest::collection::vec(leaf.clone(), 1..4).prop_map(scope);
+        leaves.prop_recursive(3, 40, 4, move |inner| {
+            let bodies = proptest::collection::vec(inner, 1..3);
+            let node = (picks(), Just(Vec::new()), bodies, 0usize..4, any::<bool>());
+            let item = prop_oneof![leaf.clone(), node];
+            proptest::collection::vec(item, 1..5).prop_map(scope)
+        })
+    }
+
+    #[derive(Default)]
+    struct Flat {
+        full: Vec<Vec<usize>>,
+        scopes: Scopes,
+    }
+
+    /// Lays a scope out as an instance does.
+    fn flatten(flat: &mut Flat, items: &mut [Item], parent: Option<(usize, usize)>) {
+        let first = flat.full.len();
+        for item in &mut *items {
+            item.at = flat.full.len();
+            flat.full.push(Vec::new());
+            if !item.bodies.is_empty() {
+                let kind = if item.loops { Branching::While } else { Branching::Switch };
+                flat.scopes.branches.insert(item.at, Branch { kind, bodies: Vec::new() });
+                flat.full.push(vec![item.at]);
+            }
+        }
+        let end = |item: &Item| item.at + usize::from(!item.bodies.is_empty());
+        for item in &*items {
+            flat.full[item.at] = item.before.iter().map(|&before| end(&items[before])).collect();
+        }
+        let last = flat.full.len();
+        flat.scopes.add(first..last, parent);
+        if let Some((entry, _)) = parent {
+            (first..last).filter(|&at| flat.full[at].is_empty()).collect::<Vec<_>>().into_iter().for_each(
+                |at| {
+                    flat.full[at].push(entry);
+                },
+            );
+            flat.full[Branch::exit(entry)].extend(first..last);
+        }
+        for item in items {
+            let at = item.at;
+            item.bodies
+                .iter_mut()
+                .enumerate()
+                .for_each(|(body, items)| flatten(flat, items, Some((at, body))));
+        }
+    }
+
+    /// A step into a scope: the run of the scope, and the item.
+    type Path = Vec<(usize, usize)>;
+
+    /// An execution: what ran, and where.
+    struct Run<'a, 'b> {
+        checker: &'a mut Checker<'b>,
+        random: Random,
+        done: Vec<(Path, Vec<Access>)>,
+        /// The runs of each choice so far.
+        runs: BTreeMap<usize, usize>,
+    }
+
+    impl Run<'_, '_> {
+        fn scope(&mut self, items: &[Item], path: &Path, turn: usize) {
+            let before: Vec<Vec<usize>> = items.iter().map(|item| item.before.clone()).collect();
+            let seed = self.random.draw();
+            for number in schedule::order(&before, Some(Random::new(seed))).unwrap() {
+                let (item, mut path) = (&items[number], path.clone());
+                path.push((turn, number));
+                if item.bodies.is_empty() {
+                    self.checker.touched(item.at, &item.accesses, &|_| String::new());
+                    self.done.push((path, item.accesses.clone()));
+                } else if item.loops {
+                    self.checker.begin_loop();
+                    for turn in 0..item.number {
+                        self.scope(&item.bodies[0], &path, turn);
+                        self.checker.end_turn(item.at);
+                    }
+                    self.checker.end_loop();
+                } else {
+                    let runs = self.runs.entry(item.at).or_default();
+                    *runs += 1;
+                    let body = (item.number + *runs) % 3;
+                    if let Some(items) = item.bodies.get(body) {
+                        self.scope(items, &path, body);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns true if no order of an execution puts one instance before the other, or the other before the one: compared
+    /// where their paths part.
+    fn unordered(items: &[Item], a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
+        let (first, second) = (a[0], b[0]);
+        if first.0 != second.0 {
+            return false;
+        }
+        if first.1 != second.1 {
+            let before: Vec<Vec<usize>> = items.iter().map(|item| item.before.clone()).collect();
+            let precedence = Precedence::new(&before, &schedule::order(&before, None).unwrap());
+            return !precedence.before(first.1, second.1) && !precedence.before(second.1, first.1);
+        }
+        let item = &items[first.1];
+        let body = if item.loops { 0 } else { a[1].0 };
+        unordered(&item.bodies[body], &a[1..], &b[1..])
+    }
+
+    fn conflict(a: &[Access], b: &[Access]) -> bool {
+        let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
+        pairs.into_iter().any(|(&(start, end, how), &(from, to, too))| {
+            let overlap = start.max(from) < end.min(to);
+            overlap && (how | too) & (WRITTEN | ATOMIC) != 0 && !(how == ATOMIC && too == ATOMIC)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn races_are_found_through_turns_and_bodies(mut program in items(), seed in any::<u64>()) {
+            let mut flat = Flat::default();
+            flatten(&mut flat, &mut program, None);
+            let mut shape = Shape::of(flat.full, Vec::new());
+            shape.scopes = flat.scopes;
+            let (users, names) = (Users::new(&shape), |node: usize| node.to_string());
+            let mut checker = Checker::new(&users, &names, Vec::new());
+            let random = Random::new(seed);
+            let mut run = Run { checker: &mut checker, random, done: Vec::new(), runs: BTreeMap::new() };
+            run.scope(&program, &Vec::new(), 0);
+            let done = run.done;
+            let mut races = 0;
+            for (at, (path, accesses)) in done.iter().enumerate() {
+                for (other, others) in &done[..at] {
+                    let racy = conflict(accesses, others) && unordered(&program, path, other);
+                    races += usize::from(racy && path != other);
+                }
+            }
+            prop_assert_eq!(races == 0, checker.reported.is_empty(), "{} races, {:?}", races, checker.reported);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The flat list of an instance's nodes: those of the graph, of its child graphs, and of the bodies of its conditional
+//! nodes.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::exec::{RESULT_ERROR, RESULT_OPERATION, RESULT_STRUCTURE, Refusal};
+use crate::base::log;
+use crate::base::status::Status;
+use crate::state::State;
+use crate::state::conditions::Conditions;
+use crate::state::exec::{ExecNode, Shape};
+use crate::state::graph::{Buffer, Node, PROGRAMMATIC};
+use crate::state::members::Actors;
+use crate::state::op::Op;
+use crate::state::schedule;
+use crate::state::scopes::{Branch, Scopes};
+
+/// A flat list under construction.
+struct Flat<'a> {
+    state: &'a State,
+    nodes: Vec<ExecNode>,
+    predecessors: Vec<Vec<usize>>,
+    full: Vec<Vec<usize>>,
+    programmatic: Vec<Vec<usize>>,
+    /// The place of each node of the definition, or of its entry.
+    index: BTreeMap<u64, usize>,
+    /// For each node with graphs inside its exit, which its dependents wait for.
+    exits: BTreeMap<u64, usize>,
+    children: BTreeMap<u64, u64>,
+    scopes: Scopes,
+    conditions: Conditions,
+    /// Described buffers, each with the scope of its graph.
+    buffers: Vec<(Buffer, usize)>,
+}
+
+/// The entry and the exit of the child node that holds a graph.
+type Marks = Option<(usize, usize)>;
+
+/// A body with the entry of its node and its number.
+type Body = (u64, (usize, usize));
+
+/// The nodes, the shape and the conditions of an instance.
+type Parts = (Vec<ExecNode>, Shape, Conditions);
+
+fn wrong() -> Refusal {
+    Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0)
+}
+
+impl Flat<'_> {
+    fn push(&mut self, handle: u64, node: &Node, op: Op) -> usize {
+        let (note, members, local) = (node.note.clone(), node.members.clone(), node.local);
+        self.nodes.push(ExecNode { node: handle, op, enabled: true, note, members, local });
+        self.predecessors.push(Vec::new());
+        self.full.push(Vec::new());
+        self.programmatic.push(Vec::new());
+        self.nodes.len() - 1
+    }
+
+    /// Adds a full edge.
+    fn order(&mut self, before: usize, after: usize) {
+        self.predecessors[after].push(before);
+        self.full[after].push(before);
+    }
+
+    /// Adds the nodes of a scope. A child node becomes an empty entry before its graph's roots and an empty exit behind
+    /// all of its nodes. Returns the bodies of conditional nodes.
+    fn scope(&mut self, graph: u64, parent: Option<(usize, usize)>) -> Result<Vec<Body>, Refusal> {
+        let (first, scope) = (self.nodes.len(), self.scopes.list.len());
+        let mut bodies = Vec::new();
+        let mut work = vec![(graph, None)];
+        while let Some((graph, marks)) = work.pop() {
+            self.graph((graph, marks), scope, &mut work, &mut bodies)?;
+        }
+        self.scopes.add(first..self.nodes.len(), parent);
+        if let Some((entry, _)) = parent {
+            for at in first..self.nodes.len() {
+                if self.predecessors[at].is_empty() {
+                    self.order(entry, at);
+                }
+                self.order(at, Branch::exit(entry));
+            }
+        }
+        Ok(bodies)
+    }
+
+    /// Adds the nodes of a graph, and its edges.
+    fn graph(
+        &mut self,
+        (graph, marks): (u64, Marks),
+        scope: usize,
+        work: &mut Vec<(u64, Marks)>,
+        bodies: &mut Vec<Body>,
+    ) -> Result<(), Refusal> {
+        let state = self.state;
+        let entry = state.graph(graph).map_err(|_| wrong())?;
+        self.buffers.extend(entry.buffers.iter().map(|buffer| (buffer.clone(), scope)));
+        let first = self.nodes.len();
+        for &handle in &entry.nodes {
+            let node = state.node(handle).map_err(|_| wrong())?;
+            let at = match &node.op {
+                Op::Child(child) => {
+                    let (entry, exit) =
+                        (self.push(handle, node, Op::Empty), self.push(handle, node, Op::Empty));
+                    self.exits.insert(handle, exit);
+                    self.children.insert(handle, *child);
+                    work.push((*child, Some((entry, exit))));
+                    entry
+                }
+                Op::Conditional(conditional) => {
+                    let entry = self.push(handle, node, node.op.clone());
+                    let exit = self.push(handle, node, Op::Empty);
+                    self.exits.insert(handle, exit);
+                    self.order(entry, exit);
+                    let (number, kind) = (conditional.handle, conditional.kind);
+                    self.scopes.branches.insert(entry, Branch { kind, bodies: Vec::new() });
+                    let condition = state.conditions.get(number).ok_or_else(wrong)?;
+                    self.conditions.add(number, condition, entry);
+                    bodies.extend(conditional.bodies.iter().zip(0..).map(|(&body, at)| (body, (entry, at))));
+                    entry
+                }
+                op => self.push(handle, node, op.clone()),
+            };
+            self.index.insert(handle, at);
+        }
+        let last = self.nodes.len();
+        for &handle in &entry.nodes {
+            let node = state.node(handle).map_err(|_| wrong())?;
+            let at = self.index[&handle];
+            for (before, data) in &node.dependencies {
+                let known = self.exits.get(before).or_else(|| self.index.get(before));
+                let before = *known.ok_or_else(wrong)?;
+                self.predecessors[at].push(before);
+                let kind = match data.kind {
+                    PROGRAMMATIC => &mut self.programmatic,
+                    _ => &mut self.full,
+                };
+                kind[at].push(before);
+            }
+            if let (Some((mark, _)), true) = (marks, node.dependencies.is_empty()) {
+                self.order(mark, at);
+            }
+        }
+        if let Some((mark, exit)) = marks {
+            // All of the child's nodes precede its exit.
+            (first..last).chain([mark]).for_each(|at| self.order(at, exit));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Parts, Refusal> {
+        let Flat { nodes, predecessors, full, programmatic, index, children, mut scopes, conditions, .. } =
+            self;
+        if schedule::order(&predecessors, None).is_none() {
+            let node = nodes.first().map_or(0, |node| node.node);
+            let status = log::say(Status::INVALID_VALUE, "the graph has a cycle");
+            return Err(Refusal(status, RESULT_STRUCTURE, node));
+        }
+        for node in &nodes {
+            if let Op::Kernel(launch) = &node.op
+                && self.state.functions.get(launch.function).is_none()
+            {
+                return Err(Refusal(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
+            }
+        }
+        let members = |node: &ExecNode| node.members.as_ref().map_or(0, |members| members.notes.len());
+        let actors = Actors::new(nodes.iter().map(members));
+        let users = |buffer: &Buffer| {
+            let known = buffer.users.iter().filter_map(|&(user, member)| Some((*index.get(&user)?, member)));
+            known.flat_map(|(user, member)| actors.users(user, member)).collect::<Vec<_>>()
+        };
+        let mut described = self.buffers;
+        described.sort_by_key(|(buffer, _)| buffer.number);
+        scopes.buffers = described.iter().map(|(_, scope)| *scope).collect();
+        let buffers = described.into_iter().map(|(buffer, _)| (users(&buffer), buffer));
+        let buffers = buffers.map(|(users, buffer)| (buffer, users)).collect();
+        let precedence = OnceLock::new();
+        let shape =
+            Shape { predecessors, full, programmatic, precedence, index, children, scopes, actors, buffers };
+        Ok((nodes, shape, conditions))
+    }
+}
+
+impl State {
+    /// Returns the nodes of a graph, of its child graphs and of its bodies, each body directly before those inside it.
+    pub(super) fn flatten(&self, top: u64) -> Result<Parts, Refusal> {
+        let mut flat = Flat {
+            state: self,
+            nodes: Vec::new(),
+            predecessors: Vec::new(),
+            full: Vec::new(),
+            programmatic: Vec::new(),
+            index: BTreeMap::new(),
+            exits: BTreeMap::new(),
+            children: BTreeMap::new(),
+            scopes: Scopes::default(),
+            conditions: Conditions::default(),
+            buffers: Vec::new(),
+        };
+        let mut work = vec![(top, None)];
+        while let Some((graph, parent)) = work.pop() {
+            let bodies = flat.scope(graph, parent)?;
+            work.extend(bodies.into_iter().rev().map(|(body, parent)| (body, Some(parent))));
+        }
+        flat.finish()
+    }
+}

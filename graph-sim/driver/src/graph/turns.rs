@@ -1,0 +1,158 @@
+//! The scopes of a launch: the graph, and the bodies of conditional nodes, as often as they run.
+//!
+//! A conditional node is exclusive work: nothing that no path orders with it runs at the same time. The checks of
+//! accesses do not depend on that.
+
+use super::execution::{Checked, Execution, Guard};
+use super::parallel;
+use crate::base::config::config;
+use crate::base::report::Report;
+use crate::base::status::Status;
+use crate::memory::READ;
+use crate::state::State;
+use crate::state::conditions::BYTES;
+use crate::state::op::{Branching, Conditional};
+use crate::state::scopes::Branch;
+
+/// The first CUDA version whose drivers run bodies without nodes.
+const EMPTY_BODIES: (u32, u32) = (12, 8);
+/// The first CUDA version whose drivers run child graphs in the two bodies of an `IF` node right.
+const TWO_BODIES: (u32, u32) = (13, 0);
+
+impl Execution<'_> {
+    /// Runs the nodes of a scope.
+    pub(super) fn scope(&mut self, state: Guard, scope: usize) -> (Guard, Checked) {
+        let plan = self.run.plan(scope, self.bodies);
+        match self.run.parallel {
+            true => parallel::execute(state, self, &plan),
+            false => self.in_order(state, &plan),
+        }
+    }
+
+    /// Runs a conditional node, given by its entry.
+    pub(super) fn conditional(&mut self, state: Guard, at: usize, node: &Conditional) -> (Guard, Checked) {
+        self.end(at, true);
+        match node.kind {
+            Branching::While => self.turns(state, at, node),
+            Branching::If | Branching::Switch => match self.choice(&state, at, at, node) {
+                Ok(Some(body)) => self.body(state, at, body),
+                Ok(None) => (state, Ok(())),
+                Err(report) => (state, Err(report)),
+            },
+        }
+    }
+
+    /// Runs the turns of a loop.
+    fn turns(&mut self, mut state: Guard, at: usize, node: &Conditional) -> (Guard, Checked) {
+        let mut tested_by = at;
+        if self.checked {
+            self.checker.begin_loop();
+        }
+        let result = loop {
+            let body = match self.choice(&state, at, tested_by, node) {
+                Ok(Some(body)) => body,
+                Ok(None) => break Ok(()),
+                Err(report) => break Err(report),
+            };
+            if self.checked && tested_by != at {
+                self.checker.end_turn(at);
+            }
+            if self.turns == config().turns {
+                break Err(self.endless(at));
+            }
+            self.turns += 1;
+            let ran;
+            (state, ran) = self.body(state, at, body);
+            if ran.is_err() {
+                break ran;
+            }
+            // The exit comes behind all nodes of the turn.
+            tested_by = Branch::exit(at);
+        };
+        if self.checked {
+            self.checker.end_turn(at);
+            self.checker.end_loop();
+        }
+        (state, result)
+    }
+
+    /// Tests the condition of a node; returns the scope of the body that runs next. The access counts as one of `by`.
+    fn choice(
+        &mut self,
+        state: &State,
+        at: usize,
+        by: usize,
+        node: &Conditional,
+    ) -> Result<Option<usize>, Report> {
+        if self.checked && by != at {
+            // The exit starts behind the turn; after the last one it does so again.
+            self.checker.start(by);
+            self.checker.meet(by);
+        }
+        self.check(state, by, &vec![(node.handle, node.handle + BYTES, READ)], &None);
+        let run = self.run;
+        let (value, set) = run.conditions.get(node.handle).map_or((0, false), |condition| condition.get());
+        if !set && config().initialised {
+            let text = format!(
+                "node {} tests its condition, which this launch has not set: its handle has no default value, and no \
+                 kernel before has set it",
+                run.names[at]
+            );
+            return Err(self.report("uninitialised-read", Status::LAUNCH_FAILED, at, text));
+        }
+        let bodies = &run.shape.scopes.branches[&at].bodies;
+        let body = node.kind.choose(value, bodies.len()).map(|body| bodies[body]);
+        body.map_or(Ok(()), |body| self.beyond(at, body, node))?;
+        Ok(body)
+    }
+
+    /// Runs a body once.
+    fn body(&mut self, state: Guard, at: usize, scope: usize) -> (Guard, Checked) {
+        debug_assert_eq!(self.run.shape.scopes.list[scope].parent.map(|parent| parent.0), Some(at));
+        self.bodies += 1;
+        if self.checked {
+            self.checker.begin_body(scope);
+        }
+        self.scope(state, scope)
+    }
+
+    /// Reports bodies that drivers of the simulated version do not run right.
+    fn beyond(&self, at: usize, scope: usize, node: &Conditional) -> Result<(), Report> {
+        let (run, version) = (self.run, config().version);
+        let name = &run.names[at];
+        let shape = &run.shape;
+        if version < EMPTY_BODIES && shape.scopes.list[scope].nodes.is_empty() {
+            let text = format!(
+                "node {name} runs a body without nodes, in which drivers before CUDA 12.8 can hang; help: an empty \
+                 node, or a kernel that does nothing"
+            );
+            return Err(self.report("driver-fault", Status::LAUNCH_TIMEOUT, at, text));
+        }
+        let holds_child = |&body: &usize| {
+            let nodes = shape.scopes.list[body].nodes.clone();
+            nodes.into_iter().any(|at| shape.children.contains_key(&run.nodes[at].node))
+        };
+        let two = node.kind == Branching::If && node.bodies.len() == 2;
+        if version < TWO_BODIES && two && shape.scopes.branches[&at].bodies.iter().any(holds_child) {
+            let text = format!(
+                "node {name} has two bodies and a child graph in one of them, which drivers of CUDA 12.8 and 12.9 move \
+                 to the wrong body; help: two conditional nodes with one body each"
+            );
+            return Err(self.report("driver-fault", Status::LAUNCH_FAILED, at, text));
+        }
+        Ok(())
+    }
+
+    fn endless(&self, at: usize) -> Report {
+        let (name, turns) = (&self.run.names[at], self.turns);
+        let text = format!(
+            "node {name} begins a turn after {turns} turns of the launch's loops, and its condition is still not 0; \
+             help: `CUWEAVE_SIM_TURNS` sets the limit"
+        );
+        self.report("turn-limit", Status::LAUNCH_TIMEOUT, at, text)
+    }
+
+    fn report(&self, kind: &'static str, status: Status, at: usize, text: String) -> Report {
+        Report { kind, status, nodes: vec![self.run.names[at].clone()], text }
+    }
+}

@@ -1,0 +1,165 @@
+//! The scopes of an instance: its graph, and the bodies of its conditional nodes. The nodes of a scope, child graphs'
+//! included, run together: those of a body once each time that the body runs.
+//!
+//! A conditional node is two nodes of its scope, an entry and, right behind it, an exit. All nodes of its bodies lie
+//! between them in the precedence of nodes, and no other edge crosses the border of a body.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::op::Branching;
+
+/// A graph whose nodes run together.
+#[derive(Debug)]
+pub struct Scope {
+    /// Its own nodes.
+    pub nodes: Range<usize>,
+    /// The end of its nodes and of those of the scopes inside it.
+    pub end: usize,
+    /// The entry of the conditional node whose body it is, and the number of the body.
+    pub parent: Option<(usize, usize)>,
+}
+
+/// A conditional node.
+#[derive(Debug)]
+pub struct Branch {
+    pub kind: Branching,
+    /// Its bodies, as places in [`Scopes::list`].
+    pub bodies: Vec<usize>,
+}
+
+impl Branch {
+    /// Returns the exit of the conditional node with that entry.
+    pub fn exit(entry: usize) -> usize {
+        entry + 1
+    }
+}
+
+/// The scopes of an instance.
+#[derive(Default, Debug)]
+pub struct Scopes {
+    /// Each scope directly before those inside it; the first is the graph.
+    pub list: Vec<Scope>,
+    /// Conditional nodes by their entries.
+    pub branches: BTreeMap<usize, Branch>,
+    /// The scope of each buffer, within one run of which the buffer lives.
+    pub buffers: Vec<usize>,
+}
+
+impl Scopes {
+    /// Adds a scope, whose parent has been added.
+    pub fn add(&mut self, nodes: Range<usize>, parent: Option<(usize, usize)>) {
+        if let Some(branch) = parent.and_then(|(entry, _)| self.branches.get_mut(&entry)) {
+            branch.bodies.push(self.list.len());
+        }
+        let mut outer = parent;
+        while let Some((entry, _)) = outer {
+            let at = self.of(entry);
+            self.list[at].end = nodes.end;
+            outer = self.list[at].parent;
+        }
+        self.list.push(Scope { end: nodes.end, nodes, parent });
+    }
+
+    /// Returns the scope of a node.
+    pub fn of(&self, node: usize) -> usize {
+        self.list.partition_point(|scope| scope.nodes.start <= node).saturating_sub(1)
+    }
+
+    /// The bodies around a node, from the inside out: the entries of their conditional nodes, and their numbers.
+    pub fn around(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
+        let parent = |node: usize| self.list.get(self.of(node)).and_then(|scope| scope.parent);
+        std::iter::successors(parent(node), move |&(entry, _)| parent(entry))
+    }
+
+    /// Returns true if the nodes lie in different bodies of one conditional node, of which a run of it runs one.
+    pub fn exclude(&self, a: usize, b: usize) -> bool {
+        let others: BTreeMap<usize, usize> = self.around(b).collect();
+        // The innermost conditional node that both lie in: further out they lie in the same body.
+        let common = self.around(a).find_map(|(entry, body)| Some((body, *others.get(&entry)?)));
+        common.is_some_and(|(body, other)| body != other)
+    }
+
+    /// Returns the nodes of the innermost common scope that two nodes are or lie in.
+    pub fn in_common(&self, a: usize, b: usize) -> (usize, usize) {
+        let chain = |node: usize| std::iter::once(node).chain(self.around(node).map(|outer| outer.0));
+        let others: Vec<(usize, usize)> = chain(b).map(|node| (self.of(node), node)).collect();
+        let pair = chain(a).find_map(|first| {
+            let scope = self.of(first);
+            others.iter().find(|other| other.0 == scope).map(|other| (first, other.1))
+        });
+        pair.unwrap_or((a, b))
+    }
+
+    /// Returns the entry of the outermost loop around a node within a scope.
+    pub fn outermost_loop(&self, node: usize, scope: usize) -> Option<usize> {
+        if self.list.is_empty() || self.of(node) == scope {
+            return None;
+        }
+        let mut found = None;
+        for (entry, _) in self.around(node) {
+            if self.branches.get(&entry).is_some_and(|branch| branch.kind == Branching::While) {
+                found = Some(entry);
+            }
+            if self.of(entry) == scope {
+                break;
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Node 0 and a loop (1, 2), whose body has 3, a switch (4, 5) and 6; the switch's bodies have 7, nothing, and 8 and 9.
+    fn nested() -> Scopes {
+        let mut scopes = Scopes::default();
+        scopes.add(0..3, None);
+        scopes.branches.insert(1, Branch { kind: Branching::While, bodies: Vec::new() });
+        scopes.add(3..7, Some((1, 0)));
+        scopes.branches.insert(4, Branch { kind: Branching::Switch, bodies: Vec::new() });
+        scopes.add(7..8, Some((4, 0)));
+        scopes.add(8..8, Some((4, 1)));
+        scopes.add(8..10, Some((4, 2)));
+        scopes
+    }
+
+    #[test]
+    fn nodes_know_their_scopes() {
+        let scopes = nested();
+        assert_eq!([0, 2, 3, 6, 7, 8, 9].map(|node| scopes.of(node)), [0, 0, 1, 1, 2, 4, 4]);
+        assert_eq!(scopes.list.iter().map(|scope| scope.end).collect::<Vec<_>>(), [10, 10, 8, 8, 10]);
+        assert_eq!(scopes.branches[&4].bodies, [2, 3, 4]);
+        assert_eq!(scopes.around(9).collect::<Vec<_>>(), [(4, 2), (1, 0)]);
+        assert_eq!(scopes.around(0).count(), 0);
+    }
+
+    #[test]
+    fn only_bodies_of_one_node_exclude_each_other() {
+        let scopes = nested();
+        assert!(scopes.exclude(7, 8) && scopes.exclude(9, 7));
+        for (a, b) in [(8, 9), (7, 3), (7, 0), (4, 7), (0, 2)] {
+            assert!(!scopes.exclude(a, b) && !scopes.exclude(b, a), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn nodes_are_lifted_to_their_common_scope() {
+        let scopes = nested();
+        assert_eq!(scopes.in_common(7, 3), (4, 3));
+        assert_eq!(scopes.in_common(0, 9), (0, 1));
+        assert_eq!(scopes.in_common(8, 9), (8, 9));
+        assert_eq!(scopes.in_common(7, 8), (4, 4));
+    }
+
+    #[test]
+    fn loops_count_from_a_scope_inwards() {
+        let scopes = nested();
+        assert_eq!(scopes.outermost_loop(9, 0), Some(1));
+        assert_eq!(scopes.outermost_loop(9, 1), None);
+        assert_eq!(scopes.outermost_loop(3, 1), None);
+        assert_eq!(scopes.outermost_loop(0, 0), None);
+    }
+}
