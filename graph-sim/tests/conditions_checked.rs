@@ -424,6 +424,9 @@ fn bodies_belong_to_their_node() {
     let handle = graph.handle(&setup.context, Some(0));
     let (node, body) = graph.run_if(&setup.context, &[], handle);
     gives!(INVALID, sys::cuGraphDestroy(body.0));
+    let many = (CU_GRAPH_COND_TYPE_SWITCH, u32::MAX);
+    let handle = graph.handle(&setup.context, Some(0));
+    assert_eq!(graph.try_conditional(&setup.context, &[], handle, many).err(), Some(NO_MEMORY));
     assert_eq!(body.try_exec(0).err(), Some(INVALID));
     let live = || cuweave_sim::live().unwrap().graphs;
     let before = live();

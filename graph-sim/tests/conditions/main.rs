@@ -522,3 +522,15 @@ fn an_instance_outlives_its_graph() {
     });
     assert_eq!((exec.unwrap().run(&setup.context), setup.read(word)), (OK, 0));
 }
+
+#[test]
+fn graphs_with_conditional_nodes_are_not_launched_by_devices() {
+    let setup = Setup::new();
+    let graph = Graph::new();
+    let handle = graph.handle(&setup.context, Some(0));
+    let (_, body) = graph.run_if(&setup.context, &[], handle);
+    setup.add(&body, &[], "nothing", &[]);
+    let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+    assert!(graph.try_exec(flag.0.into()).is_err());
+    graph.exec();
+}
