@@ -28,7 +28,7 @@ pub(super) struct Range {
     pub write: Option<usize>,
 }
 
-/// A set of ranges: a list while they are few, as nearly all are.
+/// A set of ranges: a list while they are few, which is the usual case.
 #[derive(Clone, Default)]
 struct Pairs {
     few: Vec<(DimId, DimId)>,

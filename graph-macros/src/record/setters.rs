@@ -76,7 +76,7 @@ impl Record {
         let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
-            // It says why there is none.
+            // The trait's diagnostic explains why there is no setter.
             FieldKind::Scalar(ty) if self.lengths.contains(&text) => {
                 let reason = fixed_name(at);
                 return Some(quote! {
@@ -146,7 +146,7 @@ impl Record {
     }
 }
 
-/// Returns the name of the trait that says why a field has no setter.
+/// Returns the name of the trait whose diagnostic explains why a field has no setter.
 fn fixed_name(at: u32) -> Ident {
     format_ident!("__Fixed{at}", span = Span::mixed_site())
 }

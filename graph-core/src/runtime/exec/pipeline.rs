@@ -32,7 +32,7 @@ use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
 use super::owned::Owned;
 
-/// The bound arguments of a graph function of any type: the build is compiled once, and not for each function.
+/// The bound arguments of a graph function of any type, so that the build is compiled once, not for each function.
 trait Arguments {
     /// Returns the table of the function; `None` for the graph of a builder.
     fn table(&self) -> Option<&'static Table>;
@@ -40,7 +40,7 @@ trait Arguments {
     /// Returns its records and lists.
     fn described(&self) -> Result<Vec<Described>>;
 
-    /// Shows the bound buffers.
+    /// Visits the bound buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>);
 
     /// Calls `with` with the values of its scalars and the code of its expressions.
@@ -71,7 +71,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     Ok(Graph::new(core, args))
 }
 
-/// Builds the graph of a function with these arguments.
+/// Builds the graph of a function from its bound arguments.
 fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned> {
     let began = Instant::now();
     let driver = cuda::driver()?;

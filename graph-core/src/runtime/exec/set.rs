@@ -53,7 +53,7 @@ impl<A: GraphFn> ExecCore<A> {
         let scalar = ScalarId::new(index);
         self.core.settable(scalar)?;
         let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation: the old values are restored then too.
+        // The user's expressions may panic during evaluation. The old values are restored then, too.
         let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
         core.set(&args.values(Token), scalar, &mut change.shift)?;
@@ -77,7 +77,7 @@ impl Core {
         Ok(())
     }
 
-    /// Changes all that a scalar reaches, whose new value `body` has. `shift` gets the old values of bounds.
+    /// Applies a new value of a scalar, which `body` has. `shift` receives the old values of bounds.
     fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut Shift) -> Result<()> {
         let flat = self.definition.flat.clone();
         self.move_bounds(body, &flat, scalar, shift)?;
@@ -114,7 +114,7 @@ impl Core {
         Ok((records, unproved))
     }
 
-    /// Gives the bounds that a scalar reaches their new values, and checks the ranges.
+    /// Recomputes the bounds that a scalar reaches, and checks the ranges.
     fn move_bounds(
         &mut self,
         body: &dyn Body,
@@ -135,7 +135,7 @@ impl Core {
         Ok(())
     }
 
-    /// Gives bounds their old values again.
+    /// Restores the old values of bounds.
     fn restore(&mut self, shift: &mut Shift) {
         shift.swap(&mut self.definition, &mut self.nodes);
     }

@@ -286,14 +286,14 @@ impl<'l> Evaluated<'l> {
     fn element_of(&self, access: usize, written: bool) -> TokenStream {
         match self.part(access) {
             Some(part) => {
-                // All of the path has one span: else rustc points to the attribute.
+                // The whole path has one span; otherwise rustc points to the attribute.
                 let function =
                     Ident::new(if written { "element_mut" } else { "element" }, self.spans[access]);
                 quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
             }
             None => {
                 let element = self.element(access);
-                // rustc holds one element type against the other, at the destination.
+                // rustc compares the two element types, at the destination.
                 let at = self.spans.last().copied().unwrap_or_else(Span::call_site);
                 quote_spanned!(at=> ::core::marker::PhantomData::<#element>)
             }

@@ -276,8 +276,8 @@ impl Lowering<'_> {
         self.not_in_language(local, "this pattern is", &[note.into()])
     }
 
-    /// `let (fine, coarse) = (levels[i], levels[i + 1]);`: names for parts of arguments, scalars and configurations, which do not
-    /// see each other.
+    /// Lowers `let (fine, coarse) = (levels[i], levels[i + 1]);`, which names parts of arguments, scalars and
+    /// configurations. The values do not see each other's names.
     fn named_together<'e>(
         &mut self,
         names: &[Option<Ident>],

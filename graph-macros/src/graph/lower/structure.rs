@@ -243,7 +243,7 @@ impl Lowering<'_> {
         self.scopes.bind(name, Binding::Number);
     }
 
-    /// Returns true for an expression that gives a scalar: by its form, or as the name or a part of one.
+    /// Returns true for an expression of a scalar: by its syntax, or as the name or a part of one.
     pub(super) fn gives_a_scalar(&self, expr: &Expr) -> bool {
         let mut whole = expr;
         while let Expr::Field(syn::ExprField { base: inner, .. })

@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         self.note_touched(start, end);
         self.cut(start);
         self.cut(end);
-        // The walk over the cells borrows them.
+        // The cells are borrowed during the walk.
         let mut cells = std::mem::take(&mut self.cells);
         let mut conflicts: Vec<(usize, u8, u64, u64)> = Vec::new();
         let mut gaps = Vec::new();

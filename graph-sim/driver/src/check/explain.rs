@@ -62,7 +62,7 @@ impl Checker<'_> {
         }
         let edges = self.shape.precedence();
         if !edges.before(a, b) && !edges.before(b, a) {
-            // No edge crosses the border of a body.
+            // No edge crosses the boundary of a body.
             let (outer, other) = self.shape.scopes.in_common(inner.0, inner.1);
             if (outer, other) != inner {
                 let (outer, other) = ((self.names)(outer), (self.names)(other));

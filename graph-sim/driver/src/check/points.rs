@@ -31,12 +31,12 @@ impl Points {
         Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
     }
 
-    /// The number of rows so far.
+    /// Returns the number of rows so far.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// Forgets the points of nodes that may start again, and the rows since there were so many.
+    /// Removes the points of nodes that may start again, and all rows from the number `rows` on.
     pub fn forget(&mut self, nodes: std::ops::Range<usize>, rows: usize) {
         self.at[nodes].fill([0; 3]);
         self.rows.truncate(rows);

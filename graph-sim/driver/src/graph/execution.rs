@@ -35,7 +35,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns the steps of a scope. Each of its `runs` has a schedule of its own.
+    /// Returns the steps of a scope. Each run of it, numbered by `runs`, has its own schedule.
     pub fn plan(&self, scope: usize, runs: u64) -> Plan {
         let shape = &self.shape;
         let nodes = shape.scopes.list[scope].nodes.clone();
@@ -68,7 +68,7 @@ pub(super) struct Execution<'a> {
     /// Kernels paused at their wait, by node, and the bytes that they wrote before it.
     pub paused: BTreeMap<usize, PausedNode>,
     pub checked: bool,
-    /// Bodies that have begun, and turns of loops among them.
+    /// The number of bodies that have begun, and of turns of loops among them.
     pub bodies: u64,
     pub turns: u64,
 }

@@ -38,7 +38,7 @@ pub struct Shape {
     /// For each node its predecessors along programmatic edges.
     pub programmatic: Vec<Vec<usize>>,
     pub precedence: OnceLock<Precedence>,
-    /// The place of each node of the definition; a child node and a conditional one map to their entry.
+    /// The index of each node of the definition. A child or conditional node maps to its entry.
     pub index: BTreeMap<u64, usize>,
     /// For each child node of the definition, its graph.
     pub children: BTreeMap<u64, u64>,

@@ -193,12 +193,12 @@ pub enum Branching {
     If,
     /// The body runs as long as the condition is not 0.
     While,
-    /// The body whose number the condition is runs; none if there is no such body.
+    /// The body with the number of the condition runs; none if there is no such body.
     Switch,
 }
 
 impl Branching {
-    /// Returns the body that runs next, of so many.
+    /// Returns the body to run, among `bodies` bodies.
     pub fn choose(self, value: u32, bodies: usize) -> Option<usize> {
         let body = match self {
             Branching::If => usize::from(value == 0),
@@ -225,7 +225,7 @@ pub struct Conditional {
     /// The condition, by handle.
     pub handle: u64,
     pub kind: Branching,
-    /// The bodies, by handle. The program reads this list.
+    /// The bodies, by handle. The program reads this list through a pointer.
     pub bodies: Box<[u64]>,
 }
 
@@ -249,7 +249,7 @@ pub enum Op {
     },
     /// A graph inside the graph, by handle.
     Child(u64),
-    /// Graphs that run as a condition says.
+    /// Graphs that run depending on a condition.
     Conditional(Conditional),
     /// An allocation of the graph.
     Alloc {

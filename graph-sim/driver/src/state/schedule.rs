@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// Returns the steps of some nodes of a graph, along the edges between them. Nodes have a step for their start if
-    /// `starts` is true, which must be so if there are programmatic edges between them.
+    /// `starts` is true, which is required if there are programmatic edges between them.
     pub fn of(
         (full, programmatic): (&[Vec<usize>], &[Vec<usize>]),
         nodes: Range<usize>,
