@@ -64,15 +64,15 @@ macro_rules! marks {
 marks! {
     /// `&b`.
     Shared: TakesShared;
-    /// `&mut b`, all of whose elements are written before.
+    /// `&mut b`, of elements that are all written.
     Unique: TakesUnique;
-    /// `&mut b`, not all of whose elements are written before.
+    /// `&mut b`, of elements that are not all written.
     Fresh: TakesFresh;
     /// `atomic(&mut b)`.
     Atomic: TakesAtomic;
-    /// `b`, all of whose elements are written before.
+    /// `b`, of elements that are all written.
     Moved: TakesMoved;
-    /// `b`, not all of whose elements are written before.
+    /// `b`, of elements that are not all written.
     FreshMoved: TakesFreshMoved;
 }
 
