@@ -26,6 +26,11 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     }
 }
 
+/// Returns true if the driver is the simulated one.
+pub fn is_simulated() -> bool {
+    cuda::Simulator::get().is_some()
+}
+
 /// Makes the context current on this thread. Returns an error that cudarc kept from an earlier drop as such.
 pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
     driver.drop_deferred();

@@ -295,6 +295,12 @@ pub enum Error {
         /// The reason.
         fault: CallFault,
     },
+    /// An error of a library outside of a graph, such as one that cannot be loaded.
+    #[error("{text}")]
+    Library {
+        /// Its text.
+        text: String,
+    },
     /// Two arguments share memory, and the graph may write one of them.
     #[error("the arguments {first} and {second} overlap, and the graph may write one of them")]
     #[non_exhaustive]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{null, null_mut, with_exposed_provenance_mut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 
@@ -18,6 +18,25 @@ use super::quiet::object;
 const THREAD_LOCAL: u32 = 1;
 /// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
 const PROGRAMMATIC: u8 = 1;
+
+/// Held shared while a stream of cuweave's captures.
+static CAPTURES: RwLock<()> = RwLock::new(());
+
+/// Returns the guard of a capture.
+pub fn during_capture() -> RwLockReadGuard<'static, ()> {
+    CAPTURES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does what waits for a whole context, which drivers refuse while a stream of it captures, on any thread. Does nothing, and returns
+/// `None`, if one captures now; one that begins waits for the end of this.
+pub fn between_captures<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let _guard = match CAPTURES.try_write() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+        Err(TryLockError::WouldBlock) => return None,
+    };
+    Some(work())
+}
 
 /// The state of a stream's capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,7 +34,10 @@ mod streams;
 pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
 pub use aside::Own;
 pub use buffers::{Keep, Lent, Made, PinnedViewMut, guarded, held, pinned_parts};
-pub use capture::{CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind};
+pub use capture::{
+    CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
+    during_capture,
+};
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,
