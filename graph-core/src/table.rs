@@ -155,7 +155,7 @@ pub struct Table {
     bytes: &'static [u8],
     layouts: &'static [Layout],
     callees: &'static [fn() -> &'static Table],
-    /// Leaked: tables are statics, which are never dropped. rustc compiles the drops of what statics own all the same, in the user's crate.
+    /// Leaked: tables are statics, which are never dropped, but rustc would compile their drops in the user's crate.
     decoded: OnceLock<Option<&'static Decoded>>,
     /// The tables for lists of element types, of an item with type parameters. Leaked as well.
     instances: OnceLock<&'static Instances>,

@@ -1,4 +1,4 @@
-//! CW101 and CW107: reads and returns of elements that nothing has written.
+//! CW101 and CW107: reads and returns of unwritten elements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,17 +21,17 @@ struct Written {
 }
 
 impl Written {
-    /// Returns the write for messages about a name that stands for its buffer.
-    fn told(&self) -> Written {
+    /// Returns the write for messages about another name of its buffer.
+    fn for_another_name(&self) -> Written {
         Written { id: self.id, index: self.index, relied_on: false }
     }
 }
 
-/// CW101 and CW107, and what `&mut` means at each launch.
+/// Reports CW101 and CW107, and settles the meaning of `&mut` at each launch.
 ///
-/// Statements run in program order under [`Order::Inferred`], so the writes before a read are those above it. Under
-/// [`Order::Explicit`] they are those of a topological order; where the write is there but nothing orders it with the
-/// read, CW202 says so and this does not.
+/// Under [`Order::Inferred`] statements run in program order, so the writes before a read are those above it. Under
+/// [`Order::Explicit`] they are those before it in a topological order; a write that nothing orders with the read is
+/// reported as CW202, not here.
 pub(super) fn initialised(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -47,7 +47,7 @@ pub(super) fn initialised(
     let mut written: Vector<BufferId, Coverage> =
         program.buffers.iter().map(|_| Coverage::default()).collect();
     let mut ever_written = Vector::filled(false, program.buffers.len());
-    // Memory that other owners lend is written, unless its declaration says that it is not.
+    // Memory from the caller is written, unless its declaration says otherwise.
     let fresh_arguments = &ordered.source.regions.fresh;
     let mut tracked: Vector<BufferId, bool> =
         program.buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
@@ -66,7 +66,7 @@ pub(super) fn initialised(
                 continue;
             }
             if access.mode == Mode::Write {
-                // Settled before, by the macro.
+                // The macro has settled this mode.
                 if statement.kind.has_declaration() {
                     fresh.push((id, index));
                 }
@@ -85,7 +85,8 @@ pub(super) fn initialised(
             {
                 found.push(unwritten(ordered, (id, index), &written[buffer].writes));
             }
-            // Written by the kernel, or said once: later reads of it, or its return, are no faults of their own.
+            // The kernel has written the buffer, or the fault was reported: later reads and the return are no further
+            // faults.
             ever_written[buffer] = true;
             writes.push((access.buffer, Written { id, index, relied_on: false }));
         }
@@ -97,6 +98,25 @@ pub(super) fn initialised(
     for (joined, buffer, _) in ordered.source.regions.joined() {
         ever_written[joined] |= ever_written[buffer];
     }
+    unwritten_outputs(ordered, &ever_written, found);
+    for &(buffer, lo, hi) in fresh_arguments {
+        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
+        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
+            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
+        }
+    }
+    let relied: BTreeSet<(StatementId, u32)> = written
+        .iter()
+        .flat_map(|coverage| &coverage.writes)
+        .filter(|write| write.relied_on)
+        .map(|write| (write.id, write.index))
+        .collect();
+    fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
+}
+
+/// Reports CW107 for outputs that nothing has written.
+fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, found: &mut Vec<Diagnostic>) {
+    let program = &ordered.source.program;
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
         if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
@@ -111,19 +131,6 @@ pub(super) fn initialised(
             );
         }
     }
-    for &(buffer, lo, hi) in fresh_arguments {
-        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
-        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
-            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
-        }
-    }
-    let relied: BTreeSet<(StatementId, u32)> = written
-        .iter()
-        .flat_map(|coverage| &coverage.writes)
-        .filter(|write| write.relied_on)
-        .map(|write| (write.id, write.index))
-        .collect();
-    fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
 }
 
 /// Returns true if a write to the range that `at` reads is not ordered with it.
@@ -151,7 +158,7 @@ impl Coverage {
         self.writes.push(write);
     }
 
-    /// Returns true if writes are proved to cover an access; the first such writes are then relied on.
+    /// Returns true if the writes provably cover an access. The first such writes are then relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
         let Some(chain) = self.state.cover(&ordered.bounds, access) else { return false };
         for write in chain.into_iter().filter_map(|range| range.write) {
@@ -161,12 +168,12 @@ impl Coverage {
     }
 }
 
-/// The regions around a statement, with the states before them.
+/// The regions around a statement, each with the state before it.
 struct Entered<'r> {
     regions: &'r Regions,
     next: usize,
     stack: Vec<(&'r Region, Vec<State>)>,
-    /// By choice, for each buffer: the ranges that all arms so far have written.
+    /// For each choice and buffer: the ranges that all arms so far have written.
     arms: BTreeMap<u32, Vec<Vec<Range>>>,
 }
 
@@ -193,8 +200,8 @@ impl<'r> Entered<'r> {
         }
     }
 
-    /// After a region that may not have run, only what was written before it is known to be, and what it is known to write
-    /// together with others.
+    /// Leaves a region that may not have run: the written ranges are those from before it, and those that the region
+    /// provably writes together with others.
     fn leave(
         &mut self,
         ordered: &Ordered,
@@ -215,7 +222,7 @@ impl<'r> Entered<'r> {
             let (own, other) =
                 (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
-            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::told).collect();
+            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::for_another_name).collect();
             written[joined].writes.extend(writes);
         }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
@@ -234,7 +241,7 @@ impl<'r> Entered<'r> {
     }
 }
 
-/// CW107 for an argument whose caller counts on all of it being written.
+/// Reports CW107 for an argument whose caller relies on all of it being written.
 fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
     let name = ordered.buffer_name(buffer);
     let message = if written.is_empty() {
@@ -248,13 +255,13 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> D
         .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
 }
 
-/// Adds notes that say which parts are written, at most four.
+/// Adds notes about the written ranges, at most four.
 fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
-    let mut told = BTreeSet::new();
+    let mut notes = BTreeSet::new();
     for write in written {
         let part = ordered.slice(ordered.access((write.id, write.index)));
         let note = format!("{} writes `{part}`", ordered.at(write.id));
-        if told.len() < 4 && told.insert(note.clone()) {
+        if notes.len() < 4 && notes.insert(note.clone()) {
             diagnostic = diagnostic.note(note);
         }
     }
