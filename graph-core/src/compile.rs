@@ -16,17 +16,51 @@ use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, Mode, Program, StatementId};
 use crate::order::{self, Source};
 use crate::sample::{Sampled, Shape, sample};
+use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
 pub use back::{BackError, Wishes, back, budget_curve, memory_svg};
 
 /// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
-pub fn front(source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
+pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
+    let scopes = Scopes::of(&source.program);
+    lift(&mut source.program, &scopes);
+    source.regions.enclose(&scopes);
+    let endless = endless(&source.program, &scopes);
+    let explicit: Vec<StatementId> = scopes
+        .list
+        .iter()
+        .map(|scope| scope.condition)
+        .filter(|&at| source.regions.functions.is_explicit(&source.program, at, at))
+        .collect();
     let (ordered, mut found) = order::order(source);
     let (checked, faults) = check::check(ordered);
-    let cyclic = !found.is_empty();
+    let stopped = !found.is_empty() || !endless.is_empty() || !explicit.is_empty();
     found.extend(faults);
-    (checked.filter(|_| !cyclic), found)
+    found.extend(endless.into_iter().map(without_end));
+    found.extend(explicit.into_iter().map(in_explicit_order));
+    (checked.filter(|_| !stopped), found)
+}
+
+/// CW001 for a `while` whose operand no statement of its body writes.
+fn without_end(condition: StatementId) -> Diagnostic {
+    Diagnostic::new(
+        Code::CW001,
+        Site::Statement(condition),
+        "no statement of this body writes the operand of its `while`".to_owned(),
+    )
+    .note("a loop that begins would not end")
+    .help("write the operand in the body, or put `#[at_most(n)]` on the loop")
+}
+
+/// CW001 for a decision of the device in a function of explicit order.
+fn in_explicit_order(condition: StatementId) -> Diagnostic {
+    Diagnostic::new(
+        Code::CW001,
+        Site::Statement(condition),
+        "a function of explicit order holds no decisions of the device".to_owned(),
+    )
+    .help("leave `order = \"explicit\"` out, or put this into a graph function of its own")
 }
 
 /// The settled accesses of statements. A statement of a loop stands there once for each turn that was checked.

@@ -34,6 +34,7 @@ mod arguments;
 mod arrays;
 mod calls;
 mod conditions;
+mod decisions;
 mod elements;
 mod functions;
 mod hosts;
@@ -186,6 +187,8 @@ struct Lowering<'r> {
     conditions: Vec<Condition>,
     /// The number of blocks around the innermost loop or arm that the build decides about.
     outer_names: usize,
+    /// The statement in front of the innermost body that the device decides about.
+    body: Option<StatementId>,
     dims: Vector<DimId, Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
     buffers: Vector<BufferId, Buffer>,
@@ -266,6 +269,7 @@ impl<'r> Lowering<'r> {
             typed: Vec::new(),
             conditions: Vec::new(),
             outer_names: 0,
+            body: None,
             dims: Vector::new(),
             dim_ids: BTreeMap::new(),
             buffers: Vector::new(),

@@ -41,7 +41,7 @@ impl Nodes {
         let mut capture = Capture {
             driver: definition.driver,
             context: definition.context,
-            graph: self.graph,
+            graph: self.into,
             after,
             stream,
             callee,

@@ -89,7 +89,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
             let member = sources.binary_search(&statement).ok().filter(|_| sources.len() > 1);
             let nodes = graph.captured.get(&operation).copied();
             let nodes = nodes.unwrap_or(std::slice::from_ref(&graph.nodes[operation]));
-            for access in declared.accesses.iter() {
+            for access in declared.kind.own_accesses(&declared.accesses) {
                 users[access.buffer].extend(nodes.iter().map(|&node| (node, member.map(narrow))));
             }
         }
