@@ -106,10 +106,12 @@ impl Scopes {
             (self.all_around(from).collect(), self.all_around(to).collect());
         let common = before.iter().rev().zip(behind.iter().rev()).take_while(|(one, other)| one == other).count();
         let outer = |list: &[ScopeId]| (list.len() > common).then(|| list[list.len() - 1 - common]);
-        (
+        let lifted = (
             outer(&before).map_or(from, |scope| self.list[scope].join),
             outer(&behind).map_or(to, |scope| self.list[scope].condition),
-        )
+        );
+        // From the statement in front of a body into it, or from inside to the one behind.
+        if lifted.0 == lifted.1 { (from, to) } else { lifted }
     }
 }
 
