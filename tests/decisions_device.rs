@@ -1,7 +1,7 @@
 //! Decisions of the device: `if`, `while` and `match` on buffers, through real PTX, against plain Rust.
 
 use cuweave::prelude::*;
-use cuweave_testkit::device::{Device, alone};
+use cuweave_testkit::device::alone;
 
 #[cuweave::kernels("tests/kernels/decide.ptx")]
 unsafe extern "ptx-kernel" {
@@ -194,6 +194,66 @@ fn nested(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
+#[cuweave::graph(memory = "nodes")]
+fn nested_in_nodes(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
+    while flag {
+        let own = alloc::<u32>(1);
+        modulo[(1, 1)](&x[..1], &mut own, 3);
+        match own {
+            0 => mix[per_item(n)](&mut x, 1, n),
+            1 => {
+                let again = alloc::<u32>(1);
+                fill(&mut again, 3);
+                while again {
+                    twice(n, &mut x, &mut again);
+                    #[at_most(1)]
+                    while again {
+                        count_down[(1, 1)](&mut again);
+                    }
+                }
+            }
+            _ => {
+                if !flag {
+                    mix[per_item(n)](&mut x, 9, n);
+                } else {
+                    mix[per_item(n)](&mut x, 8, n);
+                }
+            }
+        }
+        count_down[(1, 1)](&mut flag);
+    }
+}
+
+#[cuweave::graph(memory = "owned")]
+fn nested_in_memory_of_the_exec(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
+    while flag {
+        let own = alloc::<u32>(1);
+        modulo[(1, 1)](&x[..1], &mut own, 3);
+        match own {
+            0 => mix[per_item(n)](&mut x, 1, n),
+            1 => {
+                let again = alloc::<u32>(1);
+                fill(&mut again, 3);
+                while again {
+                    twice(n, &mut x, &mut again);
+                    #[at_most(1)]
+                    while again {
+                        count_down[(1, 1)](&mut again);
+                    }
+                }
+            }
+            _ => {
+                if !flag {
+                    mix[per_item(n)](&mut x, 9, n);
+                } else {
+                    mix[per_item(n)](&mut x, 8, n);
+                }
+            }
+        }
+        count_down[(1, 1)](&mut flag);
+    }
+}
+
 fn twice_means(mut x: u32, mut flag: u32) -> (u32, u32) {
     for i in 0..2 {
         if x / 16 % (3 + i) != 0 {
@@ -208,7 +268,7 @@ fn twice_means(mut x: u32, mut flag: u32) -> (u32, u32) {
 #[test]
 fn bodies_nest_in_loops_and_calls() {
     agrees!(twice, [0u32, 1, 5], twice_means);
-    agrees!(nested, [0u32, 1, 4, 9], |mut x: u32, flag: u32| {
+    let meaning = |mut x: u32, flag: u32| {
         for _ in 0..flag {
             match x / 16 % 3 {
                 0 => x = step(x, 1),
@@ -223,8 +283,9 @@ fn bodies_nest_in_loops_and_calls() {
             }
         }
         (x, 0)
-    });
+    };
+    agrees!(nested, [0u32, 1, 4, 9], meaning);
+    agrees!(nested_in_nodes, [0u32, 4, 9], meaning);
+    agrees!(nested_in_memory_of_the_exec, [0u32, 4, 9], meaning);
 }
 
-#[allow(dead_code)]
-fn unused(_: &Device) {}

@@ -24,8 +24,8 @@ pub(super) struct Bodies {
     scopes: Scopes,
     /// The handle of each body.
     handles: BTreeMap<StatementId, u64>,
-    /// The graph of each body.
-    graphs: BTreeMap<StatementId, RawGraph>,
+    /// The graph of each body, by the statement in front of it.
+    pub graphs: BTreeMap<StatementId, RawGraph>,
     /// The bodies that have a node.
     filled: BTreeSet<StatementId>,
 }

@@ -30,6 +30,8 @@ pub(crate) struct Nodes {
     pub graph: RawGraph,
     /// The graph that nodes are added to: that, or a body of a conditional node.
     pub(super) into: RawGraph,
+    /// The graphs of the bodies of conditional nodes, by the statements in front of them.
+    bodies: BTreeMap<StatementId, RawGraph>,
     pub exec: RawExec,
     /// The operations that the nodes are made of.
     pub operations: Arc<Operations>,
@@ -72,6 +74,7 @@ impl Nodes {
         let mut nodes = Nodes {
             graph: RawGraph::NONE,
             into: RawGraph::NONE,
+            bodies: BTreeMap::new(),
             exec: RawExec::NONE,
             nodes: Vector::with_capacity(planned.operations.list.len()),
             captured: BTreeMap::new(),
@@ -178,6 +181,7 @@ impl Nodes {
             captured: self.captured.iter().map(|(&at, captured)| (at, captured.nodes.as_slice())).collect(),
             bases: &self.bases,
             graph: self.graph,
+            bodies: &self.bodies,
             exec: self.exec,
         }
     }
@@ -306,6 +310,7 @@ impl Nodes {
             }
             self.nodes.push(node);
         }
+        self.bodies = bodies.graphs;
         Ok(())
     }
 
