@@ -13,7 +13,7 @@ mod back;
 use crate::check::{self, Checked};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, Mode, Program, StatementId};
+use crate::ir::{Access, Kind, Mode, Program, StatementId};
 use crate::order::{self, Source};
 use crate::sample::{Sampled, Shape, sample};
 use crate::scopes::{Scopes, endless, lift};
@@ -27,6 +27,7 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     lift(&mut source.program, &scopes);
     source.regions.enclose(&scopes);
     let endless = endless(&source.program, &scopes);
+    let pinned = copies_of_the_host(&source.program, &scopes);
     let explicit: Vec<StatementId> = scopes
         .list
         .iter()
@@ -35,11 +36,29 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
         .collect();
     let (ordered, mut found) = order::order(source);
     let (checked, faults) = check::check(ordered);
-    let stopped = !found.is_empty() || !endless.is_empty() || !explicit.is_empty();
+    let stopped = !found.is_empty() || !endless.is_empty() || !explicit.is_empty() || !pinned.is_empty();
     found.extend(faults);
     found.extend(endless.into_iter().map(without_end));
     found.extend(explicit.into_iter().map(in_explicit_order));
+    found.extend(pinned.into_iter().map(|at| {
+        let message = "a copy in a body that the device decides about is one on the device".to_owned();
+        Diagnostic::new(Code::CW001, Site::Statement(at), message)
+            .help("copy between the host and a device buffer before or behind it")
+    }));
     (checked.filter(|_| !stopped), found)
+}
+
+/// Returns the copies in bodies from or to memory of the host.
+fn copies_of_the_host(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
+    if scopes.is_empty() {
+        return Vec::new();
+    }
+    let pinned = |access: &Access| program.buffers[access.buffer].origin.is_pinned();
+    let copies = program.statements.enumerate().filter(|(id, statement)| {
+        let copies = matches!(statement.kind, Kind::Copy(_)) && scopes.around(*id).is_some();
+        copies && statement.accesses.iter().any(pinned)
+    });
+    copies.map(|(id, _)| id).collect()
 }
 
 /// CW001 for a `while` whose operand no statement of its body writes.

@@ -160,7 +160,16 @@ fn decided(
         let scopes = Scopes::of(program);
         edges.extend(added.edges.iter().map(|&edge| scopes.lifted(edge)));
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
-        placed = place::place(program, &edges)?;
+        placed = match place::place(program, &edges) {
+            // Two edges of the budget's lead into a body and out of it.
+            Err(_) if !scopes.is_empty() && decision.batches.is_empty() => {
+                let (list, ids) = layout::temporaries(program, dims, &placed)?;
+                let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
+                    .map_err(|error| layout::plan_error(program, &ids, error))?;
+                return Err(BackError::OverBudget { budget: added.budget, best: plan.total });
+            }
+            placed => placed?,
+        };
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {
@@ -173,7 +182,7 @@ fn decided(
     };
     let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
-        && !decision.batches.is_empty()
+        && (!decision.batches.is_empty() || !Scopes::of(program).is_empty())
         && bounds.planned > budgeted.budget
     {
         return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });

@@ -268,7 +268,6 @@ impl Nodes {
             if !bodies.is_empty() {
                 let scope = bodies.around(&self.operations, operation);
                 self.into = bodies.graph(scope).unwrap_or(self.graph);
-                bodies.fill(scope);
                 let ends_body = operation.what == What::Statement(Kind::Join(()));
                 let scope = if ends_body { bodies.ended(operation) } else { scope };
                 within = self.within(&bodies, before, scope);
@@ -293,6 +292,10 @@ impl Nodes {
                 }
                 _ => None,
             };
+            if !bodies.is_empty() && has_several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
+                let scope = bodies.around(&self.operations, operation);
+                bodies.fill(scope);
+            }
             let node = if let Some(captured) = has_several {
                 let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
                 self.captured.insert(OperationId::new(self.nodes.len()), captured);
