@@ -344,6 +344,9 @@
 //!   resource, `&mut T`, is given to one call after the other, in the order of the program.
 //! - The body may run again until the graph is instantiated, and at the same time in builds on other threads.
 //! - Nothing that a call was captured with can be set: [`Error::BuildAgain`].
+//! - Type parameters are those of elements and scalars, and of expressions of lengths: the buffers at the call say them.
+//!
+//! Products of matrices are calls of the module `blas`, behind the feature of that name. `docs/library-calls.md` brings in cuFFT.
 //!
 //! # Graphs and execs
 //!
@@ -453,10 +456,15 @@
 //!
 //! - `half`: `f16` and `bf16` of the crate `half` (2.x) as elements and scalars, `&[half::f16; n]` in kernels and graphs
 //!   alike; `f16` is its earlier name;
+//! - `blas`: products of matrices by cuBLASLt, in the module `blas`;
 //! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
 //!   needed to build.
 
 #![deny(missing_debug_implementations)]
+
+// The calls of `blas` are declared by the crate's own attribute.
+#[cfg(feature = "blas")]
+extern crate self as cuweave;
 
 pub use cudarc;
 #[doc(inline)]
@@ -466,6 +474,8 @@ pub use cuweave_core::runtime::{
 };
 pub use cuweave_macros::{arguments, call, graph, kernels};
 
+#[cfg(feature = "blas")]
+pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
@@ -583,6 +593,11 @@ pub mod error {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The code of the page about calls of the user's own.
+#[cfg(all(doctest, feature = "blas"))]
+#[doc = include_str!("../docs/library-calls.md")]
+mod own_calls {}
 
 #[doc(hidden)]
 pub mod __private {

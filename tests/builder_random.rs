@@ -1,7 +1,9 @@
 //! Each of 200 random programs is the same as a graph function and by a builder: the checked program, the operations and what
 //! they compute.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use cudarc::driver::{CudaSlice, CudaStream, PinnedHostSlice};
 use cuweave::prelude::*;
@@ -15,7 +17,7 @@ mod build;
 mod generate;
 #[path = "builder_random/print.rs"]
 mod print;
-#[path = "builder_random/programs.rs"]
+#[path = "builder_random/programs/mod.rs"]
 #[allow(unused)]
 mod programs;
 
@@ -102,16 +104,22 @@ fn seen<A: GraphFn>(
 
 #[test]
 fn the_sources_are_those_of_the_generator() {
-    let path = "tests/builder_random/programs.rs";
-    let source = print::source();
+    let folder = Path::new("tests/builder_random/programs");
+    let sources = print::sources();
     if std::env::var_os("UPDATE").is_some() {
-        fs::write(path, source).expect("the file is written");
-    } else {
-        assert!(
-            fs::read_to_string(path).expect("the programs") == source,
-            "{path} is not what the generator gives"
-        );
+        fs::remove_dir_all(folder).expect("the folder is removed");
+        fs::create_dir(folder).expect("the folder is made");
+        for (name, source) in &sources {
+            fs::write(folder.join(name), source).expect("the file is written");
+        }
     }
+    let file = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.expect("the folder is read");
+        let name = entry.file_name().into_string().expect("names are text");
+        (name, fs::read_to_string(entry.path()).expect("the programs"))
+    };
+    let files: BTreeMap<String, String> = fs::read_dir(folder).expect("the programs").map(file).collect();
+    assert!(files == sources, "{} is not what the generator gives", folder.display());
 }
 
 #[test]

@@ -145,6 +145,19 @@ fn on_thread<T: Send>(elsewhere: bool, work: impl FnOnce() -> T + Send) -> T {
     work()
 }
 
+/// Drops a buffer, perhaps on a thread that then ends. cudarc frees it behind the launch in that thread's own per-thread default
+/// stream, and a driver was seen in which a thread that leaves such work behind never ends
+/// (benches/results/h200-2026-11-22/probes.md): so there the thread waits for it.
+fn drop_on_thread<T: Send>(elsewhere: bool, ctx: &Arc<CudaContext>, buffer: T) {
+    on_thread(elsewhere, move || {
+        drop(buffer);
+        if elsewhere && !simulated() {
+            ctx.bind_to_thread().expect("a context");
+            ctx.per_thread_stream().synchronize().expect("all is well");
+        }
+    });
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Binding {
     Borrowed,
@@ -251,15 +264,15 @@ fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher
         Binding::Shared => {
             let x = Arc::new(x);
             end(start(ctx, &launcher, x.clone(), ticket, out_ref), how, &other);
-            on_thread(elsewhere, move || drop(x));
+            drop_on_thread(elsewhere, &streams.ctx, x);
         }
         Binding::Borrowed => {
             end(start(ctx, &launcher, &x, ticket, out_ref), how, &other);
-            on_thread(elsewhere, move || drop(x));
+            drop_on_thread(elsewhere, &streams.ctx, x);
         }
         Binding::View => {
             end(start(ctx, &launcher, x.slice(..), ticket, out_ref), how, &other);
-            on_thread(elsewhere, move || drop(x));
+            drop_on_thread(elsewhere, &streams.ctx, x);
         }
     }
     let taken = scribble(streams);

@@ -3,14 +3,14 @@
 //! Rules, in the order in which they are checked:
 //! - CW201: one launch borrows a buffer mutably and also otherwise;
 //! - CW205: a write through an argument that is borrowed shared;
-//! - CW102, CW103, CW104, CW105: use, free or return after a free, free of what the graph does not own;
-//! - CW202, CW203: explicit order that does not suffice;
-//! - CW101, CW107: a read, or a return, of elements that nothing has written;
-//! - CW106: a warning for an allocation that is of no use.
+//! - CW102, CW103, CW104, CW105: use, free or return after a free; free of a buffer that the graph does not own;
+//! - CW202, CW203: explicit order that is insufficient;
+//! - CW101, CW107: a read or return of unwritten elements;
+//! - CW106: a warning for a useless allocation.
 //!
-//! Only this module makes a [`Checked`], and only a [`Checked`] is emitted. It also settles what `&mut` means at
-//! each launch: [`Mode::ReadWrite`] where the elements are all written already, else [`Mode::Write`], and which of
-//! those writes a later read counts on.
+//! Only this module makes a [`Checked`], and only a [`Checked`] is emitted. The check also settles the meaning of `&mut` at
+//! each launch: [`Mode::ReadWrite`] if all elements are written before, else [`Mode::Write`]; and marks the writes on which
+//! the proof of a later read relies.
 
 mod lives;
 mod ranges;
@@ -36,28 +36,28 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// The program, with the settled modes.
+    /// Returns the program, with the settled modes.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The functions of its statements.
+    /// Returns the functions of the program's statements.
     pub fn functions(&self) -> &Functions {
         &self.functions
     }
 
-    /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
+    /// Returns the order between statements that are not memory statements, transitively reduced: `(before, after)`.
     pub fn edges(&self) -> &[(StatementId, StatementId)] {
         &self.edges
     }
 
-    /// The number of edges before the reduction.
+    /// Returns the number of edges before the reduction.
     pub fn edges_before_reduction(&self) -> usize {
         self.edges_before_reduction
     }
 }
 
-/// Checks a program. The second part holds the faults, then there is no program, or only warnings.
+/// Checks a program. The diagnostics are the faults if there is no program, else only warnings.
 pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     let lives = lives(&ordered);
     let mut found = Vec::new();
@@ -93,7 +93,7 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     (Some(checked), found)
 }
 
-/// CW201, CW205.
+/// Reports CW201 and CW205.
 fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
     let program = &ordered.source.program;
     for (id, statement) in program.statements.enumerate() {
@@ -101,7 +101,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
         for (index, access) in accesses.iter().enumerate() {
             let buffer = &program.buffers[access.buffer];
             let site = Site::Access(id, narrow(index));
-            // The declaration is known even if nothing else about the buffer is.
+            // The declaration is known even if an earlier fault poisoned the buffer.
             if !buffer.origin.is_writable() && access.mode.writes() {
                 found.push(
                     Diagnostic::new(
@@ -159,9 +159,9 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
     }
 }
 
-/// CW103, CW104, CW105.
+/// Reports CW103, CW104 and CW105.
 ///
-/// If a buffer is used after its first `free`, that `free` is the fault, and later faults follow from it.
+/// If a buffer is used after its first `free`, that `free` is the fault, and later faults are consequences of it.
 fn ownership(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -222,7 +222,8 @@ fn ownership(
     }
 }
 
-/// CW102: the first use of each buffer that the order puts after its free. Returns which buffers have one.
+/// Reports CW102 for the first use of each buffer that is ordered after its free. Returns a flag for each buffer that has
+/// one.
 fn uses_after_free(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -283,9 +284,8 @@ fn named(ordered: &Ordered, path: &[StatementId]) -> String {
     names.join(" -> ")
 }
 
-/// CW202: for each statement the conflicting ones before it in the text that nothing orders with it. A pair whose
-/// order would follow from another missing edge is no fault of its own. Returns the statements that the missing
-/// edges would put before each.
+/// Reports CW202: the earlier conflicting statements that nothing orders with a statement. A pair whose order would follow
+/// from another missing edge is not reported. Returns for each statement those that the missing edges would put before it.
 fn unordered_conflicts(
     ordered: &Ordered,
     found: &mut Vec<Diagnostic>,
@@ -293,7 +293,7 @@ fn unordered_conflicts(
     let program = &ordered.source.program;
     let mut earlier: Vector<BufferId, Vec<(StatementId, u32)>> =
         Vector::filled(Vec::new(), program.buffers.len());
-    // Statements that a reported missing edge would put before each statement.
+    // For each statement, those that reported missing edges would put before it.
     let mut assumed: Vector<StatementId, Vec<StatementId>> =
         Vector::filled(Vec::new(), program.statements.len());
     for (id, statement) in program.statements.enumerate() {
@@ -313,7 +313,7 @@ fn unordered_conflicts(
                 }
             }
         }
-        // Nearest first: what an already missing edge leads to needs no edge of its own.
+        // Nearest first: a statement that a missing edge already reaches needs no edge of its own.
         missing.sort_by(|a, b| b.0.cmp(&a.0).then(a.2.cmp(&b.2)));
         for (from, at, index) in missing {
             let implied = assumed[id].iter().any(|&near| {
@@ -367,8 +367,8 @@ fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId,
     diagnostic
 }
 
-/// CW203: in explicit order, each access after its alloc and before its free. An access that would be inside the life
-/// if another missing edge were there is no fault of its own.
+/// Reports CW203: in explicit order, an access that is not ordered after the alloc and before the free. An access that
+/// another missing edge would order is not reported.
 fn outside_life(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -385,7 +385,7 @@ fn outside_life(
             continue;
         }
         let name = ordered.buffer_name(buffer);
-        // Freed twice is a fault of its own, and which of the two is meant is not known.
+        // A second free is reported separately, and it is unknown which of the two is meant.
         let frees = ordered.source.program.statements.iter();
         let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer)).count();
         let free = life.free.filter(|_| frees == 1);
@@ -435,7 +435,7 @@ fn outside_life(
     }
 }
 
-/// CW106, a warning.
+/// Reports CW106, a warning.
 fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec<Diagnostic>) {
     let joined: BTreeSet<BufferId> =
         ordered.source.regions.joined().into_iter().map(|(_, buffer, _)| buffer).collect();
@@ -443,14 +443,14 @@ fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec
         let name = ordered.buffer_name(buffer);
         let Some(alloc) = life.alloc else { continue };
         let returned = life.output.is_some();
-        // Another name may use it.
+        // The buffer may be used by another name.
         if name.starts_with('_') || ordered.poisoned(buffer) || returned || joined.contains(&buffer) {
             continue;
         }
         let message = if life.accesses.is_empty() {
             format!("`{name}` is allocated and never used")
         } else if life.accesses.iter().enumerate().all(|(nth, &at)| match ordered.access(at).mode {
-            // Through the first `&mut` of a fresh buffer there is nothing to read.
+            // The first `&mut` of a fresh buffer reads nothing.
             Mode::ReadWrite => nth == 0,
             mode => mode == Mode::Write,
         }) {

@@ -10,10 +10,13 @@
 #[cfg(feature = "back")]
 mod back;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::check::{self, Checked};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, Kind, Mode, Program, StatementId};
+use crate::index::Vector;
+use crate::ir::{Access, Kind, Mode, Origin, Program, StatementId};
 use crate::order::{self, Source};
 use crate::sample::{Sampled, Shape, sample};
 use crate::scopes::{Scopes, endless, lift};
@@ -88,19 +91,26 @@ pub type Settled = Vec<(StatementId, Vec<Access>)>;
 /// Orders and checks a function whose statements may be nested: a structured one by a sample of its turns. Returns the settled
 /// accesses, unless there are faults, and all that is wrong with it. A fault in a loop is one fault, whatever the number of turns.
 pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>, Vec<Diagnostic>) {
-    let (source, templates) = match shape.structure.is_flat() {
+    let (sampled, templates) = match shape.structure.is_flat() {
         true => (source.clone(), source.program.statements.ids().collect()),
         false => {
             let Sampled { source, templates } = sample(source, shape);
             (source, templates)
         }
     };
-    let (checked, found) = front(source);
+    let (checked, mut found) = front(sampled);
+    for diagnostic in &mut found {
+        diagnostic.site = diagnostic.site.of_statements(|id| templates[id]);
+    }
+    let useless = useless(&source.program, &templates, &found);
     let mut told: Vec<(Code, Site)> = Vec::new();
     let mut once = Vec::new();
-    for mut diagnostic in found {
-        diagnostic.site = diagnostic.site.of_statements(|id| templates[id]);
-        if !told.contains(&(diagnostic.code, diagnostic.site)) {
+    for diagnostic in found {
+        let of_use = match (diagnostic.code, diagnostic.site) {
+            (Code::CW106, Site::Statement(alloc)) => !useless.contains(&alloc),
+            _ => false,
+        };
+        if !of_use && !told.contains(&(diagnostic.code, diagnostic.site)) {
             told.push((diagnostic.code, diagnostic.site));
             once.push(diagnostic);
         }
@@ -110,6 +120,33 @@ pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>
         templates.into_iter().zip(statements.map(|statement| statement.accesses.to_vec())).collect()
     });
     (settled, once)
+}
+
+/// Returns the allocations with a CW106 in every turn of the sample that no statement outside of the sample uses.
+fn useless(
+    program: &Program,
+    templates: &Vector<StatementId, StatementId>,
+    found: &[Diagnostic],
+) -> BTreeSet<StatementId> {
+    let mut reported: BTreeMap<StatementId, usize> = BTreeMap::new();
+    for diagnostic in found {
+        if let (Code::CW106, Site::Statement(alloc)) = (diagnostic.code, diagnostic.site) {
+            *reported.entry(alloc).or_default() += 1;
+        }
+    }
+    if reported.is_empty() {
+        return BTreeSet::new();
+    }
+    let sampled: BTreeSet<StatementId> = templates.iter().copied().collect();
+    for (_, statement) in program.statements.enumerate().filter(|(id, _)| !sampled.contains(id)) {
+        for access in statement.accesses.iter() {
+            if let Origin::Alloc(alloc) = program.buffers[access.buffer].origin {
+                reported.remove(&alloc);
+            }
+        }
+    }
+    reported.retain(|alloc, count| templates.iter().filter(|template| *template == alloc).count() == *count);
+    reported.into_keys().collect()
 }
 
 /// Takes over the modes that the check has settled. Elements that are fresh in one turn of a loop are fresh for declarations.

@@ -62,7 +62,7 @@ fn depth(program: &Program, placed: &Placed) -> usize {
 #[derive(Default)]
 struct Draft {
     list: Vector<OperationId, Operation>,
-    /// The priority of each operation: the ready one with the least key comes next.
+    /// The priority of each operation: among ready ones, that with the least key is next.
     keys: Vector<OperationId, (u32, u32)>,
     /// The operation of each statement; `NONE` for memory statements.
     of_statement: Vector<StatementId, OperationId>,
@@ -70,7 +70,7 @@ struct Draft {
     scopes: Scopes,
 }
 
-// The second part of a key, after the position of a statement: frees after it come before allocs of the next one.
+// The second part of a key, after the position of the statement: frees after a statement precede allocs of the next one.
 const AT_STATEMENT: u32 = 0;
 const AFTER_STATEMENT: u32 = 1;
 const BEFORE_NEXT: u32 = 2;

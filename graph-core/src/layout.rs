@@ -56,9 +56,9 @@ pub enum LayoutError {
     },
     /// The sum of the sizes is out of range.
     TooMuch {
-        /// The first buffer with which it is.
+        /// The first buffer with which the sum exceeds the limit.
         buffer: String,
-        /// The maximum of the sum.
+        /// The limit.
         most: u64,
     },
 }

@@ -1,5 +1,5 @@
-//! Operations: what is emitted. Data that the driver, the text dump and the DOT picture all read, so that the
-//! picture is the graph.
+//! Operations: the emitted nodes. The driver calls, the text dump and the DOT picture are made from this list, so the
+//! picture shows the graph.
 
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
@@ -20,7 +20,7 @@ pub struct Operation {
     /// True if the programmatic edge leaves by the launch-order port: the operation may start when all blocks of the
     /// dependency have begun, else when all have ended.
     pub launch_order: bool,
-    /// The statements that it comes from, in ascending order: none for what the compiler placed, several for a batch.
+    /// The statements that it comes from, ascending: none if the compiler placed it, several for a batch.
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.
     pub name: Text,
@@ -87,7 +87,7 @@ pub struct MemoryBlock {
     pub bytes: u64,
     /// The buffer's name, or `arena`.
     pub name: Text,
-    /// True if an alloc node makes it; otherwise the exec owns it.
+    /// True if an alloc node allocates it; otherwise the exec owns it.
     pub node: bool,
 }
 
@@ -103,7 +103,7 @@ pub enum Place {
     },
     /// The caller's operand.
     Bound,
-    /// Nowhere: nothing uses it.
+    /// The buffer has no memory, since nothing uses it.
     Nowhere,
 }
 
@@ -170,7 +170,7 @@ pub struct Operations {
     pub list: Vector<OperationId, Operation>,
     /// Memories, in the order of their first use.
     pub memories: Vector<MemoryId, MemoryBlock>,
-    /// One place a buffer of the program.
+    /// The place of each buffer of the program.
     pub places: Vector<BufferId, Place>,
     /// The bounds of the plan of the temporaries, if there is one.
     pub bounds: Option<Bounds>,
@@ -234,7 +234,7 @@ impl Operations {
         }
     }
 
-    /// The number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.list.iter().map(|operation| operation.after.len()).sum()
     }

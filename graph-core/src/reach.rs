@@ -70,8 +70,8 @@ impl Reach {
     ///
     /// # Complexity
     ///
-    /// O(edges + edges kept by the reduction × n / 512) time and n² / 128 bytes where a node has most ancestors in common with one of
-    /// its predecessors, as in chains, fork-joins and layers; at most O(edges kept × n / 64) time and n² / 7 bytes.
+    /// O(edges + edges kept by the reduction × n / 512) time and n² / 256 + 64 n bytes where a node has most ancestors in common with one
+    /// of its predecessors, as in chains, fork-joins and layers; at most O(edges kept × n / 64) time and n² / 15 bytes.
     pub fn of(preds: &Vector<Node, Vec<Node>>) -> Result<Reach, Cycle> {
         let n = preds.len();
         let topological = topological(preds)?;

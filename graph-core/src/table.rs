@@ -9,7 +9,7 @@
 
 use std::any::TypeId;
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 mod bytes;
 mod nesting;
@@ -155,14 +155,33 @@ pub struct Table {
     bytes: &'static [u8],
     layouts: &'static [Layout],
     callees: &'static [fn() -> &'static Table],
-    /// Leaked: tables are statics, which are never dropped. rustc compiles the drops of what statics own all the same, in the user's crate.
+    /// Leaked: tables are statics, which are never dropped, but rustc would compile their drops in the user's crate.
     decoded: OnceLock<Option<&'static Decoded>>,
+    /// The tables for lists of element types, of an item with type parameters. Leaked as well.
+    instances: OnceLock<&'static Instances>,
 }
+
+/// Tables, each for a list of element types.
+type Instances = Mutex<Vec<(Vec<TypeId>, &'static Table)>>;
 
 impl Table {
     /// Makes a table of the bytes that [`encode`] gave and of the element types that they refer to.
     pub const fn new(bytes: &'static [u8], layouts: &'static [Layout]) -> Table {
-        Table { bytes, layouts, callees: &[], decoded: OnceLock::new() }
+        Table { bytes, layouts, callees: &[], decoded: OnceLock::new(), instances: OnceLock::new() }
+    }
+
+    /// Returns the table for these element types, of an item with type parameters. Each is made once, and kept.
+    pub fn of_elements(&'static self, layouts: &[Layout]) -> &'static Table {
+        let types: Vec<TypeId> = layouts.iter().map(|layout| (layout.id)()).collect();
+        let instances = self.instances.get_or_init(|| Box::leak(Box::default()));
+        let mut instances = instances.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = instances.iter().find(|(known, _)| *known == types) {
+            return known;
+        }
+        let made = Table::new(self.bytes, Vec::leak(layouts.to_vec())).calling(self.callees);
+        let made: &'static Table = Box::leak(Box::new(made));
+        instances.push((types, made));
+        made
     }
 
     /// Adds the tables of the functions that it calls, one for each call.

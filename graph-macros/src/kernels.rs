@@ -120,62 +120,13 @@ fn expand(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&C
 fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Checked>) -> TokenStream {
     let text = proof::plain(name);
     let private = quote!(::cuweave::__private);
-    let mut generics = Vec::new();
-    let mut arguments = Vec::new();
-    let mut steps = Vec::new();
-    // The same with arguments whose types are known when the program runs.
-    let (mut given_scalars, mut given_steps) = (Vec::new(), Vec::new());
-    let mut table = Vec::new();
-    let mut any_bits = TokenStream::new();
-    let integers: BTreeSet<String> = parameters
-        .iter()
-        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
-        .map(|parameter| parameter.name.to_string())
-        .collect();
     // Hygienic: no parameter's name can collide with it.
     let launch = Ident::new("launch", Span::mixed_site());
     let given = Ident::new("given", Span::mixed_site());
     let buffers =
         parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. })).count();
-    for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
-        let label = parameter.to_string();
-        match kind {
-            ParameterKind::Scalar(ty) => {
-                let constructor = if proof::is_primitive(ty) { "scalar" } else { "structure" };
-                let constructor = Ident::new(constructor, Span::mixed_site());
-                table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
-                arguments.push(quote!(#parameter: #ty));
-                steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
-                given_scalars.push(quote!(let #parameter = #given.scalar::<#ty>(#i)?;));
-                given_steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
-            }
-            ParameterKind::Buffer { access, element, len } => {
-                let kind = access.ident();
-                let declared = match access {
-                    Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
-                    _ => access.ident(),
-                };
-                let generic = format_ident!("__A{i}", span = Span::mixed_site());
-                let argument = format_ident!("a{i}", span = Span::mixed_site());
-                let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
-                let updates =
-                    proof.filter(|_| matches!(access, Access::Atomic)).map(|proof| updates(&proof.updates));
-                let open = proof::unproved(checked, i, *access);
-                if open.iter().any(|open| open.what == Open::Coverage) {
-                    any_bits.extend(proof::any_bits(element));
-                }
-                let entry = param(&label, &kind, *access, element, &open);
-                table.push(quote!(#entry #updates));
-                generics.push(
-                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>>),
-                );
-                arguments.push(quote!(#argument: #generic));
-                let len = dim_tokens(len, &integers);
-                steps.push(quote!(#launch.buffer(#argument, #len);));
-                given_steps.push(quote!(#launch.buffer(#given.buffer::<#element>(#i)?, #len);));
-            }
-        }
-    }
+    let Parts { generics, arguments, steps, given_scalars, given_steps, table, any_bits } =
+        parts(parameters, checked, &launch, &given);
     let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
     let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
     let outline = checked.map(|checked| &checked.outline).filter(|outline| !outline.blocks.is_empty());
@@ -248,6 +199,76 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
             }
         }
     }
+}
+
+/// The generated code for the parameters of a kernel.
+#[derive(Default)]
+struct Parts {
+    /// The generic parameters of `__launch`, one for each buffer.
+    generics: Vec<TokenStream>,
+    /// The arguments of `__launch`.
+    arguments: Vec<TokenStream>,
+    /// The statements of `__launch` that add the arguments.
+    steps: Vec<TokenStream>,
+    /// The scalars among arguments whose types are known only at run time.
+    given_scalars: Vec<TokenStream>,
+    /// The statements that add such arguments.
+    given_steps: Vec<TokenStream>,
+    /// The entries of the kernel's table of parameters.
+    table: Vec<TokenStream>,
+    /// The checks that elements accept all bits.
+    any_bits: TokenStream,
+}
+
+/// Returns the generated code for the parameters of a kernel. `launch` and `given` are the names of the variables in it.
+fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, given: &Ident) -> Parts {
+    let private = quote!(::cuweave::__private);
+    let mut parts = Parts::default();
+    let integers: BTreeSet<String> = parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
+        .map(|parameter| parameter.name.to_string())
+        .collect();
+    for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
+        let label = parameter.to_string();
+        match kind {
+            ParameterKind::Scalar(ty) => {
+                let constructor = if proof::is_primitive(ty) { "scalar" } else { "structure" };
+                let constructor = Ident::new(constructor, Span::mixed_site());
+                parts.table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
+                parts.arguments.push(quote!(#parameter: #ty));
+                parts.steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
+                parts.given_scalars.push(quote!(let #parameter = #given.scalar::<#ty>(#i)?;));
+                parts.given_steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
+            }
+            ParameterKind::Buffer { access, element, len } => {
+                let kind = access.ident();
+                let declared = match access {
+                    Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
+                    _ => access.ident(),
+                };
+                let generic = format_ident!("__A{i}", span = Span::mixed_site());
+                let argument = format_ident!("a{i}", span = Span::mixed_site());
+                let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
+                let updates =
+                    proof.filter(|_| matches!(access, Access::Atomic)).map(|proof| updates(&proof.updates));
+                let open = proof::unproved(checked, i, *access);
+                if open.iter().any(|open| open.what == Open::Coverage) {
+                    parts.any_bits.extend(proof::any_bits(element));
+                }
+                let entry = param(&label, &kind, *access, element, &open);
+                parts.table.push(quote!(#entry #updates));
+                parts.generics.push(
+                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>>),
+                );
+                parts.arguments.push(quote!(#argument: #generic));
+                let len = dim_tokens(len, &integers);
+                parts.steps.push(quote!(#launch.buffer(#argument, #len);));
+                parts.given_steps.push(quote!(#launch.buffer(#given.buffer::<#element>(#i)?, #len);));
+            }
+        }
+    }
+    parts
 }
 
 /// Returns the call that records how a kernel updates a buffer by atomics.

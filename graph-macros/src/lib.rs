@@ -73,7 +73,8 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `host: &H` or `resource: &mut H`, of a type that is named by a path without lifetimes, is a value of the host;
 /// - a scalar stands by value.
 ///
-/// Lengths are expressions over the scalars and the host values. The body returns nothing, or a `Result<(), E>` whose error can be
+/// Lengths are expressions over the scalars and the host values. Type parameters may stand wherever types do,
+/// `unsafe fn sum<T: Element>(.., a: &[T; n], ..)`: the buffers and the scalars at the call say them. The body returns nothing, or a `Result<(), E>` whose error can be
 /// printed.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! `#[arguments] struct Layer { .. }`: a record of arguments, printed as a struct of bound buffers.
 //!
-//! The lengths of its buffers are expressions over its own scalars. They stand in a function of their own, in which no generated
+//! The lengths of its buffers are expressions over its own scalars. A separate function evaluates them, where no generated
 //! name is in scope.
 
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ struct Record {
     visibility: Visibility,
     name: Ident,
     fields: Vec<Field>,
-    /// The names that stand in lengths.
+    /// The names that lengths mention.
     lengths: BTreeSet<String>,
 }
 
@@ -164,7 +164,7 @@ fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
 }
 
 impl Field {
-    /// Returns the declaration of its buffer, or of the buffers of its list.
+    /// Returns the declaration of the field's buffer, or of the buffers of its list.
     fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
             FieldKind::Buffer(buffer) | FieldKind::Array(buffer, _) => Some(buffer),
@@ -177,7 +177,7 @@ impl Field {
         matches!(self.kind, FieldKind::Scalar(_))
     }
 
-    /// The type that it is bound as.
+    /// Returns the type of the bound field.
     fn bound(&self, lifetime: &str) -> TokenStream {
         match &self.kind {
             FieldKind::Scalar(ty) => quote!(#ty),
@@ -190,7 +190,7 @@ impl Field {
         }
     }
 
-    /// The type that `new` takes, and the value that it makes of it.
+    /// Returns the parameter type of the field in `new`, and the expression that converts it.
     fn bindable(&self) -> (TokenStream, TokenStream) {
         let name = &self.name;
         let one = Ident::new("one", Span::mixed_site());
@@ -235,7 +235,7 @@ impl Record {
         }
     }
 
-    /// The struct, and the function that makes one.
+    /// Generates the struct and its constructor.
     fn structure(&self) -> TokenStream {
         let Record { attributes, visibility, name, fields, .. } = self;
         let declared = fields.iter().map(|field| {
@@ -266,7 +266,7 @@ impl Record {
         }
     }
 
-    /// Its buffers, in the order of its fields.
+    /// Generates the visit of its buffers, in the order of its fields.
     fn bound(&self) -> TokenStream {
         let name = &self.name;
         let buffers = self.fields.iter().filter(|field| !field.is_scalar()).map(|field| &field.name);
@@ -285,7 +285,7 @@ impl Record {
         }
     }
 
-    /// How it is lent to graph functions.
+    /// Generates the type that lends the record to graph functions.
     fn lent(&self) -> TokenStream {
         let name = &self.name;
         quote! {
@@ -309,7 +309,7 @@ impl Record {
         }
     }
 
-    /// Its description for the build, with the lengths.
+    /// Generates the description for the build, with the lengths.
     fn described(&self) -> TokenStream {
         let name = &self.name;
         let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));
@@ -396,7 +396,7 @@ impl Record {
         }
     }
 
-    /// `Debug`, unless the user derives it.
+    /// Generates `Debug`, unless the user derives it.
     fn debug(&self) -> Option<TokenStream> {
         let derived = self.attributes.iter().any(|attribute| {
             let mut names = BTreeSet::new();

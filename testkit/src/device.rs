@@ -71,7 +71,12 @@ pub fn simulated() -> Option<Device> {
 /// Returns the device as [`alone`] does if the driver is the simulated one. Otherwise says that the test is not run.
 /// Forgets an error that the context keeps.
 pub fn simulated_alone() -> Option<Alone> {
-    simulated()?;
+    let driver = driver();
+    if !driver.is_simulated() {
+        println!("not run: it needs the simulated driver, and this is the {driver}");
+        return None;
+    }
+    // A fault that another test has asked for meets no call of this one.
     let device = alone();
     let _ = device.ctx.check_err();
     Some(device)

@@ -1,26 +1,51 @@
 //! The programs as graph functions.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::generate::{Factor, Grid, Len, Of, PROGRAMS, Part, Program, Statement, Work, name, program};
 
-/// Returns all programs as the source of a module.
-pub fn source() -> String {
-    let mut text =
-        "//! Generated: `UPDATE=1 cargo test --test builder_random` writes this file.\n\nuse super::*;\n"
-            .to_owned();
-    for number in 0..PROGRAMS {
-        text.push_str(&function(&program(number)));
+/// The largest number of lines of a generated file.
+const LINES: usize = 500;
+
+const HEAD: &str = "//! Generated: `UPDATE=1 cargo test --test builder_random` writes this file.\n";
+
+/// Returns the files of the module of all programs, by name: each file of programs, then `mod.rs`, which runs a program by its number.
+pub fn sources() -> BTreeMap<String, String> {
+    let parts = parts();
+    let mut text = format!("{HEAD}\nuse super::*;\n\n");
+    for part in 0..parts.len() {
+        let _ = writeln!(text, "mod part{part};");
     }
     text.push_str("\n/// Builds the program of a number, and runs it.\npub fn run(number: u64, bench: &mut Bench) -> cuweave::Result<Seen> {\n    let Bench { device, x, z, y, v, p, out, .. } = bench;\n    match number {\n");
-    for number in 0..PROGRAMS {
-        let _ = writeln!(
-            text,
-            "        {number} => seen(p{number}(&device.ctx, N, K, A, &*x, &*z, &mut *y, &mut *v, &*p), &device.stream, out),"
-        );
+    for (part, (numbers, _)) in parts.iter().enumerate() {
+        for number in numbers.clone() {
+            let _ = writeln!(
+                text,
+                "        {number} => seen(part{part}::p{number}(&device.ctx, N, K, A, &*x, &*z, &mut *y, &mut *v, &*p), &device.stream, out),"
+            );
+        }
     }
     text.push_str("        _ => unreachable!(\"there are as many programs\"),\n    }\n}\n");
-    text
+    let files = parts.into_iter().enumerate().map(|(part, (_, text))| (format!("part{part}.rs"), text));
+    files.chain([("mod.rs".to_owned(), text)]).collect()
+}
+
+/// Returns the programs in files of at most `LINES` lines, with the range of numbers in each.
+fn parts() -> Vec<(Range<u64>, String)> {
+    let mut parts: Vec<(Range<u64>, String)> = Vec::new();
+    for number in 0..PROGRAMS {
+        let function = function(&program(number));
+        match parts.last_mut() {
+            Some((numbers, text)) if text.lines().count() + function.lines().count() <= LINES => {
+                numbers.end = number + 1;
+                text.push_str(&function);
+            }
+            _ => parts.push((number..number + 1, format!("{HEAD}\nuse super::super::*;\n{function}"))),
+        }
+    }
+    parts
 }
 
 fn function(program: &Program) -> String {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 mod failures;
+mod generic;
 mod library;
 mod memory;
 mod misbehaving;

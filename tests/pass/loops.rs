@@ -106,3 +106,30 @@ fn ten_thousand_statements() {
     let want = (0..10_000).fold(1_u32, |x, _| x.wrapping_mul(3).wrapping_add(1));
     assert_eq!(device.download(&x), [want]);
 }
+
+/// A temporary that some turns do not use, and one that only turns use that no sample of turns has.
+#[cuweave::graph]
+fn used_in_some_turns(n: u32, turns: u32, x: &mut [f32; n]) {
+    let late = alloc::<f32>(n);
+    set[per_item(n)](&mut late, 5.0, n);
+    for i in 0..turns {
+        let h = alloc::<f32>(n);
+        set[per_item(n)](&mut h, 2.0, n);
+        if i > 0 {
+            axpy[per_item(n)](1.0, &h, &mut x, n);
+        }
+        if i == 7 {
+            axpy[per_item(n)](1.0, &late, &mut x, n);
+        }
+    }
+}
+
+#[test]
+fn what_some_turns_use_is_of_use() {
+    let device = device();
+    for (turns, expected) in [(0, 1.0f32), (1, 1.0), (3, 5.0), (8, 20.0)] {
+        let mut x = device.upload(&[1.0f32; 4]);
+        run!(device, used_in_some_turns(&device.ctx, 4, turns, &mut x));
+        assert_eq!(device.download(&x), [expected; 4], "{turns} turns");
+    }
+}

@@ -9,7 +9,10 @@ fn safe(_stream: &CallStream, _x: &[f32; n], _n: u32) {} //~ CW001
 unsafe fn no_stream(_x: &[f32; n], _n: u32) {} //~ CW001
 
 #[cuweave::call]
-unsafe fn generic<T>(_stream: &CallStream, _x: &[T; n], _n: u32) {} //~ CW001
+unsafe fn lifetime<'a>(_stream: &CallStream, _x: &[f32; n], _n: u32) {} //~ CW001
+
+#[cuweave::call]
+unsafe fn constant<const N: usize>(_stream: &CallStream, _x: &[f32; 4]) {} //~ CW001
 
 #[cuweave::call]
 unsafe fn slices(

@@ -10,9 +10,9 @@ pub(super) struct Life {
     pub alloc: Option<StatementId>,
     /// The first `free`.
     pub free: Option<StatementId>,
-    /// All of them: several in the arms of choices, or by mistake.
+    /// All `free`s: several in the arms of choices, or by mistake.
     pub frees: Vec<StatementId>,
-    /// The index in the tail.
+    /// The index in the tail, if it is returned.
     pub output: Option<u32>,
     /// Its accesses in program order.
     pub accesses: Vec<(StatementId, u32)>,
@@ -76,13 +76,13 @@ impl Ordered {
         !self.bounds.disjoint(a, b)
     }
 
-    /// Returns the call that takes a buffer over where its life ends by that, and not by a `free`.
+    /// Returns the call that takes a buffer over, if the life of the buffer ends there and not by a `free`.
     pub(super) fn taken_over_by(&self, free: StatementId) -> Option<StatementId> {
         let statements = &self.source.program.statements;
         let same = |id: &StatementId| {
             (&statements[*id].name, statements[*id].line) == (&statements[free].name, statements[free].line)
         };
-        // The sample ends the lives of what a call takes over right behind it.
+        // The sample adds a `free` directly after the call that takes a buffer over.
         let before = (0..free.index()).rev().map(StatementId::new).take_while(same);
         before.into_iter().find(|&id| matches!(statements[id].kind, Kind::Call(_)))
     }

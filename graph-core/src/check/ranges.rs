@@ -1,4 +1,4 @@
-//! The ranges of a buffer that are written at a point of the program, and the proof that some of them cover another.
+//! The ranges of a buffer that are written at a point of the program, and the proof that they cover an access.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use crate::spans::{FEW, Span, Spans};
 /// The ranges that are written at a point of the program.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// The first write of each range: no proof needs another.
+    /// The first write of each range; repeated writes of a range add nothing.
     pub distinct: Vec<Range>,
     known: Pairs,
-    /// Ranges that writes together cover; those are relied on already.
+    /// Ranges that several writes cover together. These writes are relied on already.
     covered: Pairs,
-    /// `distinct` by the numbers of the ranges, once there are many.
+    /// `distinct` by numeric bounds, once there are many ranges.
     spans: Option<Spans>,
 }
 
-/// A range that is written.
+/// A written range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub lo: DimId,
     pub hi: DimId,
-    /// The write; none for what the turns of a loop write together.
+    /// The write; `None` for a range that the turns of a loop write together.
     pub write: Option<usize>,
 }
 
-/// A set of ranges: a list while they are few, as nearly all are.
+/// A set of ranges: a list while they are few, which is the usual case.
 #[derive(Clone, Default)]
 struct Pairs {
     few: Vec<(DimId, DimId)>,
@@ -67,7 +67,8 @@ impl State {
         }
     }
 
-    /// Returns ranges that together are proved to cover an access, if there are such. None if it was asked for before.
+    /// Returns ranges that together provably cover an access; `None` if there are none, or if the access was covered by an
+    /// earlier call.
     pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
         if self.covered.contains((access.lo, access.hi)) {
             return Some(Vec::new());
@@ -81,10 +82,10 @@ impl State {
         Some(chain)
     }
 
-    /// Ranges that together are proved to cover one: from its start, each range that begins at or before a point reached so far
-    /// reaches its own end. O(distinct writes²) bound comparisons at worst.
+    /// Returns ranges that together provably cover an access. From the access's start, each range that begins at or before
+    /// a reached point reaches its own end. O(distinct writes²) bound comparisons in the worst case.
     fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
-        // Nearly always one write covers all of it.
+        // Usually one write covers the access.
         let contains =
             |range: &&Range| bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi);
         if let Some(&one) = self.distinct.iter().find(contains) {
@@ -93,7 +94,7 @@ impl State {
         if bounds.at_most(access.hi, access.lo) {
             return Some(Vec::new());
         }
-        // Points reached, each with the write that ends there and the point it was reached from.
+        // Reached points, each with the write that ends there and the point from which it was reached.
         let mut points: Vec<(DimId, Option<(Range, usize)>)> = vec![(access.lo, None)];
         let mut unused = self.distinct.clone();
         let mut at = 0;
@@ -114,8 +115,8 @@ impl State {
         None
     }
 
-    /// As [`State::chain`], where all bounds are numbers: the same ranges. Those that do not touch the access reach nothing that it
-    /// needs. O(n log n) of those that do.
+    /// Computes [`State::chain`] for numeric bounds, with the same result. Ranges that do not touch the access cannot
+    /// contribute. O(n log n) in those that do.
     fn chain_of_numbers(&self, spans: &Spans, bounds: &Bounds, (lo, hi): Span) -> Option<Vec<Range>> {
         let near = spans.near((lo, hi)).into_iter().filter_map(|slot| {
             let range = self.distinct[size(slot)];
@@ -140,7 +141,7 @@ impl State {
             }
             let (reached, rest) =
                 unused.split_at_mut(unused.partition_point(|((from, _), _)| *from <= point));
-            // In the order of the writes.
+            // Sorted in the order of the writes.
             reached.sort_by_key(|(_, slot)| *slot);
             points.extend(reached.iter().map(|&((_, to), slot)| (to, Some((range(slot), at)))));
             unused = rest;
@@ -149,7 +150,7 @@ impl State {
         None
     }
 
-    /// Returns the ranges for a name that stands for this buffer among others: their lengths are the same number.
+    /// Returns the ranges for another name of this buffer, whose length is the same number.
     pub fn of_length(&self, len: DimId, own: DimId, bounds: &Bounds) -> State {
         let ends = |hi: DimId| bounds.at_most(hi, len) && bounds.at_most(len, hi);
         let mut state = State::default();
@@ -159,7 +160,7 @@ impl State {
         state
     }
 
-    /// Returns the ranges that others have, too.
+    /// Returns the ranges that are also in `other`.
     pub fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
         let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
         let same = |one: &Range, other: &Range| equal(one.lo, other.lo) && equal(one.hi, other.hi);
@@ -167,7 +168,7 @@ impl State {
     }
 }
 
-/// Returns the ranges on the way to a point, the last one first.
+/// Returns the ranges on the path to a point, the last one first.
 fn steps<P>(points: &[(P, Option<(Range, usize)>)], to: usize) -> Vec<Range> {
     let mut chain = Vec::new();
     let mut step = points[to].1;
@@ -187,7 +188,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A search by numbers finds the ranges that a look at every range finds.
+        /// The search by numbers finds the same ranges as the comparison of all ranges.
         #[test]
         fn numbers_make_the_same_chain(
             ranges in proptest::collection::vec((0..300i64, 1..20i64), 0..150),

@@ -1,4 +1,4 @@
-//! CW101 and CW107: reads and returns of elements that nothing has written.
+//! CW101 and CW107: reads and returns of unwritten elements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,17 +27,17 @@ impl Written {
         Written { id, index, relied_on: false, arms: 0..0 }
     }
 
-    /// Returns the write for messages about a name that stands for its buffer.
-    fn told(&self) -> Written {
+    /// Returns the write for messages about another name of its buffer.
+    fn for_another_name(&self) -> Written {
         Written { id: self.id, index: self.index, relied_on: false, arms: self.arms.clone() }
     }
 }
 
-/// CW101 and CW107, and what `&mut` means at each launch.
+/// Reports CW101 and CW107, and settles the meaning of `&mut` at each launch.
 ///
-/// Statements run in program order under [`Order::Inferred`], so the writes before a read are those above it. Under
-/// [`Order::Explicit`] they are those of a topological order; where the write is there but nothing orders it with the
-/// read, CW202 says so and this does not.
+/// Under [`Order::Inferred`] statements run in program order, so the writes before a read are those above it. Under
+/// [`Order::Explicit`] they are those before it in a topological order; a write that nothing orders with the read is
+/// reported as CW202, not here.
 pub(super) fn initialised(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -55,7 +55,7 @@ pub(super) fn initialised(
     let mut ever_written = Vector::filled(false, program.buffers.len());
     // By a statement outside of the bodies of conditional nodes.
     let mut surely_written = Vector::filled(false, program.buffers.len());
-    // Memory that other owners lend is written, unless its declaration says that it is not.
+    // Memory from the caller is written, unless its declaration says otherwise.
     let fresh_arguments = &ordered.source.regions.fresh;
     let mut tracked: Vector<BufferId, bool> =
         program.buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
@@ -76,7 +76,7 @@ pub(super) fn initialised(
                 continue;
             }
             if access.mode == Mode::Write {
-                // Settled before, by the macro.
+                // The macro has settled this mode.
                 if statement.kind.has_declaration() {
                     fresh.push((id, index));
                 }
@@ -95,7 +95,8 @@ pub(super) fn initialised(
             {
                 found.push(unwritten(ordered, (id, index), &written[buffer].writes));
             }
-            // Written by the kernel, or said once: later reads of it, or its return, are no faults of their own.
+            // The kernel has written the buffer, or the fault was reported: later reads and the return are no further
+            // faults.
             ever_written[buffer] = true;
             writes.push((access.buffer, Written::new(id, index)));
         }
@@ -108,20 +109,7 @@ pub(super) fn initialised(
         ever_written[joined] |= ever_written[buffer];
         surely_written[joined] |= surely_written[buffer];
     }
-    for (index, &buffer) in program.outputs.iter().enumerate() {
-        let first = program.outputs[..index].iter().all(|&other| other != buffer);
-        if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
-            found.push(
-                Diagnostic::new(
-                    Code::CW107,
-                    Site::Output(narrow(index)),
-                    format!("`{}` is returned, but nothing has written it", ordered.buffer_name(buffer)),
-                )
-                .note(format!("it is allocated on line {}", program.buffers[buffer].line))
-                .help("write it with a launch, `fill` or `copy`, or do not return it"),
-            );
-        }
-    }
+    unwritten_outputs(ordered, &ever_written, found);
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
         let unsure = ever_written[buffer] && !surely_written[buffer] && tracked[buffer];
@@ -151,6 +139,25 @@ pub(super) fn initialised(
         .map(|write| (write.id, write.index))
         .collect();
     fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
+}
+
+/// Reports CW107 for outputs that nothing has written.
+fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, found: &mut Vec<Diagnostic>) {
+    let program = &ordered.source.program;
+    for (index, &buffer) in program.outputs.iter().enumerate() {
+        let first = program.outputs[..index].iter().all(|&other| other != buffer);
+        if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
+            found.push(
+                Diagnostic::new(
+                    Code::CW107,
+                    Site::Output(narrow(index)),
+                    format!("`{}` is returned, but nothing has written it", ordered.buffer_name(buffer)),
+                )
+                .note(format!("it is allocated on line {}", program.buffers[buffer].line))
+                .help("write it with a launch, `fill` or `copy`, or do not return it"),
+            );
+        }
+    }
 }
 
 /// Returns true if a write to the range that `at` reads is not ordered with it.
@@ -189,7 +196,7 @@ impl Coverage {
         }
     }
 
-    /// Returns true if writes are proved to cover an access; the first such writes are then relied on.
+    /// Returns true if the writes provably cover an access. The first such writes are then relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
         let Some(chain) = self.state.cover(&ordered.bounds, access) else { return false };
         for write in chain.into_iter().filter_map(|range| range.write) {
@@ -199,12 +206,12 @@ impl Coverage {
     }
 }
 
-/// The regions around a statement, with the states before them.
+/// The regions around a statement, each with the state before it.
 struct Entered<'r> {
     regions: &'r Regions,
     next: usize,
     stack: Vec<(&'r Region, Vec<State>)>,
-    /// By choice, for each buffer: the ranges that all arms so far have written.
+    /// For each choice and buffer: the ranges that all arms so far have written.
     arms: BTreeMap<u32, Vec<Vec<Range>>>,
     /// By choice of the device, for each buffer: the number of writes before its arms.
     begun: BTreeMap<u32, Vec<usize>>,
@@ -237,8 +244,8 @@ impl<'r> Entered<'r> {
         }
     }
 
-    /// After a region that may not have run, only what was written before it is known to be, and what it is known to write
-    /// together with others.
+    /// Leaves a region that may not have run: the written ranges are those from before it, and those that the region
+    /// provably writes together with others.
     fn leave(
         &mut self,
         ordered: &Ordered,
@@ -259,7 +266,7 @@ impl<'r> Entered<'r> {
             let (own, other) =
                 (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
-            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::told).collect();
+            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::for_another_name).collect();
             written[joined].writes.extend(writes);
         }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
@@ -288,7 +295,7 @@ impl<'r> Entered<'r> {
     }
 }
 
-/// CW107 for an argument whose caller counts on all of it being written.
+/// Reports CW107 for an argument whose caller relies on all of it being written.
 fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
     let name = ordered.buffer_name(buffer);
     let message = if written.is_empty() {
@@ -302,9 +309,9 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> D
         .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
 }
 
-/// Adds notes that say which parts are written, at most four.
+/// Adds notes about the written ranges, at most four.
 fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
-    let mut told = BTreeSet::new();
+    let mut notes = BTreeSet::new();
     for write in written.iter().filter(|write| write.id != StatementId::NONE) {
         let part = ordered.slice(ordered.access((write.id, write.index)));
         let mut note = format!("{} writes `{part}`", ordered.at(write.id));
@@ -315,7 +322,7 @@ fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written])
             let line = statement.line;
             note = format!("{note}, in {} on line {line}, which may not run", body.body());
         }
-        if told.len() < 4 && told.insert(note.clone()) {
+        if notes.len() < 4 && notes.insert(note.clone()) {
             diagnostic = diagnostic.note(note);
         }
     }

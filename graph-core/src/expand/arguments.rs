@@ -12,8 +12,8 @@ use crate::table::Parameter;
 const MISSING: Refusal = Refusal::Malformed("an argument is missing");
 
 impl<A: Answers> Expansion<'_, A> {
-    /// Checks that lists have the elements that the lengths of arguments, and the first statements, are computed of. Lengths are
-    /// expressions of the user's, which index lists.
+    /// Checks that lists have the elements that the lengths of arguments, and the first statements, depend on. The user's
+    /// length expressions index lists.
     pub(super) fn lists(&mut self, scope: &mut Scope, arguments: &[Described]) -> Result<(), A::Error> {
         let table = scope.table;
         let mut described = arguments.iter();

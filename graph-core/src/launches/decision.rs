@@ -10,7 +10,7 @@ use crate::order::Functions;
 pub struct Batch {
     /// The launches, in ascending order.
     pub members: Vec<StatementId>,
-    /// The dimension of the grid that tells the members apart; `None` for a flattened batch.
+    /// The dimension of the grid in which the members are stacked; `None` for a flattened batch.
     pub axis: Option<u8>,
 }
 
@@ -31,8 +31,8 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// Returns what the options of the functions of a program allow, all together; [`Launch::restrict`](super::Launch::restrict)
-    /// takes back what that of a launch does not.
+    /// Returns the union of the changes that the options of a program's functions allow.
+    /// [`Launch::restrict`](super::Launch::restrict) removes those that the function of a launch does not allow.
     pub fn of(program: &Program, functions: &Functions) -> Allowed {
         let own = Allowed::by(program.options.launches);
         functions.list.iter().map(|function| Allowed::by(function.launches)).fold(own, |all, one| Allowed {
@@ -42,7 +42,7 @@ impl Allowed {
         })
     }
 
-    /// Returns what an option of the graph function allows.
+    /// Returns the changes that an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
             None => Allowed { batches: true, overlap: true, lanes: true },

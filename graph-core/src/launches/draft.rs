@@ -86,7 +86,7 @@ impl Contracted {
     }
 }
 
-/// Value numbering: equal keys have equal numbers.
+/// Value numbering: equal keys get equal numbers.
 pub(crate) struct Classes<K>(BTreeMap<K, u32>);
 
 impl<K: Ord> Classes<K> {

@@ -26,12 +26,12 @@ pub struct Launch {
     pub batch: Batching,
     /// True if the loaded function begins with `griddepcontrol.wait`.
     pub waits: bool,
-    /// True if it may be put behind another launch in a lane.
+    /// True if it may follow another launch in a lane.
     pub lanes: bool,
 }
 
 impl Launch {
-    /// Takes back what its function does not allow.
+    /// Removes the changes that its function does not allow.
     pub fn restrict(&mut self, allowed: Allowed) {
         if !allowed.batches {
             self.batch = Batching::Never;
@@ -55,7 +55,7 @@ impl Launch {
 /// The batches that launches of a kernel can be members of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batching {
-    /// None.
+    /// No batches.
     Never,
     /// Batches with a maximum number of members.
     Most {

@@ -6,7 +6,7 @@ use crate::operation::{Operation, What};
 use crate::overlap;
 use crate::reach::Reach;
 
-/// One launch a statement, each alike unless it is changed, and their order.
+/// One launch for each statement, all equal unless changed, and their order.
 struct Case {
     launches: Vec<Option<Launch>>,
     edges: Vec<(u32, u32)>,
@@ -36,7 +36,7 @@ impl Case {
         Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
     }
 
-    /// `chains` chains of `length`: statement `step * chains + chain`.
+    /// Returns `chains` chains of `length` launches. The statement of a step is `step * chains + chain`.
     fn chains(chains: u32, length: u32) -> Case {
         let mut case = Case::new(size(chains * length));
         for id in chains..chains * length {
@@ -79,7 +79,7 @@ impl Case {
             .expect("the order has no cycle")
     }
 
-    /// The members of each batch, once the invariants of a decision hold.
+    /// Returns the members of each batch, after checking the invariants of the decision.
     fn batches(&self) -> Vec<Vec<u32>> {
         let decision = self.decide(Allowed { batches: true, ..Allowed::default() });
         let reach = |edges: &[(StatementId, StatementId)]| {
@@ -144,7 +144,7 @@ fn nothing_is_batched_that_may_not_be() {
 
 #[test]
 fn a_chain_does_not_wait_for_anothers_longer_kernel() {
-    // Long and short, out of step: alike in kernel and grid, told apart by what bounds their loops.
+    // Long and short launches alternate. They have the same kernel and grid, but different trip counts.
     let chains = 8;
     let case = Case::chains(chains, 6).change(
         |_| true,
@@ -173,17 +173,17 @@ fn unequal_launches_are_batched_where_all_are_waited_for_together() {
     joined.edges = (0..5).map(|id| (id, 5)).collect();
     assert_eq!(joined.batches(), [vec![0, 1, 2, 3, 4]]);
 
-    // Chains of unequal kernels go their own ways.
+    // Chains of unequal kernels are not batched.
     assert!(
         Case::chains(5, 2)
             .change(|_| true, |launch, id| launch.grid = [1 + id % 5, 1, 1])
             .batches()
             .is_empty()
     );
-    // So many blocks that the search costs more than it gains.
+    // So many blocks that flattening costs more than it gains.
     let large = Case::new(60).change(|_| true, |launch, id| launch.grid = [WAVE - id, 1, 1]);
     assert!(large.batches().is_empty());
-    // Beside large launches the small ones are flattened alone.
+    // Among large launches only the small ones are flattened.
     let some =
         Case::new(60).change(|_| true, |launch, id| launch.grid = [1 + 5 * WAVE * (id % 2) + id, 1, 1]);
     assert_eq!(some.batches(), [(0..60).step_by(2).collect::<Vec<_>>()]);
@@ -198,7 +198,7 @@ fn the_table_of_parameters_bounds_a_batch() {
     assert_eq!(sizes(Case::new(100)), [100]);
     // A grid that a setter changes is flattened.
     assert_eq!(sizes(Case::new(100).change(|id| id == 7, |launch, _| launch.grid_changes = true)), [50, 50]);
-    // No dimension is left.
+    // No dimension of the grid is free.
     let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 3, 4]);
     assert_eq!(case.decide(Allowed { batches: true, ..Allowed::default() }).batches[0].axis, None);
     let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 1, 4]);
@@ -208,7 +208,7 @@ fn the_table_of_parameters_bounds_a_batch() {
 #[test]
 fn many_small_branches_are_serialized_into_lanes() {
     let different = |launch: &mut Launch, id: u32| launch.kernel = KernelId::from_u32(id);
-    // 96 single kernels of 12 blocks: 16 lanes, so 80 come after another.
+    // 96 single kernels of 12 blocks in 16 lanes, so 80 follow another one.
     let small = Case::new(96).change(
         |_| true,
         |launch, id| {
@@ -220,12 +220,12 @@ fn many_small_branches_are_serialized_into_lanes() {
     let sized =
         |blocks| Case::new(96).change(|_| true, move |launch, _| launch.grid = [blocks, 1, 1]).serialized();
     assert_eq!([sized(49), sized(195), sized(776)], [80, 80, 0]);
-    // Whole branches, not their steps: 40 chains of 3 in 16 lanes.
+    // Whole branches are serialized, not their steps: 40 chains of 3 in 16 lanes.
     let chains = Case::chains(40, 3);
     assert_eq!(chains.serialized(), 24);
     let added = chains.decide(Allowed { lanes: true, ..Allowed::default() }).edges;
     assert_eq!(added[0], ids_of(&[(80, 16)])[0], "the first branch ends before the seventeenth begins");
-    // As many as run well side by side.
+    // So few branches run well concurrently.
     assert_eq!(Case::chains(31, 3).serialized(), 0);
 }
 
@@ -258,7 +258,7 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
 
 #[test]
 fn diagonals_are_batched() {
-    // Cell (r, c) after its neighbours above and to the left.
+    // Cell (r, c) depends on its neighbours above and to the left.
     let side = 6u32;
     let mut case = Case::new(size(side * side));
     for (r, c) in (0..side).flat_map(|r| (0..side).map(move |c| (r, c))) {
@@ -266,7 +266,7 @@ fn diagonals_are_batched() {
         case.edges.extend((r > 0).then(|| (cell - side, cell)));
         case.edges.extend((c > 0).then(|| (cell - 1, cell)));
     }
-    // A diagonal each, but for the first cell and the last.
+    // One diagonal each, except for the first and the last cell.
     let mut diagonals = vec![Vec::new(); size(2 * side - 1)];
     (0..side * side).for_each(|cell| diagonals[size(cell / side + cell % side)].push(cell));
     diagonals.retain(|diagonal| diagonal.len() > 1);
@@ -275,14 +275,15 @@ fn diagonals_are_batched() {
 
 #[test]
 fn a_predecessor_that_has_ended_long_before_keeps_nothing_out_of_a_batch() {
-    // Chains of kernels of their own, the first also after a launch at the beginning.
+    // Chains of different kernels; the first also depends on an initial launch.
     let mut case = Case::chains(4, 3);
     case.launches.push(case.launches[0].clone());
     case.edges.push((12, 8));
     assert_eq!(case.batches(), [vec![0, 1, 2, 3, 12], vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
 }
 
-/// Chains out of step: without regard to the begin of each, every level would wait for the long kernel of some chain.
+/// Chains of which every level has a long kernel: if batches ignored when their members begin, every level would wait for
+/// it.
 #[test]
 fn chains_without_a_pattern_are_not_batched() {
     let (chains, length) = (8, 32);
@@ -309,7 +310,7 @@ fn chains_without_a_pattern_are_not_batched() {
     assert_eq!(ends.into_iter().max(), written);
 }
 
-/// Chains of so many blocks a launch.
+/// Returns chains with `blocks` blocks a launch.
 fn wide_chains(chains: u32, blocks: u32) -> Case {
     Case::chains(chains, 3).change(|_| true, |launch, _| launch.grid = [blocks, 1, 1])
 }
@@ -331,7 +332,7 @@ fn chains_with_enough_blocks_are_batched_in_halves() {
     let mut crossed = wide_chains(16, 66);
     crossed.edges = (16..48).map(|id| (id / 16 * 16 - 16 + (id * 5 + 3) % 16, id)).collect();
     assert!(crossed.batches().iter().all(|batch| batch.len() == 8));
-    // Chains that are joined at every step wait for each other as they are written.
+    // Chains that are joined at every step wait for each other without batches, too.
     let mut joined = wide_chains(16, 66);
     joined.edges = (16..48).flat_map(|id| (0..16).map(move |at| (id / 16 * 16 - 16 + at, id))).collect();
     assert_eq!(joined.batches(), levels(16, 3));
@@ -344,7 +345,7 @@ fn a_few_chains_that_fill_the_device_are_left_alone() {
     assert_eq!(wide_chains(8, 264).batches().len(), 6);
 }
 
-/// An operation for each launch, in order, and what is known of it.
+/// Returns an operation for each launch, in order, after programmatic edges are marked.
 fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     let mut list: Vector<OperationId, Operation> = (0..narrow(runs.len()))
         .map(|id| Operation {
@@ -388,7 +389,7 @@ fn edges_from_a_kernel_that_fills_the_device_leave_by_the_launch_order_port() {
 
 #[test]
 fn kernels_beside_others_have_programmatic_edges_but_no_launch_order() {
-    // Chains side by side: operation `step * chains + chain`.
+    // Concurrent chains: the operation of a step is `step * chains + chain`.
     let chains = |count: u32| {
         let edges: Vec<(u32, u32)> = (count..3 * count).map(|id| (id - count, id)).collect();
         let runs = vec![Run { blocks: Blocks::new(10_000), ..RUN }; 3 * size(count)];
@@ -400,8 +401,8 @@ fn kernels_beside_others_have_programmatic_edges_but_no_launch_order() {
     assert_eq!(chains(4), (8, false));
 }
 
-/// The rules for devices that nobody measured: equal launches are batched, and a kernel that runs alone has a programmatic
-/// edge; nothing is flattened, serialized, or launched before the one in front of it has ended.
+/// Tests the rules for unmeasured devices: equal launches are batched, and a kernel that runs alone has a programmatic
+/// edge; nothing is flattened, serialized, or launched before its predecessor has ended.
 #[test]
 fn devices_that_nobody_measured_get_the_safe_rules() {
     let unmeasured = |mut case: Case| {

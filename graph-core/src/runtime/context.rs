@@ -1,4 +1,4 @@
-//! Contexts: `context(ordinal)`, and what is checked whenever one is entered.
+//! Contexts: `context(ordinal)`, and the checks whenever one is entered.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use cudarc::driver::CudaContext;
 use super::cuda::{self, Context, Driver, Failure};
 use super::error::{DriverFailure, Error, FailedCall, Result, describe};
 
-/// The primary context of a device.
+/// Returns the primary context of a device.
 ///
-/// A missing driver, one that is too old and a missing device are errors, where cudarc's own
-/// [`CudaContext::new`] panics for the first.
+/// A missing driver, one that is too old and a missing device are errors. cudarc's own [`CudaContext::new`] panics without
+/// a driver.
 pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     cuda::driver()?;
-    // Asked first, so that a device that does not exist is no failed call, which tools would report.
+    // The count is queried first: a failed call with an invalid ordinal would be reported by tools.
     let count = match CudaContext::device_count() {
         Ok(count) => u32::try_from(count).unwrap_or(0),
         Err(error) if Failure::of("cuInit", error).code == cuda::NO_DEVICE => 0,
@@ -26,9 +26,14 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     }
 }
 
-/// Makes the context current on this thread. An error that cudarc keeps from a drop before is told as such.
+/// Returns true if the driver is the simulated one.
+pub fn is_simulated() -> bool {
+    cuda::Simulator::get().is_some()
+}
+
+/// Makes the context current on this thread. Returns an error that cudarc kept from an earlier drop as such.
 pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
-    driver.drop_waiting();
+    driver.drop_deferred();
     ctx.check_err().map_err(|error| {
         let failure = describe(Failure::of("", error), None);
         Error::Earlier(Box::new(DriverFailure { call: FailedCall::InDrop, ..failure }))

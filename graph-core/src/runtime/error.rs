@@ -1,4 +1,4 @@
-//! Everything that can go wrong at run time, as one enum.
+//! The errors of the runtime, as one enum.
 
 use std::fmt;
 use std::panic::Location;
@@ -6,26 +6,29 @@ use std::panic::Location;
 use cudarc::driver::DriverError;
 
 use crate::compile::BackError;
-use crate::diagnostic::{Diagnostic, Site};
-use crate::index::size;
-use crate::ir::{BufferId, Program, StatementId};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{BufferId, Program};
 use crate::layout::LayoutError;
 
 use super::cuda::{self, Failure, Unavailable};
 
 mod calls;
+mod failed;
 mod parts;
+mod places;
 
 pub use calls::CallFault;
+pub(crate) use failed::{describe, one_line, refused};
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
+pub(crate) use places::{at_buffer, at_statement, refusals};
 
-/// The result of everything in cuweave that can fail.
+/// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of the runtime.
 ///
-/// Its text is what both `Display` and `Debug` print, so that `main` can return it. Errors of driver calls have cudarc's
-/// [`DriverError`] as their [`source`](std::error::Error::source), and `?` makes an error of one, in a function that returns
+/// Both `Display` and `Debug` print its text, so that `main` can return it. Errors of driver calls have cudarc's
+/// [`DriverError`] as their [`source`](std::error::Error::source), and `?` converts one in a function that returns
 /// [`Result`]:
 ///
 /// ```
@@ -40,24 +43,24 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Faults of the graph function that only the numbers of this build show: each with the code of the compile-time error.
+    /// Faults of the graph function that only the numbers of this build show, each with the code of the compile-time error.
     #[error("{}", lines(.0))]
     Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
     #[error("no CUDA driver is installed: {0} cannot be loaded")]
     NoDriver(&'static str),
-    /// The driver is older than what graphs need.
+    /// The driver is too old for graphs.
     #[error("the CUDA driver is too old: it has CUDA {}.{}, and 12.4 is needed", found.0, found.1)]
     #[non_exhaustive]
     DriverTooOld {
-        /// The CUDA version that it has.
+        /// The CUDA version of the driver.
         found: (u32, u32),
     },
     /// There is no device of that ordinal.
     #[error("there is no CUDA device {ordinal}: the driver has {count} of them")]
     #[non_exhaustive]
     NoDevice {
-        /// The ordinal that was asked for.
+        /// The requested ordinal.
         ordinal: usize,
         /// The number of devices.
         count: u32,
@@ -65,7 +68,7 @@ pub enum Error {
     /// A call of the driver failed.
     #[error(transparent)]
     Driver(Box<DriverFailure>),
-    /// A call that could not say so at its time, since it was made while something was dropped.
+    /// A call failed earlier, in a drop that could not return the error.
     #[error(transparent)]
     Earlier(Box<DriverFailure>),
     /// A length or bound has no value.
@@ -120,7 +123,7 @@ pub enum Error {
         /// The buffer's length.
         len: u64,
     },
-    /// A part of a part of a buffer does not lie in that.
+    /// A part of a part of a buffer does not lie in the outer part.
     #[error(
         "{at}: its part [{range}] = [{lo}..{hi}] is taken of its part [{view}] = [{from}..{to}], and does not lie in that"
     )]
@@ -134,14 +137,14 @@ pub enum Error {
         lo: u64,
         /// One past the last.
         hi: u64,
-        /// The text of the part that it is taken of.
+        /// The text of the outer part.
         view: String,
-        /// The first element of that.
+        /// The first element of the outer part.
         from: u64,
-        /// One past its last.
+        /// One past its last element.
         to: u64,
     },
-    /// A kernel is given fewer elements than its declaration says it touches.
+    /// A kernel gets fewer elements than its declaration says it touches.
     #[error(
         "{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}"
     )]
@@ -157,10 +160,10 @@ pub enum Error {
         buffer: String,
         /// The elements that the kernel touches.
         extent: u64,
-        /// The elements that it is given.
+        /// The number of elements that the buffer has.
         len: u64,
     },
-    /// A later read counts on a write of a whole range, and the kernel writes a part of it.
+    /// A later read relies on a write of a whole range, and the kernel writes only a part of it.
     #[error(
         "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}` that it is given, and a later read of `{buffer}` counts on all"
     )]
@@ -180,7 +183,7 @@ pub enum Error {
     /// The threads of a launch do not write all elements of a write-only parameter.
     #[error("{0}")]
     Short(Box<ShortLaunch>),
-    /// Nothing proves that a launch writes all elements of a write-only parameter, and not all bits are values of them.
+    /// Nothing proves that a launch writes all elements of a write-only parameter, and their type has invalid bit patterns.
     #[error(
         "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"
     )]
@@ -251,10 +254,10 @@ pub enum Error {
     Recursion {
         /// The call.
         at: Box<At>,
-        /// The functions, from the one that is called again.
+        /// The cycle of functions, from the one that is called again.
         cycle: Vec<String>,
     },
-    /// Loops and calls give more statements than a graph may have.
+    /// Loops and calls make more statements than a graph may have.
     #[error("{at}: loops and calls make more than {most} statements or turns")]
     #[non_exhaustive]
     TooLarge {
@@ -269,12 +272,12 @@ pub enum Error {
     ReturnedLength {
         /// The output.
         at: Box<At>,
-        /// As the signature says.
+        /// The length in the signature.
         declared: u64,
-        /// As allocated.
+        /// The length of the allocation.
         actual: u64,
     },
-    /// A launch configuration that the device, or the kernel, does not take.
+    /// A launch configuration that the device or the kernel does not support.
     #[error("{at}: {reason}")]
     #[non_exhaustive]
     Config {
@@ -292,13 +295,19 @@ pub enum Error {
         /// The reason.
         fault: CallFault,
     },
+    /// An error of a library outside of a graph, such as one that cannot be loaded.
+    #[error("{text}")]
+    Library {
+        /// Its text.
+        text: String,
+    },
     /// Two arguments share memory, and the graph may write one of them.
     #[error("the arguments {first} and {second} overlap, and the graph may write one of them")]
     #[non_exhaustive]
     Overlap {
-        /// One.
+        /// One argument.
         first: Box<At>,
-        /// The other.
+        /// The other one.
         second: Box<At>,
     },
     /// A buffer of another context.
@@ -308,7 +317,7 @@ pub enum Error {
         /// The argument.
         at: Box<At>,
     },
-    /// A buffer whose address does not suit its elements.
+    /// A buffer whose address is not a multiple of its elements' alignment.
     #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]
     #[non_exhaustive]
     Misaligned {
@@ -317,7 +326,7 @@ pub enum Error {
         /// The alignment.
         align: u32,
     },
-    /// A kernel that its module does not have, or has with other parameters.
+    /// A kernel that its module does not have, or declares with other parameters.
     #[error("the kernel `{kernel}` of {path} {reason}")]
     #[non_exhaustive]
     Kernel {
@@ -378,14 +387,14 @@ pub enum Error {
     /// A view that a [`Buffer`](crate::runtime::Buffer) lends is bound.
     #[error("a view that `Buffer::with` or `with_mut` lends cannot be bound: bind the `Buffer`")]
     LentViewBound,
-    /// A graph whose bound buffers were used, through views that the exec gave, in a stream that is capturing.
+    /// A launch of a graph whose bound buffers were used in a stream that is capturing, through views of the exec.
     #[error("`{function}` cannot be launched: a view of its buffers was used in a stream that is capturing")]
     #[non_exhaustive]
     UsedInCapture {
         /// The graph function.
         function: String,
     },
-    /// An arena pool on a stream that cannot keep launches apart.
+    /// An arena pool on a stream that cannot separate launches.
     #[error("there can be no arena pool on this stream: {reason}")]
     #[non_exhaustive]
     PoolStream {
@@ -401,7 +410,7 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
-    /// A member of an arena pool is launched into another stream than the pool's.
+    /// A member of an arena pool is launched into a stream other than the pool's.
     #[error(
         "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams need two pools"
     )]
@@ -410,7 +419,7 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
-    /// An output is handed over that is not the one that the graph was built for.
+    /// An output that is handed over is not the one that the graph was built for.
     #[error("{at}: {reason}")]
     #[non_exhaustive]
     WrongOutput {
@@ -419,7 +428,7 @@ pub enum Error {
         /// The reason.
         reason: &'static str,
     },
-    /// Launches share a module-level variable that one of them writes, and nothing orders them.
+    /// Launches share a module-level variable, one of them writes it, and nothing orders them.
     #[error(
         "{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written"
     )]
@@ -445,16 +454,16 @@ pub enum Error {
         /// The later one.
         second: Box<At>,
     },
-    /// A setter would change what was settled when the graph was built.
+    /// A setter would change something that is fixed when the graph is built.
     #[error("{at} {reason}: build the graph again")]
     #[non_exhaustive]
     BuildAgain {
         /// The argument, or the launch.
         at: Box<At>,
-        /// The reason that it cannot change.
+        /// The reason why it cannot change.
         reason: String,
     },
-    /// An earlier failure left the graph half changed.
+    /// An earlier failure left the graph partly changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
     #[non_exhaustive]
     Unusable {
@@ -473,12 +482,12 @@ impl fmt::Debug for Error {
 }
 
 impl From<DriverError> for Error {
-    /// Describes an error that a call through cudarc returned, with the place of the `?`.
+    /// Converts an error that a cudarc call returned, with the source line of the `?`.
     #[track_caller]
     fn from(error: DriverError) -> Error {
         let at = Location::caller();
         let call = FailedCall::Cudarc { file: at.file(), line: at.line() };
-        // cudarc has loaded the driver, by the same name.
+        // The driver is loaded already: cudarc uses the same name.
         let code = cuda::code_of(error.0);
         let text = if cuda::driver().is_ok() { cuda::error_name(code).1 } else { String::new() };
         let name = format!("{:?}", error.0);
@@ -487,20 +496,10 @@ impl From<DriverError> for Error {
 }
 
 impl Error {
-    /// The error of a failed driver call.
+    /// Returns the error of a failed driver call.
     pub(crate) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
         Error::Driver(Box::new(describe(failure, at)))
     }
-}
-
-/// Describes a failed call by the driver's texts and log.
-pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
-    let (name, mut text) = cuda::error_name(failure.code);
-    let log = cuda::log_since_mark();
-    if !log.is_empty() {
-        text = if text.is_empty() { log } else { format!("{text}: {log}") };
-    }
-    DriverFailure { call: FailedCall::Named(failure.call.to_owned()), at, code: failure.code, name, text }
 }
 
 #[doc(hidden)]
@@ -521,21 +520,7 @@ impl From<Unavailable> for Error {
     }
 }
 
-/// Describes a failed load of an image, with the log of the driver's compiler.
-pub(crate) fn refused(failure: Failure, log: &str) -> DriverFailure {
-    let mut described = describe(failure, None);
-    if !log.is_empty() {
-        described.text = format!("{}: {log}", described.text);
-    }
-    described
-}
-
-/// Describes a failed load of an image in one line.
-pub(crate) fn one_line(failure: Failure, log: &str) -> String {
-    refused(failure, log).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the error of the stages that run at build time.
+/// Converts an error of the stages that run at build time.
 pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
     match error {
         BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
@@ -553,47 +538,15 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
     }
 }
 
-/// Returns the place of a buffer's declaration.
-pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
-    let declared = &program.buffers[buffer];
-    let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: declared.name.to_string(), file, line: declared.line, column: declared.column })
-}
-
-/// Returns the error for the faults that were found in a program when its graph was built. Warnings are left out: they depend
-/// on sizes alone, which may be others the next time.
+/// Returns the error for the faults found in a program when its graph was built. Warnings are left out: they depend on
+/// sizes alone, which may differ at the next build.
 pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
     let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
     Error::Refused(refusals(program, faults))
 }
 
-/// Returns diagnostics with the places of their statements.
-pub(crate) fn refusals<'d>(
-    program: &Program,
-    found: impl IntoIterator<Item = &'d Diagnostic>,
-) -> Vec<Refusal> {
-    let refusal = |diagnostic: &Diagnostic| {
-        let at = match diagnostic.site {
-            Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
-                at_statement(program, id)
-            }
-            Site::Output(index) => at_buffer(program, program.outputs[size(index)]),
-            Site::Argument(buffer) => at_buffer(program, buffer),
-        };
-        Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
-    };
-    found.into_iter().map(refusal).collect()
-}
-
 fn lines(refusals: &[Refusal]) -> String {
     refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns the place of a statement.
-pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
-    let statement = &program.statements[statement];
-    let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: statement.name.to_string(), file, line: statement.line, column: statement.column })
 }
 
 #[cfg(test)]

@@ -66,8 +66,9 @@ pub mod private {
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
         change_next_tables,
     };
+    pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits,
+        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{

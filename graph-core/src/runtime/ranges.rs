@@ -1,8 +1,8 @@
-//! Device memory of the runtime's own, in ranges of addresses that are reserved once: it grows where it lies.
+//! Device memory that the runtime owns, in ranges of addresses that are reserved once and grow in place.
 //!
-//! Memory is mapped before the first node names it, and growth maps the new part only, so nodes keep their addresses. To
-//! unmap is a call of the host that waits for nothing. So a range that launches may still use waits in a list, with the
-//! events of those launches, and is unmapped when a later call of the runtime finds them over.
+//! Memory is mapped before the first node names it, and growth maps the new part only, so nodes keep their addresses.
+//! Unmapping is a host call that does not wait for launches. So a range that launches may still use is kept in a list with
+//! the events of those launches, and is unmapped when a later call of the runtime finds them complete.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,14 +13,14 @@ use cudarc::driver::CudaContext;
 use super::cuda::{Context, Driver, Failure, Outcome, record};
 use super::waits::{self, OwnedEvent};
 
-/// A reserved range of addresses, with memory from its start on. Its drop unmaps the memory.
+/// A reserved range of addresses, mapped from its start. Its drop unmaps the memory.
 #[derive(Debug)]
 pub(crate) struct Range {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     device: c_int,
     start: u64,
-    /// The bytes that are reserved, 0 once they are given up.
+    /// The number of reserved bytes; 0 once the range is retired or leaked.
     reserved: u64,
     mapped: u64,
     step: u64,
@@ -36,23 +36,23 @@ impl Range {
         Ok(Range { driver, ctx: ctx.clone(), device, start, reserved, mapped: 0, step })
     }
 
-    /// Reserves as many addresses as the device has memory.
+    /// Reserves as many bytes of addresses as the device has memory.
     pub fn of_device(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Range> {
         Range::new(driver, ctx, driver.total_memory(ctx.cu_device())?)
     }
 
-    /// Its first address.
+    /// Returns its first address.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// The bytes that have memory.
+    /// Returns the number of mapped bytes.
     pub fn bytes(&self) -> u64 {
         self.mapped
     }
 
-    /// Maps memory until there are at least `bytes` bytes. Where the device has none left, ranges that nobody uses any more
-    /// are unmapped first, which waits for their launches. More bytes than are reserved are more than the device has.
+    /// Maps memory until at least `bytes` bytes are mapped. If the device has no memory left, retired ranges are unmapped
+    /// first, which waits for their launches. A request of more bytes than are reserved exceeds the memory of the device.
     pub fn grow(&mut self, bytes: u64) -> Outcome<()> {
         if bytes <= self.mapped {
             return Ok(());
@@ -66,7 +66,7 @@ impl Range {
             if !failure.is_out_of_memory() || !settle(self.driver) {
                 return Err(failure);
             }
-            // Ranges of other contexts may have been among them.
+            // The retired ranges may include those of other contexts.
             self.driver.enter(Context::of(&self.ctx))?;
             map()
         })?;
@@ -74,7 +74,7 @@ impl Range {
         Ok(())
     }
 
-    /// Unmaps the memory once the launches that these events record are over: now, or by a later call.
+    /// Unmaps the memory once the launches recorded by these events are complete: now, or in a later call.
     pub fn retire(self, uses: Vec<Arc<OwnedEvent>>) {
         let mut list = lock();
         list.push(Retired { range: self, uses });
@@ -83,7 +83,7 @@ impl Range {
         collect();
     }
 
-    /// Keeps the memory for ever: something may use it and nothing tells until when.
+    /// Leaks the memory, because it may be in use for an unknown time.
     pub fn leak(mut self) {
         self.reserved = 0;
     }
@@ -96,7 +96,7 @@ impl Drop for Range {
             return;
         }
         let unmapped = if mapped == 0 { Ok(()) } else { driver.relaxed(|| driver.unmap(start, mapped)) };
-        // Refused where the memory is mapped still.
+        // The call fails if memory is still mapped.
         let freed = driver.free_addresses(start, reserved);
         if let Err(failure) = unmapped.and(freed) {
             record(&self.ctx, failure);
@@ -104,14 +104,14 @@ impl Drop for Range {
     }
 }
 
-/// A range that is given up, and the events that record the launches that may still use it.
+/// A retired range, and the events of the launches that may still use it.
 struct Retired {
     range: Range,
     uses: Vec<Arc<OwnedEvent>>,
 }
 
 impl Retired {
-    /// Forgets the events whose launches are over. Returns true if none is left.
+    /// Drops the events of completed launches. Returns true if none is left.
     fn is_over(&mut self) -> bool {
         let driver = self.range.driver;
         if !waits::enter(driver, &self.range.ctx) {
@@ -127,14 +127,14 @@ impl Retired {
 
 static RETIRED: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
 
-/// The length of the list, which is read without its lock.
+/// The length of the list, readable without its lock.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
 fn lock() -> std::sync::MutexGuard<'static, Vec<Retired>> {
     RETIRED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Unmaps the ranges in the list that nothing uses any more. Any context may be current afterwards.
+/// Unmaps the ranges in the list that are not in use any more. May change the current context.
 pub(crate) fn collect() {
     if PENDING.load(Ordering::Relaxed) == 0 {
         return;
@@ -143,11 +143,11 @@ pub(crate) fn collect() {
     let over: Vec<Retired> = list.extract_if(.., Retired::is_over).collect();
     PENDING.store(list.len(), Ordering::Relaxed);
     drop(list);
-    // Unmapped without the lock.
+    // The lock is released before unmapping.
     drop(over);
 }
 
-/// Waits for the launches that use the ranges in the list, and unmaps them. Returns true if there was any.
+/// Waits for the launches that use the ranges in the list, and unmaps the ranges. Returns true if there were any.
 fn settle(driver: &Driver) -> bool {
     if PENDING.load(Ordering::Relaxed) == 0 {
         return false;
@@ -155,7 +155,7 @@ fn settle(driver: &Driver) -> bool {
     for retired in lock().iter() {
         if waits::enter(driver, &retired.range.ctx) {
             for used in &retired.uses {
-                // A failure leaves the range in the list.
+                // On failure the range stays in the list.
                 let _ = driver.synchronize_event(used.raw());
             }
         }

@@ -1,12 +1,12 @@
-//! Waits: every wait that safety rests on is a driver call of the runtime's own. Its failure is returned or, where nothing can
-//! be returned, replaced by a wait on the host.
+//! Waits: every wait that safety depends on is a driver call of the runtime's own. Its failure is returned or, if that is
+//! impossible, replaced by a wait on the host.
 //!
-//! No wait goes through cudarc, whose calls keep their failures and do nothing while an earlier failure is kept. The host waits
-//! for an event, else for the stream that it was recorded in, else for the whole context. If not even that is possible,
-//! memory is leaked rather than freed, and modules stay loaded.
+//! No wait goes through cudarc, whose calls store their failures and do nothing while an earlier failure is stored. The
+//! host waits for an event, else for the stream that recorded it, else for the whole context. If all of these fail, memory
+//! is leaked instead of freed, and modules stay loaded.
 //!
-//! A stream that is capturing takes no waits and records no events: either would become a part of what is captured, or
-//! break it. There the host waits, too.
+//! A capturing stream can neither wait nor record an event: both would become part of the capture, or invalidate it. Then
+//! the host waits.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::ThreadId;
@@ -29,7 +29,7 @@ impl OwnedEvent {
         Ok(OwnedEvent { driver, ctx: ctx.clone(), event: driver.create_event()? })
     }
 
-    /// Its handle.
+    /// Returns its handle.
     pub fn raw(&self) -> Event {
         self.event
     }
@@ -44,25 +44,25 @@ impl Drop for OwnedEvent {
     }
 }
 
-/// Makes the context current where no failure can be returned. Returns true if it is current.
+/// Makes the context current in a drop, which cannot return a failure. Returns true if it is current.
 pub(crate) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
     let context = Context::of(ctx);
-    // Tried again, since the handles of default streams mean those of the current context.
+    // Tried a second time, since the handles of default streams refer to the current context.
     let entered = driver.enter(context).or_else(|_| driver.enter(context));
     entered.map_err(|failure| record(ctx, failure)).is_ok()
 }
 
-/// Makes what follows on `stream` come after `event`: on the device, or on the host where the stream is capturing.
+/// Orders later work on `stream` after `event`: on the device, or on the host if the stream is capturing.
 pub(crate) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     match driver.is_capturing(stream) {
         Ok(false) => driver.wait(stream, event),
-        // The legacy default stream does not answer while a stream captures that it waits for.
+        // The query of the legacy default stream fails while a stream that it waits for is capturing.
         _ => driver.synchronize_event(event),
     }
 }
 
-/// As [`order`] for an event that others record too: an event that a capture recorded last is not waited for. Must be called in
-/// [`Driver::relaxed`].
+/// Does the same as [`order`] for an event that others record, too: an event that was last recorded in a capture is not
+/// waited for. Must be called in [`Driver::relaxed`].
 pub(crate) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     match driver.is_over(event) {
         Ok(true) => Ok(()),
@@ -72,7 +72,7 @@ pub(crate) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outco
     }
 }
 
-/// As [`order`], and on the host where the device does not take the wait.
+/// Does the same as [`order`], and waits on the host if the device cannot.
 pub(crate) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     order(driver, stream, event).or_else(|_| on_host(driver, event, None))
 }
@@ -89,7 +89,7 @@ pub(crate) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> 
     over(waited)
 }
 
-/// Interprets the result of a wait on the host: in a context that a fault has ended, all work is over.
+/// Converts the result of a wait on the host: in a context that a fault has ended, all work is complete.
 pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
     match waited {
         Err(failure) if failure.ends_the_context() => Ok(()),
@@ -97,60 +97,60 @@ pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
     }
 }
 
-/// The identity of a stream for the life of the process: handles are reused, and one of them is another stream on each
-/// thread.
+/// The identity of a stream for the lifetime of the process. Handles are not one: they are reused, and one of them is a
+/// different stream on each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamKey {
     pub raw: Stream,
-    /// `None` where the driver does not tell: no such key is equal to another in the sense of [`StreamKey::is`].
+    /// `None` if the driver does not support the query: such a key [is](StreamKey::is) no other.
     id: Option<u64>,
     thread: Option<ThreadId>,
 }
 
 impl StreamKey {
-    /// The key of a stream that lives, on this thread.
+    /// Returns the key of a live stream on this thread.
     pub fn of(driver: &Driver, raw: Stream) -> StreamKey {
         let thread = raw.is_per_thread().then(|| std::thread::current().id());
         StreamKey { raw, id: driver.stream_id(raw).ok(), thread }
     }
 
-    /// True if both are known to be one stream.
+    /// Returns true if both are known to be the same stream.
     pub fn is(&self, other: &StreamKey) -> bool {
         self.id.is_some() && self == other
     }
 }
 
-/// A stream that is kept alive, so that its handle is not reused: told apart from others without a driver call.
+/// A stream that is kept alive, so that its handle is not reused. Compared without driver calls.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldStream {
     stream: Arc<CudaStream>,
-    /// The thread of a per-thread default stream, whose handle is another stream on each thread.
+    /// The thread of a per-thread default stream, whose handle is a different stream on each thread.
     thread: Option<ThreadId>,
 }
 
 impl HeldStream {
-    /// Keeps a stream alive, as it is on this thread.
+    /// Keeps a stream alive, identified as on this thread.
     pub fn of(stream: &Arc<CudaStream>) -> HeldStream {
         let thread = Stream::of(stream).is_per_thread().then(|| std::thread::current().id());
         HeldStream { stream: stream.clone(), thread }
     }
 
-    /// Its handle.
+    /// Returns its handle.
     pub fn raw(&self) -> Stream {
         Stream::of(&self.stream)
     }
 
-    /// True if both are one stream. Both must be of one context.
+    /// Returns true if both are the same stream. Both must belong to one context.
     pub fn is(&self, other: &HeldStream) -> bool {
         self.raw() == other.raw() && self.thread == other.thread
     }
 
-    /// True unless it is the per-thread default stream of another thread.
+    /// Returns true unless it is the per-thread default stream of another thread.
     pub fn is_of_this_thread(&self) -> bool {
         self.thread.is_none_or(|thread| thread == std::thread::current().id())
     }
 
-    /// True if it is that stream on this thread.
+    /// Returns true if it is `stream` on this thread.
     pub fn is_here(&self, stream: &CudaStream) -> bool {
         self.raw() == Stream::of(stream)
             && self.is_of_this_thread()
@@ -158,8 +158,8 @@ impl HeldStream {
     }
 }
 
-/// A stream of the runtime's own in a context, shared while someone holds it: for memory that no stream of the user's
-/// owns, and for frees that the user's own stream cannot take. Not made by cudarc, which would count it.
+/// A stream of the runtime's own in a context, shared while someone holds it: for memory that no stream of the user owns,
+/// and for frees that the user's stream cannot do. It is not created by cudarc, which would count it.
 #[derive(Debug)]
 pub(crate) struct SideStream {
     driver: &'static Driver,
@@ -175,7 +175,7 @@ impl SideStream {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade());
         if let Some(side) = known {
-            // An event of a capture can have drawn it in. Then it is given up.
+            // A wait for a captured event can have added the stream to a capture. Then it is abandoned.
             if !driver.is_capturing(side.raw)? {
                 return Ok(side);
             }
@@ -186,7 +186,7 @@ impl SideStream {
         Ok(side)
     }
 
-    /// Its handle.
+    /// Returns its handle.
     pub fn raw(&self) -> Stream {
         self.raw
     }
@@ -201,8 +201,8 @@ impl Drop for SideStream {
     }
 }
 
-/// Returns the stream that stands for a stream in orders that outlast a call: the legacy default stream for the per-thread
-/// one, which is another stream on each thread and is ordered with the legacy one on every thread.
+/// Returns the stream that represents a stream beyond the current call: for the per-thread default stream, which is a
+/// different stream on each thread, the legacy default stream, which is ordered with it on every thread.
 pub(crate) fn home(stream: &Arc<CudaStream>) -> Arc<CudaStream> {
     if Stream::of(stream).is_per_thread() { stream.context().default_stream() } else { stream.clone() }
 }

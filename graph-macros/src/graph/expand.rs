@@ -13,6 +13,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ItemFn, Lifetime};
 
+use super::generics::TypeParameters;
 use super::idents::{ident, type_at};
 use super::lower::Lowered;
 use super::parts::{BufferMemory, BufferType, PartType};
@@ -355,8 +356,8 @@ impl Expansion<'_> {
         });
         let described = self.described();
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
-        let table = table::table(self.lowered, self.signature, (&self.steps, &self.setters));
-        let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
+        let table = table::table(self.lowered, self.signature, (&self.steps, &self.setters), false);
+        let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars, &TypeParameters::default());
         let (arm_function, arm) = self.steps.arms(name, &scalars);
         let (enter_function, enter) = self.steps.calls(name, &scalars);
         let typed = self.steps.typed(name, &scalars);

@@ -11,6 +11,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
+use super::generics::TypeParameters;
 use super::lower::library::{ScratchParameter, lower_call};
 use super::lower::{Lowered, collect};
 use super::parts::{BufferMemory, BufferType, buffer_type};
@@ -31,6 +32,7 @@ struct Declaration<'f> {
     /// The parameters of the body behind the stream, in the order of the declaration.
     parameters: Vec<Parameter<'f>>,
     stream: Option<&'f FnArg>,
+    types: TypeParameters,
 }
 
 /// A parameter: its pattern, and its index among those of its kind.
@@ -86,12 +88,6 @@ fn head(function: &ItemFn, report: &mut Report) {
     }
     if let Some(abi) = &head.abi {
         refuse(abi.span(), "has no ABI");
-    }
-    if !head.generics.params.is_empty() {
-        refuse(head.generics.span(), "has no generic parameters");
-    }
-    if let Some(clause) = &head.generics.where_clause {
-        refuse(clause.span(), "has no `where` clause");
     }
     if let Some(variadic) = &head.variadic {
         refuse(variadic.span(), "has no `...`");
@@ -151,7 +147,8 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f>
         parameters.push(Parameter { pattern, of });
     }
     let signature = Signature { arguments, returned: Vec::new(), misreturned: false, unknown: Vec::new() };
-    Declaration { function, signature, scratch, parameters, stream }
+    let types = TypeParameters::of(&function.sig.generics, report);
+    Declaration { function, signature, scratch, parameters, stream, types }
 }
 
 /// Returns true for `name: &CallStream`.
@@ -203,10 +200,19 @@ impl Declaration<'_> {
         let name = &self.function.sig.ident;
         let module = self.module();
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let (leaf_chunks, leaf) = steps.leaves(name, &known);
+        let (leaf_chunks, leaf) = steps.leaves(name, &known, &self.types);
         let kept = || Setter { fixed: Some("a library call keeps its value".to_owned()), passed: Vec::new() };
         let setters = self.known().map(|_| kept()).collect();
-        let table = table::table(lowered, &self.signature, (&steps, &setters));
+        let generic = !self.types.is_empty();
+        let table = table::table(lowered, &self.signature, (&steps, &setters), generic);
+        let own = match generic {
+            true => {
+                let layouts = table::layouts(lowered);
+                quote!(__table().of_elements(#layouts).handle())
+            }
+            false => quote!(__table().handle()),
+        };
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         let (body, capture, callee) = (self.body(), self.capture(), self.callee());
         let conditions = self.conditions();
         quote! {
@@ -227,12 +233,14 @@ impl Declaration<'_> {
                     #table
                 }
                 #[doc(hidden)]
-                impl ::cuweave::__private::Body for #name::Values<'_> {
+                impl<#declared> ::cuweave::__private::Body for #name::Values<'_, #names>
+                #bounds
+                {
                     fn table(
                         &self,
                         _: ::cuweave::__private::Token,
                     ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
-                        __table().handle()
+                        #own
                     }
 
                     fn leaf(
@@ -297,6 +305,8 @@ impl Declaration<'_> {
         let conditions = self.conditions();
         let known = self.known().map(|argument| &argument.name);
         let types = self.known().filter_map(Argument::value_type);
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
+        let marker = self.types.marker();
         quote! {
             #[doc = #head]
             #[doc = ""]
@@ -318,12 +328,16 @@ impl Declaration<'_> {
 
                 /// The values that the body is given.
                 #[doc(hidden)]
-                pub struct Values<'v> {
+                pub struct Values<'v, #declared>
+                #bounds
+                {
                     #(pub(super) #known: #types,)*
-                    pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
+                    pub(super) __marker: ::core::marker::PhantomData<#marker>,
                 }
 
-                impl ::core::fmt::Debug for Values<'_> {
+                impl<#declared> ::core::fmt::Debug for Values<'_, #names>
+                #bounds
+                {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                         f.debug_struct("Values").finish_non_exhaustive()
                     }
@@ -335,7 +349,7 @@ impl Declaration<'_> {
     /// The function by which graph functions call it: rustc holds their arguments against its parameters.
     fn callee(&self) -> TokenStream {
         let name = &self.function.sig.ident;
-        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+        let (mut fitting, mut generics, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let value = &argument.name;
             let ArgumentKind::Buffer(BufferType { element, mutable, fresh, .. }) = &argument.kind else {
@@ -353,8 +367,15 @@ impl Declaration<'_> {
                 #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>>
             });
             parameters.push(quote!(_: #generic));
+            fitting.push(generic);
         }
         let known = self.known().map(|argument| &argument.name);
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
+        // The type of the values would repeat what rustc says of the bounds of type parameters.
+        let values = match self.types.is_empty() {
+            true => quote!(#name::Values<'v>),
+            false => quote!(impl ::cuweave::__private::Body + use<'v, #names #(#fitting),*>),
+        };
         quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<0> for #name::#name {}
@@ -371,8 +392,10 @@ impl Declaration<'_> {
                     self
                 }
 
-                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
-                    #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
+                pub fn __call<'v, #declared #(#generics),*>(self, #(#parameters),*) -> #values
+                #bounds
+                {
+                    #name::Values::<'v, #names> { #(#known,)* __marker: ::core::marker::PhantomData }
                 }
             }
         }
@@ -413,13 +436,16 @@ impl Declaration<'_> {
                 }
             }
         });
+        let (declared, bounds) = (&self.function.sig.generics.params, self.types.conditions());
         // rustc tells parameters that neither the body nor a length uses.
         let in_lengths = self.in_lengths();
         let stream = self.stream;
         quote_spanned! {self.function.sig.ident.span()=>
             #(#attributes)*
             #[allow(clippy::too_many_arguments, clippy::missing_safety_doc, clippy::ptr_arg)]
-            unsafe fn #name(#stream, #(#parameters),*) #output {
+            unsafe fn #name<#declared>(#stream, #(#parameters),*) #output
+            #bounds
+            {
                 #(let _ = &#in_lengths;)*
                 #block
             }
@@ -484,7 +510,9 @@ impl Declaration<'_> {
                 }
             }
         });
-        let call = quote!(unsafe { #body(#stream, #(#given),*) });
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
+        let explicit = (!self.types.is_empty()).then(|| quote!(::<#names>));
+        let call = quote!(unsafe { #body #explicit(#stream, #(#given),*) });
         let run = match &self.function.sig.output {
             ReturnType::Default => quote!(#capture.run(|#stream| {
                 #call;
@@ -495,10 +523,12 @@ impl Declaration<'_> {
         };
         quote! {
             #[allow(unsafe_code, unused_mut)]
-            fn __capture(
-                #values: &#name::Values<'_>,
+            fn __capture<#declared>(
+                #values: &#name::Values<'_, #names>,
                 #capture: &mut ::cuweave::__private::Capture<'_>,
-            ) -> ::cuweave::Result<()> {
+            ) -> ::cuweave::Result<()>
+            #bounds
+            {
                 let #name::Values { #(#known,)* .. } = #values;
                 #(let #known = *#known;)*
                 #(#memory)*

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave_core::codes::Code;
 use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
@@ -13,29 +12,26 @@ use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Call, Item, Structure};
 use cuweave_core::table::Op;
-use cuweave_ptx::nearest::nearest;
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Expr, Path, Type};
-
-use super::attributes::Attributes;
 
 use super::launch::Literal;
 use super::paths::Callee;
 use super::place::{Parts, Uses};
-use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
+use super::scope::{Binding, Borrow, Scopes, View};
 use super::signature::{ArgumentKind, Signature};
-use crate::dims::{Bound, Meaning, Substitute, turn, variable};
+use crate::dims::{Bound, Meaning, turn, variable};
 use crate::report::Report;
 
+mod after;
 mod arguments;
 mod arrays;
 mod calls;
 mod conditions;
 mod decisions;
 mod elements;
+mod expressions;
 mod functions;
 mod hosts;
 pub mod kinds;
@@ -55,14 +51,14 @@ pub use numbers::{Turn, expression, turns_in};
 use numbers::{codes, readable, scalars, scalars_in, variables};
 pub use spans::Spans;
 
-/// A lowered function: the IR, and what only the expansion needs.
+/// A lowered function: the IR, and the syntax that generated code needs.
 pub struct Lowered {
     pub source: Source,
-    /// How each of the program's dims is computed.
+    /// The postfix code of each of the program's dims.
     pub dims: Vec<Vec<Op>>,
-    /// The expressions that they are computed of, as `Dim`s.
+    /// The leaves of that code: the user's expressions, converted to `Dim`.
     pub leaves: Vec<TokenStream>,
-    /// Names of the arguments that are integers: their arithmetic is done, and checked, in 64 bits.
+    /// Names of the integer arguments. Arithmetic on them is done in 64 bits and checked.
     pub integers: BTreeSet<String>,
     /// Names of the scalar arguments that an expression names.
     pub mentioned: BTreeSet<String>,
@@ -70,9 +66,9 @@ pub struct Lowered {
     pub elements: Vec<Type>,
     /// The expressions of each statement.
     pub syntax: Vec<Syntax>,
-    /// The levels of lints that statements set, where they do.
+    /// The lint levels of the statements that set any.
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
-    /// Index of the first buffer of each argument, for those that are buffers.
+    /// The first buffer of each argument; `None` if the argument is no buffer.
     pub argument_buffers: Vec<Option<BufferId>>,
     /// The spans of faults.
     pub spans: Spans,
@@ -80,29 +76,29 @@ pub struct Lowered {
     pub structure: Structure,
     /// The loops that are unrolled when the graph is built.
     pub turns: Vec<Turn>,
-    /// The `if`s and `match`es, as expressions that give the number of the arm.
+    /// The `if`s and `match`es, as expressions that return the number of the arm taken.
     pub choices: Vec<Expr>,
-    /// The values of scalars whose type is given, of that type.
+    /// The values of scalars with a written type, as expressions of that type.
     pub typed: Vec<Expr>,
-    /// The conditions of the choices, for the check.
+    /// The conditions of the choices, which the check samples.
     pub conditions: Vec<Condition>,
-    /// The variable of each of these loops in the polynomials.
+    /// The polynomial variable of each loop in `turns`.
     pub variables: Vector<VariableId, Poly>,
     /// The names that `let` gives to statements.
     pub named: Vec<String>,
-    /// The graph functions that it calls, each once.
+    /// The graph functions that it calls, without duplicates.
     pub callees: Vec<Callee>,
     /// The expressions by which generated code names the buffers that are parts of arguments.
     pub part_exprs: Uses,
     /// The names of the arguments.
     pub argument_names: Vector<ArgumentId, String>,
-    /// The names of those that have parts.
+    /// The names of the arguments that have parts.
     pub roots: BTreeSet<String>,
     /// The scalars of records that arguments of calls mention, in the order of their numbers.
     pub field_scalars: Vec<String>,
-    /// Names that are no buffers: rustc reports them.
+    /// Names used as buffers that are not bound in the function. rustc reports them.
     pub unknown: Vec<Ident>,
-    /// There were faults: only the signature is left.
+    /// True if the function is faulty. Only its signature is generated then.
     pub faulty: bool,
 }
 
@@ -116,9 +112,10 @@ pub struct Syntax {
     /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
-    /// The number of allocations that a `let` gives names to; `None` for a name that may be the statement's.
+    /// The number of allocations that a `let` names; `None` if its name may be that of the statement.
     pub returns: Option<usize>,
-    /// True if an argument is faulty: generated code does not evaluate the statement, and rustc says nothing more of it.
+    /// True if an argument is faulty. Generated code does not evaluate the statement then, so that rustc reports nothing
+    /// further.
     pub faulty: bool,
 }
 
@@ -138,13 +135,13 @@ impl Syntax {
 /// An argument of a statement.
 pub enum LaunchArgument {
     Scalar(Box<Expr>),
-    /// The statement's access of this index.
+    /// A buffer: the index of the statement's access.
     Buffer(u32),
-    /// A whole allocation that is handed over: the access of this index.
+    /// An allocation whose ownership passes to the callee: the index of the access.
     Moved(u32),
     /// A record or a list, for a graph function.
     Part(Box<Expr>),
-    /// A field of a record, for a graph function: a buffer, by the statement's access of this index, a record or a list.
+    /// A field of a record, for a graph function: a buffer (then with the index of its access), a record or a list.
     Field(u32, Borrow),
 }
 
@@ -157,7 +154,7 @@ struct Lowering<'r> {
     scopes: Scopes,
     /// Loop variables, innermost last.
     variables: Vec<(String, Meaning)>,
-    /// The graph functions that calls name, each once.
+    /// The called graph functions, without duplicates.
     callees: Vec<Callee>,
     /// The calls of graph functions.
     calls: Vector<CallId, Call>,
@@ -177,15 +174,15 @@ struct Lowering<'r> {
     items: Vec<Item>,
     /// The loops that are unrolled when the graph is built, with their ranges as they are written.
     turns: Vec<Turn>,
-    /// True if there is a loop, a choice or a call: the statements do not stand one after the other.
+    /// True if there is a loop, a choice or a call, so that the items are nested.
     structured: bool,
-    /// The `if`s and `match`es, as expressions that give the number of the arm.
+    /// The `if`s and `match`es, as expressions that return the number of the arm taken.
     choices: Vec<Expr>,
-    /// The values of scalars whose type is given, of that type.
+    /// The values of scalars with a written type, as expressions of that type.
     typed: Vec<Expr>,
-    /// The conditions of the choices, for the check.
+    /// The conditions of the choices, which the check samples.
     conditions: Vec<Condition>,
-    /// The number of blocks around the innermost loop or arm that the build decides about.
+    /// The number of scopes around the innermost loop or arm that the build unrolls or chooses.
     outer_names: usize,
     /// The statement in front of the innermost body that the device decides about.
     body: Option<StatementId>,
@@ -194,7 +191,7 @@ struct Lowering<'r> {
     buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
     poisoned: Vector<BufferId, bool>,
-    /// The ranges of arguments that hold nothing at first.
+    /// The ranges of arguments that are uninitialised on entry.
     fresh: Vec<(BufferId, DimId, DimId)>,
     statements: Vector<StatementId, Statement>,
     syntax: Vec<Syntax>,
@@ -204,43 +201,43 @@ struct Lowering<'r> {
     /// Parts of parts of buffers.
     parts: BTreeSet<ir::View>,
     outputs: Vec<BufferId>,
-    /// The buffers whose names come to stand for others, and those that others come to stand for.
+    /// The buffers on both sides of assignments and swaps of names.
     renames: Vec<BufferId>,
     spans: Spans,
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
-    /// Turns of all loops in it.
+    /// The number of unrolled turns of that loop and of all loops inside it.
     unrolled: usize,
     /// True if a loop that is too long was reported.
     too_many: bool,
-    /// Something was refused as not in the language.
+    /// True if syntax outside the language was refused.
     refused: bool,
     /// Names of scalar arguments.
     scalars: BTreeSet<String>,
-    /// Names of integer arguments: their arithmetic is done, and checked, in 64 bits.
+    /// Names of the integer arguments. Arithmetic on them is done in 64 bits and checked.
     integers: BTreeSet<String>,
     /// The scalar arguments that an expression names.
     mentioned: BTreeSet<String>,
     returned_lengths: Vec<(BufferId, DimId, DimId)>,
     /// True if an `#[after]` names something unknown.
     order_unknown: bool,
-    /// Names in place of a buffer that are none; rustc reports them.
+    /// Names used as buffers that are not bound in the function. rustc reports them.
     unknown: Vec<Ident>,
 }
 
-/// A loop being unrolled: how many statements stand before it, and where it is.
+/// A loop being unrolled: the number of statements before it, and its span.
 #[derive(Clone, Copy)]
 struct Unrolling {
     first: usize,
     span: Span,
 }
 
-/// A statement's fault was reported: nothing more to say of it.
+/// A fault of the statement has been reported already.
 struct Reported;
 type Lower<T> = Result<T, Reported>;
 
 impl<'r> Lowering<'r> {
-    /// Returns the lowering of a function, of which nothing is lowered yet.
+    /// Returns the initial state of the lowering of a function.
     fn new(function: &'r Ident, signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
         let parts = signature
             .arguments
@@ -298,7 +295,7 @@ impl<'r> Lowering<'r> {
     }
 }
 
-/// Lowers a function of this head and body; `None` is a body that cannot be read.
+/// Lowers a function. `body` is `None` if it does not parse.
 pub fn lower(
     name: &Ident,
     file: String,
@@ -431,85 +428,6 @@ impl Lowering<'_> {
         View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
 
-    pub(super) fn bound(&mut self, expr: &Expr) -> Bound {
-        let substituted = self.substituted(expr);
-        let as_written = substituted == *expr;
-        Bound::of(&substituted, as_written, &self.integers, &mut self.symbols)
-    }
-
-    /// An expression that rustc evaluates, with the values of the loops' variables put in.
-    pub(super) fn substituted(&mut self, expr: &Expr) -> Expr {
-        if matches!(expr, Expr::Lit(_)) {
-            return expr.clone();
-        }
-        let found = self.names(expr);
-        if !self.roots.is_empty() && !matches!(expr, Expr::Path(_)) {
-            self.needs(expr);
-        }
-        let mut expr = expr.clone();
-        if !self.variables.is_empty() {
-            if found.binds(&self.variables) {
-                return names::within(&self.variables, &found.mentioned, &expr);
-            }
-            Substitute { variables: &self.variables }.visit_expr_mut(&mut expr);
-        }
-        expr
-    }
-
-    /// The names in an expression, checked to stand for scalars.
-    pub(super) fn names(&mut self, expr: &Expr) -> names::Names {
-        let found = names::Names::of(expr);
-        for name in &found.mentioned {
-            if self.scalars.contains(name) && !self.mentioned.contains(name) {
-                self.mentioned.insert(name.clone());
-            }
-        }
-        found.values.iter().for_each(|name| self.is_no_buffer(name));
-        found
-    }
-
-    /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
-    fn is_no_buffer(&mut self, name: &Ident) {
-        let (what, help) = match self.scopes.get(name) {
-            Some(Binding::View(view)) => self.of_buffer(view),
-            Some(Binding::Part(_)) => return,
-            Some(Binding::Array(views, _)) => (
-                "an array of buffers",
-                format!("it has {} elements; write a number or a scalar", views.len()),
-            ),
-            Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
-            Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
-            Some(Binding::Host { .. }) => {
-                self.host_elsewhere(name);
-                return;
-            }
-            Some(Binding::Unknown | Binding::Number) | None => return,
-        };
-        self.refuse(
-            name,
-            &format!("`{name}` is {what} here, and an expression is computed of scalars"),
-            &help,
-        );
-    }
-
-    /// Returns what a buffer is called where a scalar is meant, and what to write.
-    fn of_buffer(&self, view: &View) -> (&'static str, String) {
-        let Buffer { origin, len, .. } = &self.buffers[view.buffer];
-        if let Origin::Alloc(at) = origin
-            && let Some(Statement { kind: Kind::Call(_), name, .. }) = self.statements.get(*at)
-        {
-            let help = format!(
-                "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
-            );
-            return ("an allocation that a call returns", help);
-        }
-        let len = &self.dims[*len].text;
-        (
-            "a buffer",
-            format!("its length is `{len}`; its elements are in the device's memory, which kernels read"),
-        )
-    }
-
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
         let next = DimId::new(self.dims.len());
         let id = *self.dim_ids.entry(bound.poly.clone()).or_insert(next);
@@ -545,74 +463,5 @@ impl Lowering<'_> {
         });
         self.items.push(Item::Statement(id));
         id
-    }
-
-    pub(super) fn name(&mut self, name: Option<&Ident>, id: StatementId) {
-        if let Some(name) = name {
-            self.scopes.bind(name, Binding::Statement);
-            self.scopes.bind_statement(name, Some(id));
-        }
-    }
-
-    pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
-        let Attributes { levels, after, misspelt } = Attributes::of(attributes, true, self.report);
-        self.order_unknown |= misspelt;
-        let levels = [self.levels.as_slice(), &levels].concat();
-        if !levels.is_empty() {
-            self.lints.insert(statement, levels);
-        }
-        for attribute in after {
-            let names = attribute
-                .parse_args_with(syn::punctuated::Punctuated::<Ident, syn::Token![,]>::parse_terminated);
-            match names {
-                Ok(names) => {
-                    for name in names {
-                        if let Some(resolved) = self.scopes.after(AfterName { statement, name }) {
-                            self.resolve(vec![resolved]);
-                        }
-                    }
-                }
-                Err(_) => {
-                    self.order_unknown = true;
-                    self.report.error(
-                        attribute.span(),
-                        Code::CW001,
-                        "`#[after(..)]` takes names of statements",
-                        &[],
-                        Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
-                    );
-                }
-            }
-        }
-    }
-
-    pub(super) fn resolve(&mut self, resolved: Vec<Resolved>) {
-        for (after, target) in resolved {
-            self.order_unknown |= target.is_none();
-            if let Some(target) = target {
-                self.statements[after.statement].after.to_mut().push(target);
-                self.spans.after[after.statement.index()].push(after.name.span());
-            }
-        }
-    }
-
-    pub(super) fn no_such_name(&mut self, name: &Ident) {
-        let text = name.to_string();
-        let help = match nearest(&text, self.scopes.known.iter().map(String::as_str)) {
-            Some(near) if near == text => {
-                format!(
-                    "the statement `{text}` is in another block: move it before that block, or order by what both use"
-                )
-            }
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "name a statement by `let`, as in `let a = kernel[config](args);`".to_owned(),
-        };
-        self.report.error(
-            name.span(),
-            Code::CW206,
-            &format!("`{text}` in `#[after]` names no statement"),
-            &[],
-            Some(&help),
-        );
     }
 }

@@ -10,6 +10,7 @@ mod advice;
 mod attributes;
 mod callee;
 mod expand;
+mod generics;
 mod idents;
 mod item;
 mod launch;

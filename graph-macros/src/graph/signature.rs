@@ -84,7 +84,29 @@ impl Signature {
 
 /// Reads the head, and reports what is not part of the language.
 pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
-    let head = &function.sig;
+    refuse_qualifiers(&function.sig, report);
+    // No code is generated for a generic function, so any type can stand for a parameter.
+    let mut head = function.sig.clone();
+    let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
+    let constants = head.generics.const_params().map(|parameter| parameter.ident.clone()).collect();
+    Concrete { types, constants }.visit_signature_mut(&mut head);
+    let parameters = head.generics.params.iter().filter_map(|parameter| match parameter {
+        GenericParam::Lifetime(_) => None,
+        GenericParam::Type(parameter) => Some(parameter.ident.clone()),
+        GenericParam::Const(parameter) => Some(parameter.ident.clone()),
+    });
+    let mut unknown: Vec<Ident> = parameters.collect();
+    let borrowed = Borrowed::of(&function.block);
+    let mut arguments: Vec<Argument> =
+        head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
+    twice(&mut arguments, &mut unknown, report);
+    let returned = returned(&head.output, report);
+    let misreturned = returned.is_none();
+    Signature { arguments, returned: returned.unwrap_or_default(), misreturned, unknown }
+}
+
+/// Refuses qualifiers, generic parameters and variadic arguments.
+fn refuse_qualifiers(head: &syn::Signature, report: &mut Report) {
     let mut refuse = |span: Span, what: &str, help: &str| {
         report.error(span, Code::CW001, &format!("{what} in a graph function"), &[], Some(help));
     };
@@ -134,24 +156,6 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     if let Some(variadic) = &head.variadic {
         refuse(variadic.span(), "`...` is not part of the language", "name each argument");
     }
-    // No code is generated for a generic function, so any type can stand for a parameter.
-    let mut head = head.clone();
-    let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
-    let constants = head.generics.const_params().map(|parameter| parameter.ident.clone()).collect();
-    Concrete { types, constants }.visit_signature_mut(&mut head);
-    let parameters = head.generics.params.iter().filter_map(|parameter| match parameter {
-        GenericParam::Lifetime(_) => None,
-        GenericParam::Type(parameter) => Some(parameter.ident.clone()),
-        GenericParam::Const(parameter) => Some(parameter.ident.clone()),
-    });
-    let mut unknown: Vec<Ident> = parameters.collect();
-    let borrowed = Borrowed::of(&function.block);
-    let mut arguments: Vec<Argument> =
-        head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
-    twice(&mut arguments, &mut unknown, report);
-    let returned = returned(&head.output, report);
-    let misreturned = returned.is_none();
-    Signature { arguments, returned: returned.unwrap_or_default(), misreturned, unknown }
 }
 
 /// Returns the kind of an argument that was refused.

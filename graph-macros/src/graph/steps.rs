@@ -15,6 +15,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
+use super::generics::TypeParameters;
 use super::launch;
 use super::lower::kinds::{self, Evaluated};
 use super::lower::{LaunchArgument, Lowered, Syntax, chains, collect, indexed, turns_in};
@@ -200,7 +201,12 @@ impl<'l> Steps<'l> {
     }
 
     /// Returns functions that give the values of some expressions of bounds each, and the body that calls the right one.
-    pub fn leaves(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
+    pub fn leaves(
+        &self,
+        function: &Ident,
+        scalars: &[&Ident],
+        types: &TypeParameters,
+    ) -> (TokenStream, TokenStream) {
         let [values, number, turns] =
             ["values", "number", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
         let mut chunks = TokenStream::new();
@@ -212,12 +218,15 @@ impl<'l> Steps<'l> {
                 quote!(#number => #leaf,)
             });
             let chunk = format_ident!("__leaf_{index}");
+            let (declared, names, conditions) = (types.declared(), types.names(), types.conditions());
             chunks.extend(quote! {
-                fn #chunk(
-                    #values: &#function::Values<'_>,
+                fn #chunk<#declared>(
+                    #values: &#function::Values<'_, #names>,
                     #number: u32,
                     #turns: &[i64],
-                ) -> ::cuweave::__private::Dim {
+                ) -> ::cuweave::__private::Dim
+                #conditions
+                {
                     let #function::Values { #(#scalars,)* .. } = #values;
                     #(let #scalars = *#scalars;)*
                     match #number {

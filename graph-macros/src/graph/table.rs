@@ -17,13 +17,16 @@ use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::{FIELD, Steps};
 
-/// Returns the body of a function that returns the table.
+/// Returns the body of a function that returns the table. That of an item with type parameters knows no element types:
+/// [`layouts`] are added where they are known.
 pub(super) fn table(
     lowered: &Lowered,
     signature: &Signature,
     (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
+    generic: bool,
 ) -> TokenStream {
     let (types, layouts) = types(lowered);
+    let types = if generic { Vec::new() } else { types };
     let scalars = scalars(lowered, signature, (steps, setters));
     let bytes = encode(&Printed {
         program: &lowered.source.program,
@@ -61,6 +64,12 @@ pub(super) fn table(
         #calling;
         &TABLE
     }
+}
+
+/// Returns the list of the layouts of the element types.
+pub(super) fn layouts(lowered: &Lowered) -> TokenStream {
+    let (types, _) = types(lowered);
+    quote!(&[#(::cuweave::__private::Layout::of::<#types>()),*])
 }
 
 /// Returns the number of the graph function of each call.

@@ -8,7 +8,7 @@ use crate::graph::methods::{element, record};
 use crate::graph::parts::PartType;
 
 impl Record {
-    /// Returns the type that has the setters.
+    /// Generates the type that has the setters.
     pub(super) fn setters(&self) -> TokenStream {
         let (visibility, name) = (&self.visibility, &self.name);
         let setters = format_ident!("{name}Setters");
@@ -45,7 +45,7 @@ impl Record {
         }
     }
 
-    /// Returns the trait whose message says why a field has no setter.
+    /// Generates the trait whose diagnostic explains why a field has no setter.
     fn fixed(&self, at: u32, field: &Field) -> Option<TokenStream> {
         let (name, text) = (&self.name, field.name.to_string());
         if !field.is_scalar() || !self.lengths.contains(&text) {
@@ -64,7 +64,7 @@ impl Record {
         })
     }
 
-    /// Returns the setter of a field, or the function that gives the setters of its parts.
+    /// Generates the setter of a field, or the accessor of its parts' setters.
     fn setter(&self, at: u32, field: &Field) -> Option<TokenStream> {
         let (visibility, name) = (&self.visibility, &field.name);
         let text = name.to_string();
@@ -76,7 +76,7 @@ impl Record {
         let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
-            // It says why there is none.
+            // The trait's diagnostic explains why there is no setter.
             FieldKind::Scalar(ty) if self.lengths.contains(&text) => {
                 let reason = fixed_name(at);
                 return Some(quote! {
@@ -146,7 +146,7 @@ impl Record {
     }
 }
 
-/// Returns the name of the trait that says why a field has no setter.
+/// Returns the name of the trait whose diagnostic explains why a field has no setter.
 fn fixed_name(at: u32) -> Ident {
     format_ident!("__Fixed{at}", span = Span::mixed_site())
 }

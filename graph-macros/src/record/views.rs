@@ -1,4 +1,4 @@
-//! The views of a record that an exec hands out.
+//! The views of a record that an exec returns.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::{Field, FieldKind, Record};
 
 impl Record {
-    /// Returns the types of the views, and what makes them.
+    /// Generates the view types and their constructors.
     pub(super) fn views(&self) -> TokenStream {
         let (shared, exclusive) = (self.view(false), self.view(true));
         quote!(#shared #exclusive)

@@ -1,13 +1,12 @@
-//! The accesses of a kernel through each of its parameters, proved.
+//! The proved accesses of a kernel through each of its parameters.
 //!
-//! Sound where it matters: [`Access::Reads`] and [`Access::Nothing`] are said only if no write can go through the
-//! pointer. What is refuted (a store through it, a load before every store) comes with the instruction that does it.
-//! A pointer that mixes with others at a store, or that leaves what is followed while something is stored to
-//! addresses that are not followed, is [`Access::Unknown`].
+//! [`Access::Reads`] and [`Access::Nothing`] are sound: they are returned only if no write can go through the pointer. Each
+//! refutation (a store through the pointer, a load before every store) names its instruction. A pointer that mixes with
+//! others at a store, or that escapes while some store goes to addresses that are not followed, is [`Access::Unknown`].
 
 use crate::analysis::code::{Code, NONE, Source, Step};
 use crate::analysis::copies::Copies;
-use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
 use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Touched, quoted, site};
 use crate::analysis::flow::{Codes, Flow, Thing};
@@ -31,18 +30,18 @@ impl<'m, 'a> Analysis<'m, 'a> {
         Analysis { codes: Codes::new(module) }
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&self) -> &'m Module<'a> {
         self.codes.module
     }
 
-    /// Its variables, of the module and those of functions that live as long.
+    /// Returns the variables of the module, and the variables in functions with module lifetime.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &'m crate::syntax::Variable<'a>> + '_ {
         self.codes.globals.variables.iter().copied()
     }
 
-    /// Returns the parameters of a kernel that are pointers, as far as the PTX tells without a declaration: those that say so
-    /// (`.ptr`), else those whose bits are the base of an address.
+    /// Returns one flag a parameter of a kernel without a declaration: true for a pointer, which `.ptr` marks or whose bits
+    /// are the base of an address.
     pub fn pointers(&mut self, entry: &crate::syntax::Function<'_>) -> Vec<bool> {
         let says = |parameter: &crate::syntax::Parameter<'_>| parameter.pointer.is_some();
         let fits = |parameter: &crate::syntax::Parameter<'_>| parameter.may_be_pointer();
@@ -50,7 +49,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
             return entry.parameters.iter().map(|parameter| fits(parameter) && says(parameter)).collect();
         }
         let mut pointers = vec![false; entry.parameters.len()];
-        // Each turn finds one at least.
+        // Each iteration finds at least one pointer.
         for _ in 0..entry.parameters.len() {
             let kernel = self.kernel(entry.name, &pointers);
             let before = pointers.clone();
@@ -66,14 +65,14 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// Returns the facts about a kernel whose pointers are these parameters. A kernel that is not there does nothing; one
-    /// that is too large to be analysed may do everything that its text can reach.
+    /// Analyses a kernel with the given pointer parameters. A kernel that does not exist accesses nothing; one that is too
+    /// large to be analysed may access everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
         self.kernel_and_outline(name, pointers, &[], &[]).0
     }
 
-    /// The same, and the outline of its writes through the parameters that are `written`, all of them pointers.
-    /// `scalars` are the parameters that are integers by value.
+    /// Does the same, and outlines the writes through the `written` parameters, all of them pointers. `scalars` marks the
+    /// parameters that are integers by value.
     pub fn kernel_and_outline(
         &mut self,
         name: &str,
@@ -98,7 +97,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
     }
 }
 
-/// A kernel of which only the text is known.
+/// Returns the conservative facts about a kernel that is not analysed.
 fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
     let Some(function) = codes.module.entry(name) else { return Kernel::default() };
     let site = Site { line: function.line, text: format!(".entry {name}") };
@@ -115,9 +114,9 @@ fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
 
 struct Collect<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
-    /// By pointer parameter.
+    /// The accesses by pointer parameter.
     touched: BTreeMap<u32, Vec<Touched>>,
-    /// Sets of loose bits of which one is the base of an address: the first such access.
+    /// The first access for each set of loose bits that is the base of an address.
     bases: BTreeMap<u64, At>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
@@ -154,7 +153,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             reads_anywhere: self.anywhere.0.is_some(),
             ..Kernel::default()
         };
-        // Where one word alone is an address, it is the base also beside others, which are indices then.
+        // A word that alone makes an address is the base also beside others, which are indices there.
         let alone: u64 = self.bases.keys().filter(|set| set.is_power_of_two()).sum();
         for (&set, &at) in &self.bases {
             if !set.is_power_of_two() && set & alone != 0 {
@@ -184,10 +183,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         kernel
     }
 
-    /// The outline of the writes through these parameters, after [`Collect::kernel`].
+    /// Returns the outline of the writes through these parameters. Must be called after [`Collect::kernel`].
     fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
         let wanted = written.iter().map(|&parameter| {
-            let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+            let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
             outline::Wanted {
                 parameter,
                 touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
@@ -223,11 +222,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     let mut touch = effect::touch(instruction, nth);
                     nth += 1;
                     if let Effect::Texture(writes) = effect {
-                        touch.how = if writes { How::Unknown } else { How::Read };
+                        touch.how = if writes { AccessKind::Unknown } else { AccessKind::Read };
                         touch.space = None;
                     }
                     let local = matches!(touch.space, Some(Space::Shared | Space::Local | Space::Param));
-                    if touch.how == How::Nothing || local {
+                    if touch.how == AccessKind::Nothing || local {
                         continue;
                     }
                     let address = self.flow.source(instance, source);
@@ -240,18 +239,18 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     self.anywhere(how, (instance, at));
                 }
             }
-            Effect::Call => self.printed(step, (instance, at)),
+            Effect::Call => self.built_in_reads(step, (instance, at)),
             Effect::Unknown => {
                 for source in &step.sources {
                     let value = self.flow.source(instance, source);
                     if matches!(source, Source::Memory(..)) || value.has_origins() {
-                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                        self.record(&Value::derived([&value]), AccessKind::Unknown, (instance, at));
                     }
                 }
                 for &kept in step.keeps.iter().filter(|&&kept| kept != NONE) {
                     let value = self.flow.value(instance, kept).clone();
                     if value.has_origins() {
-                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                        self.record(&Value::derived([&value]), AccessKind::Unknown, (instance, at));
                     }
                 }
             }
@@ -259,20 +258,20 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    /// Notes the reads of the driver's functions through their arguments.
-    fn printed(&mut self, step: &Step<'m, 'a>, at: At) {
+    /// Records the reads of built-in functions through their arguments.
+    fn built_in_reads(&mut self, step: &Step<'m, 'a>, at: At) {
         let target = step.call.as_ref().and_then(|call| call.target);
         let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
         if !target.is_some_and(prints) {
             return;
         }
-        self.anywhere(How::Read, at);
-        for origin in self.flow.given(at.0, step) {
-            self.touch(origin, How::Read, at, false);
+        self.anywhere(AccessKind::Read, at);
+        for origin in self.flow.argument_origins(at.0, step) {
+            self.touch(origin, AccessKind::Read, at, false);
         }
     }
 
-    fn record(&mut self, address: &Value, how: How, at: At) {
+    fn record(&mut self, address: &Value, how: AccessKind, at: At) {
         let Some(sums) = address.addresses() else {
             self.anywhere(how, at);
             for origin in address.origins() {
@@ -302,26 +301,26 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn anywhere(&mut self, how: How, at: At) {
-        if how != How::Write {
+    fn anywhere(&mut self, how: AccessKind, at: At) {
+        if how != AccessKind::Write {
             self.anywhere.0.get_or_insert(at);
         }
-        if how != How::Read {
+        if how != AccessKind::Read {
             self.anywhere.1.get_or_insert(at);
         }
     }
 
-    fn touch(&mut self, origin: u32, how: How, at: At, definite: bool) {
+    fn touch(&mut self, origin: u32, how: AccessKind, at: At, definite: bool) {
         match self.flow.things[origin as usize] {
             Thing::Pointer(parameter) => {
                 let touched = Touched { instance: at.0, step: at.1, how, definite };
                 self.touched.entry(parameter).or_default().push(touched);
             }
             Thing::Variable(variable) => {
-                if how != How::Write {
+                if how != AccessKind::Write {
                     self.reads.insert(variable);
                 }
-                if how != How::Read {
+                if how != AccessKind::Read {
                     self.writes.insert(variable);
                 }
             }
@@ -340,16 +339,16 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 .map(|touched| self.site((touched.instance, touched.step)))
                 .min_by_key(|site| site.line)
         };
-        found.reads = first(&|touched| !matches!(touched.how, How::Write));
-        found.writes = first(&|touched| touched.definite && touched.how == How::Write);
-        found.atomics = first(&|touched| touched.definite && touched.how == How::Atomic);
+        found.reads = first(&|touched| !matches!(touched.how, AccessKind::Write));
+        found.writes = first(&|touched| touched.definite && touched.how == AccessKind::Write);
+        found.atomics = first(&|touched| touched.definite && touched.how == AccessKind::Atomic);
         found.may_write = first(&|touched| match touched.how {
-            How::Unknown => true,
-            How::Write | How::Atomic => !touched.definite,
+            AccessKind::Unknown => true,
+            AccessKind::Write | AccessKind::Atomic => !touched.definite,
             _ => false,
         });
         found.floats = self.floats(touched);
-        let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+        let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
         found.elements = self.elements(touched).filter(|_| !hidden || self.anywhere == (None, None));
         if !touched.iter().any(|touched| touched.definite) {
             found.number = self.number(parameter);
@@ -405,7 +404,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let copies = copies.entry(instance).or_insert_with(|| Copies::of(code));
             let site = self.site((instance, step));
             let stored = match how {
-                How::Read => Vec::new(),
+                AccessKind::Read => Vec::new(),
                 _ => bits::stored(code, step, &|step| through.get(&(instance, step)).copied()),
             };
             found.add(elements::moved(code, copies, step), stored, &site);
@@ -418,8 +417,8 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(Number { site: self.site((0, step)), certain })
     }
 
-    /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share
-    /// an instance on the way.
+    /// Returns the calls from the kernel to an access, and the access, as pairs of instance and step. `None` if calls on
+    /// the way share an instance.
     fn path(&self, touched: &Touched) -> Option<Vec<At>> {
         let mut path = vec![(touched.instance, touched.step)];
         while let Some(&(instance, _)) = path.last()
@@ -440,7 +439,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Update::of(code, &code.steps[touched.step as usize], touched.how)
     }
 
-    /// True if it is an exchange whose result is unused.
+    /// Returns true if the access is an exchange whose result is unused.
     fn is_blind_exchange(&self, touched: &Touched) -> bool {
         let code = &self.flow.instances[touched.instance as usize].code;
         let step = &code.steps[touched.step as usize];
@@ -450,16 +449,16 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             && result_is_unused(code, step)
     }
 
-    /// A load that dominates every store that can reach it.
+    /// Returns a load that dominates every store that can reach it.
     fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
         let mut stores = BTreeSet::new();
-        for touched in touched.iter().filter(|touched| touched.how != How::Read) {
+        for touched in touched.iter().filter(|touched| touched.how != AccessKind::Read) {
             stores.insert(self.path(touched)?);
         }
         let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
-        // Enough for any kernel that is written by hand; unrolled ones repeat themselves.
+        // The limit suffices for hand-written kernels; unrolled ones repeat themselves.
         let loads = touched.iter().filter(|touched| {
-            touched.definite && touched.how != How::Write && !self.is_blind_exchange(touched)
+            touched.definite && touched.how != AccessKind::Write && !self.is_blind_exchange(touched)
         });
         let loads = loads.take(64);
         let found = loads
@@ -476,7 +475,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         kernel.variables_written = self.writes.iter().map(|&variable| name(&self.flow, variable)).collect();
         for thing in &self.flow.things {
             if let Thing::Variable(variable) = *thing
-                && self.flow.out_of_sight(*thing)
+                && self.flow.is_exposed(*thing)
             {
                 kernel.variables_escaped.insert(name(&self.flow, variable));
             }

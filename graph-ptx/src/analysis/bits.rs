@@ -1,7 +1,7 @@
-//! The bits that may be 1 in what a store brings to memory: whether booleans stay booleans.
+//! Bit analysis of stored values: proves that booleans stay booleans.
 //!
-//! Bytes that are loaded through a pointer parameter, or from a parameter of one byte, are taken for 0 or 1; the result says
-//! which parameters that rests on.
+//! Bytes loaded through a pointer parameter, or from a parameter of one byte, are assumed to be 0 or 1. The result names
+//! the parameters of these assumptions.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
@@ -9,40 +9,39 @@ use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection};
 use crate::syntax::Instruction;
 use std::collections::BTreeSet;
 
-/// Values that are deeper or larger than this may be anything.
+/// Expressions deeper or larger than this are unknown.
 const DEPTH: u32 = 32;
 const MOST_VALUES: u32 = 128;
 
-/// A byte of each value 0 or 1.
+/// Every byte 0 or 1.
 const BOOLEANS: u64 = 0x0101_0101_0101_0101;
 
-/// The values that a store brings to memory.
+/// The possible bits of a stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Their bytes.
+    /// The size in bytes.
     pub width: u32,
     /// The bits that may be 1.
     pub may: u64,
     /// The bits that are 1.
     pub must: u64,
-    /// The parameters whose bytes are taken for 0 or 1.
+    /// The parameters whose bytes are assumed to be 0 or 1.
     pub of: BTreeSet<u32>,
 }
 
 impl Stored {
-    /// True if each byte is 0 or 1, as far as the parameters' bytes are.
+    /// Returns true if each byte is 0 or 1 under the assumptions.
     pub fn is_boolean(&self) -> bool {
         self.may & !BOOLEANS == 0
     }
 
-    /// True if a byte is neither 0 nor 1.
+    /// Returns true if some byte is neither 0 nor 1.
     pub fn is_no_boolean(&self) -> bool {
         self.must & !BOOLEANS != 0
     }
 }
 
-/// Returns the values that a step brings to memory; none that are known, where it is no `st`. `through` tells the pointer
-/// parameter that a step of loading goes through.
+/// Returns the values that a step stores; empty if it is no `st`. `through` returns the pointer parameter of a load.
 pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Option<u32>) -> Vec<Stored> {
     let step = &code.steps[step as usize];
     let unknown = |width| Stored { width, may: u64::MAX, must: 0, of: BTreeSet::new() };
@@ -62,7 +61,7 @@ pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Op
     .collect()
 }
 
-/// The bits of a value that may be 1, and those that are.
+/// The bits of a value that may be 1, and those that must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bits {
     may: u64,
@@ -89,7 +88,7 @@ impl Bits {
         (self.may == self.must).then_some(self.may)
     }
 
-    /// The sum, where no carry can happen.
+    /// Returns the sum if no carry can occur.
     fn plus(self, other: Bits) -> Bits {
         match self.may & other.may {
             0 => Bits { may: self.may | other.may, must: self.must | other.must },
@@ -97,7 +96,7 @@ impl Bits {
         }
     }
 
-    /// The product with 0 or 1, or of constants.
+    /// Returns the product with 0 or 1, or of constants.
     fn times(self, other: Bits) -> Bits {
         match (self.constant(), other.constant()) {
             (Some(a), Some(b)) => {
@@ -155,7 +154,7 @@ impl<'a> Known<'_, '_, 'a> {
         bits
     }
 
-    /// One of several results: lanes of a load, pieces of a register.
+    /// Returns one of several results: a lane of a load, a piece of a register.
     fn part(
         &mut self,
         step: &Step<'_, 'a>,
@@ -178,7 +177,7 @@ impl<'a> Known<'_, '_, 'a> {
         Bits { may: may.checked_shr(by).unwrap_or(0), must: must.checked_shr(by).unwrap_or(0) }.narrow(bytes)
     }
 
-    /// The bytes that a load brings.
+    /// Returns the bits of a loaded value.
     fn loaded(&mut self, step: &Step<'_, 'a>, at: u32, size: u32) -> Bits {
         let value = match step.sources[..] {
             [Source::Memory(Place::Parameter(parameter), 0)] => {
@@ -231,7 +230,7 @@ impl<'a> Known<'_, '_, 'a> {
                 Bits { may: a.may | b.may, must: a.must | b.must }
             }
             (Operation::Bitwise(Bitwise::Xor), 2) => Bits::may(of(0).may | of(1).may),
-            // The table of the operation gives 0 for three zeros.
+            // The truth table of the operation maps three zeros to 0.
             (Operation::Bitwise(Bitwise::Logic3), 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
                 Bits::may(of(0).may | of(1).may | of(2).may)
             }
@@ -260,7 +259,7 @@ impl<'a> Known<'_, '_, 'a> {
                 Bits::may(byte * 0x0101_0101)
             }
             (Operation::Convert, 1) => return self.converted(instruction, &sources[0], depth),
-            // Other forms, and operations whose bits are not followed.
+            // Other forms and operations are unknown.
             (
                 Operation::None
                 | Operation::Convert

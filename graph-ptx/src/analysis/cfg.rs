@@ -1,7 +1,6 @@
 //! The control flow of a body: blocks, edges, dominators, reachability.
 //!
-//! Only blocks that can be reached from the entry exist here. A branch whose targets are not known, or not
-//! there, goes to every label.
+//! The graph holds only blocks reachable from the entry. A branch with unknown or missing targets leads to every label.
 
 pub(crate) mod joins;
 pub(crate) mod loops;
@@ -12,19 +11,19 @@ use crate::syntax::{Body, Instruction, Names, Operand, Statement};
 /// A maximal run of instructions without a jump into or out of its middle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
-    /// Statements of its instructions, in order.
+    /// The statements of its instructions, in order.
     pub instructions: Vec<u32>,
     pub successors: Vec<u32>,
     pub predecessors: Vec<u32>,
-    /// Where the branch at its end goes, if it is one.
+    /// The target of the branch at its end, if there is one.
     pub taken: Option<u32>,
 }
 
-/// The blocks of a body in reverse post-order: 0 is the entry, and a block comes after all that dominate it.
+/// The blocks of a body in reverse post-order. Block 0 is the entry; each block comes after its dominators.
 #[derive(Clone, Debug)]
 pub(crate) struct Cfg {
     pub blocks: Vec<Block>,
-    /// Immediate dominator of each block; of the entry itself.
+    /// The immediate dominator of each block. The entry is its own.
     pub dominator: Vec<u32>,
     /// The interval of each block in the dominator tree: `a` dominates `b` iff its interval holds b's.
     intervals: Vec<(u32, u32)>,
@@ -57,13 +56,13 @@ impl Cfg {
         Cfg { blocks, dominator, intervals }
     }
 
-    /// True if every path from the entry to `b` goes through `a`. A block dominates itself.
+    /// Returns true if every path from the entry to `b` goes through `a`. A block dominates itself.
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.intervals[a as usize], self.intervals[b as usize]);
         a.0 <= b.0 && b.1 <= a.1
     }
 
-    /// The blocks that some path of at least one edge leads to from `from`.
+    /// Returns a flag for each block that a path of at least one edge from `from` reaches.
     pub fn reachable_from(&self, from: u32) -> Vec<bool> {
         let mut seen = vec![false; self.blocks.len()];
         let mut stack = vec![from];
@@ -78,11 +77,11 @@ impl Cfg {
         seen
     }
 
-    /// The dominance frontier of each block.
+    /// Returns the dominance frontier of each block.
     pub fn frontiers(&self) -> Vec<Vec<u32>> {
         let mut frontiers = vec![Vec::new(); self.blocks.len()];
         for (at, block) in self.blocks.iter().enumerate() {
-            // The entry has one more predecessor: the caller.
+            // The caller is a further predecessor of the entry.
             if block.predecessors.len() < 2 && at != 0 {
                 continue;
             }
@@ -108,13 +107,13 @@ fn flow(instruction: &Instruction<'_>) -> ControlFlow {
     isa::row(instruction.op()).flow
 }
 
-/// Blocks in the order of the text, block 0 first; some may not be reachable.
+/// Splits the text into blocks in its order. Some may be unreachable.
 fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
-    // The block that begins at each label.
+    // The block of each label.
     let mut at_label = vec![u32::MAX; body.statements.len()];
     let mut blocks = vec![Block::default()];
     let mut fresh = true;
-    // Blocks that fall through to the next in the text.
+    // Blocks that fall through.
     let mut falls = Vec::new();
     for (at, statement) in body.statements.iter().enumerate() {
         match statement {
@@ -148,6 +147,12 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
         }
     }
     falls.push(false);
+    connect(body, names, &mut blocks, &at_label, &falls);
+    blocks
+}
+
+/// Sets the successors of each block. `at_label` holds the block of each label, `falls` is true for blocks that fall through.
+fn connect(body: &Body<'_>, names: &Names<'_, '_>, blocks: &mut [Block], at_label: &[u32], falls: &[bool]) {
     for at in 0..blocks.len() {
         let mut successors = Vec::new();
         let last = blocks[at].instructions.last().map(|&last| &body.statements[last as usize]);
@@ -176,10 +181,9 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
         successors.dedup();
         blocks[at].successors = successors;
     }
-    blocks
 }
 
-/// The block that a branch leads to. `None` for one that is not there.
+/// Returns the target of a branch; `None` if it does not exist.
 fn branch_target(branch: &Instruction<'_>, find: impl Fn(&str) -> Option<u32>) -> Option<u32> {
     match branch.operands.last() {
         Some(Operand::Name(name)) => find(name),
@@ -187,7 +191,7 @@ fn branch_target(branch: &Instruction<'_>, find: impl Fn(&str) -> Option<u32>) -
     }
 }
 
-/// The blocks that a branch by a table leads to. `None` where the table, or one of its labels, is not there.
+/// Returns the targets of a branch by a table; `None` if the table or a label of it does not exist.
 fn table_targets(
     body: &Body<'_>,
     names: &Names<'_, '_>,
@@ -225,7 +229,7 @@ fn reverse_post_order(blocks: &[Block]) -> Vec<u32> {
     order
 }
 
-/// Cooper, Harvey and Kennedy's iteration, over blocks in reverse post-order.
+/// Computes immediate dominators by the iteration of Cooper, Harvey and Kennedy, over blocks in reverse post-order.
 fn dominators(blocks: &[Block]) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut dominator = vec![NONE; blocks.len()];
@@ -262,14 +266,14 @@ fn meet(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// Numbers the dominator tree so that a subtree is an interval. A block comes after its dominator in the order.
+/// Numbers the dominator tree so that each subtree is an interval. A block comes after its dominator.
 fn intervals(dominator: &[u32]) -> Vec<(u32, u32)> {
     let mut size = vec![1u32; dominator.len()];
     for at in (1..dominator.len()).rev() {
         size[dominator[at] as usize] += size[at];
     }
     let mut intervals = vec![(0, 0); dominator.len()];
-    // Where the next child of a block begins.
+    // The start of the next child's interval, by block.
     let mut next = vec![1u32; dominator.len()];
     intervals[0] = (0, size[0]);
     for at in 1..dominator.len() {
@@ -286,7 +290,7 @@ mod tests {
     use super::*;
     use crate::syntax::parse;
 
-    /// A body whose block `i` is label `L{i}` and jumps to `targets[i]`.
+    /// Returns a body whose block `i` is label `L{i}` and jumps to `targets[i]`.
     fn graph(targets: &[Vec<usize>]) -> Cfg {
         let mut text = ".version 8.0\n.target sm_80\n.entry k() { .reg .pred %p; .reg .b32 %r;\n".to_owned();
         for (at, targets) in targets.iter().enumerate() {
@@ -316,7 +320,7 @@ mod tests {
 
     #[test]
     fn dominators_are_those_of_the_definition() {
-        // Small graphs from a fixed congruence, against removal of each block.
+        // Random small graphs are compared with a computation that removes each block in turn.
         let mut seed = 7u64;
         let mut random = |below: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

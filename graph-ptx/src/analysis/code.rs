@@ -7,24 +7,24 @@ use crate::analysis::cfg::Cfg;
 use crate::syntax::{Function, Instruction, Module, Space, Statement, Variable};
 use std::collections::HashMap;
 
-/// No value: a sink, or a register without a definition.
+/// The absent value: a sink, or a register without a definition.
 pub(crate) const NONE: u32 = u32::MAX;
-/// The meaning of a name, apart from labels.
+/// The meaning of a name that is no label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A value: a definition of a register.
     Value(u32),
     /// A component of a vector register, as part of the register's value.
     Part(u32),
-    /// A variable of the body: index in [`Code::locals`].
+    /// A variable of the body: an index into [`Code::locals`].
     Local(u32),
-    /// A parameter of the function; its returns come after.
+    /// A parameter of the function. Its returns are numbered after the parameters.
     Parameter(u32),
-    /// A variable of the module: index in [`Globals::variables`].
+    /// A variable of the module: an index into [`Globals::variables`].
     Module(u32),
     /// A function.
     Function,
-    /// Nothing: an absolute address.
+    /// An absolute address.
     Absolute,
 }
 
@@ -38,12 +38,12 @@ pub(crate) enum Source<'a> {
     Memory(Place, i64),
     /// `%tid.x` and the like.
     Special(&'a str),
-    /// A float, a label, a name that means nothing here.
+    /// A float, a label, or a name without a meaning here.
     Other(&'a str),
 }
 
 impl Source<'_> {
-    /// Returns the value that it is, or is a part of, in brackets or not.
+    /// Returns the value that the source names or is a part of, also inside brackets.
     pub fn value(&self) -> Option<u32> {
         match self {
             Source::Place(Place::Value(value) | Place::Part(value), _)
@@ -77,24 +77,24 @@ pub(crate) struct Step<'m, 'a> {
 /// The target and results of a call. Its arguments are the step's sources.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    /// The function's name; `None` for a call through a register, which is the last source.
+    /// The name of the function; `None` for a call through a register, which is the last source.
     pub target: Option<&'a str>,
-    /// Where what it returns goes, parallel to `defines`: a variable, or nothing for a register.
+    /// The destination of each result, parallel to `defines`: a variable, or `None` for a register.
     pub returns: Vec<Option<Place>>,
 }
 
-/// Variables of the module and of its functions' bodies that live as long as the module, by name.
+/// The variables of the module, and variables in bodies with module lifetime, by name.
 pub(crate) struct Globals<'m, 'a> {
     pub variables: Vec<&'m Variable<'a>>,
-    /// Those of the module.
+    /// Variables of the module.
     pub(super) by_name: HashMap<&'a str, u32>,
-    /// Those of bodies, whose names mean other things elsewhere: by the address of the declaration.
+    /// Variables of bodies by the address of their declaration, since their names have other meanings elsewhere.
     pub(super) of_bodies: HashMap<*const Variable<'a>, u32>,
     pub(super) functions: HashMap<&'a str, ()>,
 }
 
 impl<'m, 'a> Globals<'m, 'a> {
-    /// No variables and no functions, for analyses that look at the registers and the memory of one function only.
+    /// Returns an empty set, for analyses of one function's registers and memory alone.
     pub fn none() -> Self {
         Self {
             variables: Vec::new(),
@@ -134,27 +134,27 @@ pub(crate) struct Code<'m, 'a> {
     pub steps: Vec<Step<'m, 'a>>,
     /// Number of values.
     pub values: u32,
-    /// The steps that use a value.
+    /// The steps that use each value.
     pub users: Vec<Vec<u32>>,
-    /// The step that defines a value, [`NONE`] for registers that are parameters or never defined.
+    /// The step that defines each value; [`NONE`] for registers that are parameters or never defined.
     pub definitions: Vec<u32>,
-    /// By value: whether it may be used before it is defined, and is any number then.
+    /// True for each value that may be used before it is defined, and is arbitrary then.
     pub undefined: Vec<bool>,
     /// `.local`, `.shared` and `.param` variables of the body.
     pub locals: Vec<&'m Variable<'a>>,
-    /// The values of `.reg` parameters, parameters before returns; [`NONE`] for those in memory.
+    /// The values of `.reg` parameters, then of returns; [`NONE`] for those in memory.
     pub arguments: Vec<u32>,
-    /// For returns in registers: the value at each `ret`, parallel to the returns.
+    /// The value of each return in a register at each `ret`.
     pub returned: Vec<Vec<u32>>,
 }
 
 impl<'m, 'a> Code<'m, 'a> {
-    /// Returns the step that defines a value; `None` for a value that none defines.
+    /// Returns the step that defines a value, if there is one.
     pub fn defining(&self, value: u32) -> Option<u32> {
         self.definitions.get(value as usize).copied().filter(|&at| at != NONE)
     }
 
-    /// Returns the steps of each block: the first, and one past the last.
+    /// Returns the half-open range of steps of each block.
     pub fn ranges(&self) -> Vec<(u32, u32)> {
         let mut ranges = vec![(0, 0); self.cfg.blocks.len()];
         for (at, step) in self.steps.iter().enumerate() {
@@ -167,7 +167,7 @@ impl<'m, 'a> Code<'m, 'a> {
         ranges
     }
 
-    /// Fills [`Code::users`], [`Code::definitions`] and [`Code::undefined`] from the steps.
+    /// Computes [`Code::users`], [`Code::definitions`] and [`Code::undefined`] from the steps.
     pub(super) fn index(&mut self) {
         self.users = vec![Vec::new(); self.values as usize];
         self.definitions = vec![NONE; self.values as usize];
@@ -189,7 +189,7 @@ impl<'m, 'a> Code<'m, 'a> {
             let Some(definition) = self.steps.get(self.definitions[value] as usize) else { continue };
             self.undefined[value] = users.iter().any(|&user| {
                 let step = &self.steps[user as usize];
-                // A phi has nothing where nothing is defined.
+                // A phi without a definition on a path has no source for it.
                 let after = match step.block == definition.block {
                     true => self.definitions[value] < user,
                     false => self.cfg.dominates(definition.block, step.block),

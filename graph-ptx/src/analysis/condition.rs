@@ -1,4 +1,4 @@
-//! Facts about values at a step that follow from the comparisons on the path to it.
+//! Facts about values at a step, from the comparisons on the path to it.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 
 /// The maximum number of blocks visited up the dominator tree.
 const MOST_BLOCKS: usize = 128;
-/// And so many values behind a comparison.
+/// The maximum number of values visited behind a comparison.
 const MOST_VALUES: usize = 64;
 
-/// A value that is below an expression over the kernel's parameters.
+/// An upper bound of a value: an expression over the kernel's parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Fact {
-    /// Canonical.
+    /// In canonical form.
     pub value: u32,
     pub below: Poly,
 }
 
-/// The conditions of a kernel's blocks, found as they are asked for.
+/// The conditions of a kernel's blocks, computed on demand.
 pub(crate) struct Conditions<'s, 'm, 'a> {
     code: &'s Code<'m, 'a>,
-    /// First and last step of each block.
+    /// The first and last step of each block.
     blocks: Vec<(u32, u32)>,
     at_block: BTreeMap<u32, (Vec<Fact>, bool)>,
 }
@@ -39,7 +39,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         Conditions { code, blocks, at_block: BTreeMap::new() }
     }
 
-    /// Returns the facts that hold at a step, and true if no other comparison on the path is about the thread's index.
+    /// Returns the facts that hold at a step, and true if no other comparison on the path involves the thread's index.
     pub fn at(&mut self, step: u32) -> (Vec<Fact>, bool) {
         let block = self.code.steps[step as usize].block;
         if !self.at_block.contains_key(&block) {
@@ -55,7 +55,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
 
     fn block(&self, block: u32) -> (Vec<Fact>, bool) {
         let (mut facts, mut plain) = self.dominating(block);
-        // Values that meet in a loop are bounded if each is on its way in.
+        // The values that meet in a phi are bounded if each is bounded on its incoming edge.
         let mut met = Vec::new();
         let mut at = block;
         for _ in 0..MOST_BLOCKS {
@@ -70,7 +70,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         (facts, plain)
     }
 
-    /// From the branches whose one side leads to the block.
+    /// Returns the facts from dominating branches of which only one side leads to the block.
     fn dominating(&self, block: u32) -> (Vec<Fact>, bool) {
         let mut facts = Vec::new();
         let mut plain = true;
@@ -135,8 +135,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
     }
 
-    /// A predicate has this value: what that says. `plain` is lost where it says something of a thread's place that
-    /// is no bound of one value.
+    /// Adds the facts that follow from the value of a predicate. Clears `plain` if the predicate constrains the thread's
+    /// index beyond an upper bound of one value.
     fn holds(&self, predicate: u32, truth: bool, facts: &mut Vec<Fact>, plain: &mut bool) {
         let mut stack = vec![(predicate, truth)];
         for _ in 0..MOST_VALUES {
@@ -155,9 +155,9 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                     _ => None,
                 })
                 .collect();
-            let of_the_thread = || {
+            let depends_on_thread = || {
                 let read = step.sources.iter().filter(|source| matches!(source, Source::Place(..)));
-                self.of_the_thread(&read.filter_map(Source::value).collect::<Vec<u32>>())
+                self.depends_on_thread(&read.filter_map(Source::value).collect::<Vec<u32>>())
             };
             match isa::row(instruction.op()).operation {
                 Operation::Bitwise(Bitwise::Or) if !truth && inputs.len() == 2 => {
@@ -170,11 +170,11 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 Operation::Comparison(Comparison::ToPredicate)
                     if step.guard.is_none() && step.sources.len() == 2 =>
                 {
-                    // The second destination is the opposite.
+                    // The second destination of a comparison is the complement.
                     let truth = truth ^ (step.defines.get(1) == Some(&predicate));
-                    *plain &= self.compared(instruction, step, truth, facts) || !of_the_thread();
+                    *plain &= self.compared(instruction, step, truth, facts) || !depends_on_thread();
                 }
-                // Nothing is known of the operands.
+                // The operands of other operations are unconstrained.
                 Operation::None
                 | Operation::Move
                 | Operation::Convert
@@ -185,13 +185,13 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 | Operation::Bitwise(_)
                 | Operation::Selection(_)
                 | Operation::Comparison(_)
-                | Operation::Opaque(_) => *plain &= !of_the_thread(),
+                | Operation::Opaque(_) => *plain &= !depends_on_thread(),
             }
         }
         *plain = false;
     }
 
-    /// True if the comparison bounds a value, or asks only for more than a constant.
+    /// Returns true if the comparison bounds a value, or is a lower bound by a constant.
     fn compared(
         &self,
         instruction: &Instruction<'_>,
@@ -204,13 +204,13 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
         let comparison = instruction.modifiers().next().unwrap_or_default();
         let (a, b) = (&step.sources[0], &step.sources[1]);
-        // Each is `smaller < larger`, or `<=` with 1 added.
+        // Normalises each comparison to `smaller < larger`, or `<=` with 1 added.
         let (smaller, larger, equal) = match (comparison, truth) {
             ("lt" | "lo", true) | ("ge" | "hs", false) => (a, b, false),
             ("le" | "ls", true) | ("gt" | "hi", false) => (a, b, true),
             ("gt" | "hi", true) | ("le" | "ls", false) => (b, a, false),
             ("ge" | "hs", true) | ("lt" | "lo", false) => (b, a, true),
-            // All but 0: the largest index stays.
+            // A test against 0 excludes the least index only, so the upper bound stays.
             ("ne", true) | ("eq", false) => {
                 return matches!((a, b), (Source::Place(Place::Value(value), 0), Source::Constant(0)) if self.is_index(*value));
             }
@@ -229,7 +229,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         matches!(smaller, Source::Constant(_))
     }
 
-    /// True if a value is a thread's place itself, and not a part of it.
+    /// Returns true if a value is a thread index itself, not a part of one.
     fn is_index(&self, value: u32) -> bool {
         let step = definition(self.code, canonical(self.code, value));
         let Some(instruction) = step.and_then(|step| step.instruction) else { return false };
@@ -248,7 +248,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
     }
 
-    /// An expression over parameters alone.
+    /// Returns a value as an expression over parameters alone.
     fn uniform(&self, source: &Source<'_>, depth: u32) -> Option<Poly> {
         let value = match source {
             Source::Constant(value) => return Some(Poly::constant(i128::from(*value))),
@@ -287,13 +287,13 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
     }
 
-    /// True if values are computed from a thread's place, not counting what is loaded.
-    fn of_the_thread(&self, values: &[u32]) -> bool {
+    /// Returns true if values are computed from a thread index, without going through loads.
+    fn depends_on_thread(&self, values: &[u32]) -> bool {
         values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
     }
 }
 
-/// The predicate that decides whether control goes from one block to the other, and its value then.
+/// Returns the predicate that decides on the edge between two blocks, and its value on that edge.
 fn branch(code: &Code<'_, '_>, cfg: &Cfg, last: u32, from: u32, to: u32) -> Option<(u32, bool)> {
     let step = code.steps.get(last as usize).filter(|step| step.block == from)?;
     let (guard, negated) = step.guard?;

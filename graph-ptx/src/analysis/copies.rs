@@ -1,7 +1,7 @@
-//! Bits that pass through shared memory and through slots of the stack, of one function.
+//! Data flow through shared memory and stack slots within one function.
 //!
-//! A store and a load may meet where they use the same variable of shared memory, or a variable that is not found, and where
-//! they use the same slot: the same value and offset in local memory. Debug builds keep their variables in slots.
+//! A store and a load may alias if they use the same variable of shared memory, or an unknown one, or the same stack slot:
+//! the same base and offset in local memory. Debug builds keep their variables in slots.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
@@ -12,45 +12,45 @@ use std::collections::BTreeMap;
 /// The maximum number of steps between a variable and an address in it.
 const DEPTH: u32 = 16;
 
-/// A register that is stored or loaded.
+/// A register that a step stores or loads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Register {
     pub value: u32,
-    /// Its bytes.
+    /// The size in bytes.
     pub width: u32,
-    /// The step that loads or stores it.
+    /// The step of the load or store.
     pub step: u32,
-    /// True in shared memory, and the variable there, where it is found.
+    /// True for shared memory; then the variable, if it is known.
     shared: bool,
     variable: Option<u32>,
 }
 
-/// The registers that are loaded from a place and stored there.
+/// The registers loaded from a location and stored to it.
 #[derive(Debug, Default)]
 struct Lists {
     loaded: Vec<Register>,
     stored: Vec<Register>,
 }
 
-/// Stores, and the loads that may see them.
+/// The stores of a function, and the loads that may alias them.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    /// The registers of shared memory.
+    /// The registers in shared memory.
     shared: Lists,
-    /// The registers of each stack slot: base and offset.
+    /// The registers in each stack slot: base and offset.
     slots: BTreeMap<(u32, i64), Lists>,
-    /// Loads of matrices from shared memory, and products of such.
+    /// Loads of matrices from shared memory, and products of matrices in it.
     pub matrices: Vec<u32>,
 }
 
-/// Where a step loads or stores.
-enum Where {
+/// The location of a load or store.
+enum Location {
     Shared(Option<u32>),
     Slot(u32, i64),
 }
 
 impl Copies {
-    /// Finds the loads and stores of a function.
+    /// Collects the loads and stores of a function.
     pub fn of(code: &Code<'_, '_>) -> Copies {
         let mut copies = Copies::default();
         for (at, step) in (0..).zip(&code.steps) {
@@ -99,11 +99,11 @@ impl Copies {
         for (lane, &value) in (0..).zip(&registers).filter(|(_, value)| **value != NONE) {
             let mut register = Register { value, width, step: at, shared: false, variable: None };
             let lists = match place {
-                Where::Shared(variable) => {
+                Location::Shared(variable) => {
                     (register.shared, register.variable) = (true, variable);
                     &mut self.shared
                 }
-                Where::Slot(base, offset) => {
+                Location::Slot(base, offset) => {
                     self.slots.entry((base, offset + lane * i64::from(width))).or_default()
                 }
             };
@@ -111,7 +111,7 @@ impl Copies {
         }
     }
 
-    /// The registers that are loaded where this step stores a value; `step` copies to shared memory if it is no store.
+    /// Returns the loads that may alias the store at `step`. If `step` is no store, it copies to shared memory.
     pub fn loads<'c>(
         &'c self,
         code: &Code<'_, '_>,
@@ -127,7 +127,7 @@ impl Copies {
             .filter(move |register| register.meets(place))
     }
 
-    /// The registers that are stored where this step loads a value.
+    /// Returns the stores that may alias the load at a step.
     pub fn stores<'c>(
         &'c self,
         code: &Code<'_, '_>,
@@ -143,7 +143,7 @@ impl Copies {
             .filter(move |register| register.meets(place))
     }
 
-    /// The variable in shared memory, and the registers at the place of a step.
+    /// Returns the variable in shared memory, and the registers at a step's location.
     fn lists(
         &self,
         code: &Code<'_, '_>,
@@ -155,12 +155,12 @@ impl Copies {
         let row = isa::row(instruction.op());
         match (row.addresses, place(code, &code.steps[step as usize], instruction)) {
             (Addresses::Copy, _) => (None, Some(&self.shared)),
-            // A fence reads no shared memory.
+            // A fence does not read shared memory.
             (Addresses::Read, _) if row.space == StateSpace::Shared => (None, Some(&self.shared)),
-            (Addresses::Load | Addresses::Store, Some(Where::Shared(variable))) => {
+            (Addresses::Load | Addresses::Store, Some(Location::Shared(variable))) => {
                 (variable, Some(&self.shared))
             }
-            (Addresses::Load | Addresses::Store, Some(Where::Slot(base, first))) => {
+            (Addresses::Load | Addresses::Store, Some(Location::Slot(base, first))) => {
                 let (bytes, width, _) = effect::sizes(instruction);
                 let lanes = (0..i64::from(bytes / width.max(1))).map(|lane| first + lane * i64::from(width));
                 let mut slots = lanes.filter_map(|offset| self.slots.get(&(base, offset)));
@@ -187,7 +187,7 @@ impl Copies {
 }
 
 impl Register {
-    /// True if it is loaded from shared memory or stored there.
+    /// Returns true for a load from shared memory or a store to it.
     pub fn is_shared(&self) -> bool {
         self.shared
     }
@@ -200,7 +200,7 @@ impl Register {
     }
 }
 
-/// The value that a source is, memory aside.
+/// Returns the value of a source that is no memory operand.
 fn data(source: &Source<'_>) -> Option<u32> {
     match source {
         Source::Place(Place::Value(value), _) => Some(*value),
@@ -209,28 +209,28 @@ fn data(source: &Source<'_>) -> Option<u32> {
     }
 }
 
-/// Where a load or store goes, if that is shared memory or a slot.
-fn place(code: &Code<'_, '_>, step: &Step<'_, '_>, instruction: &Instruction<'_>) -> Option<Where> {
+/// Returns the location of a load or store, if it is shared memory or a slot.
+fn place(code: &Code<'_, '_>, step: &Step<'_, '_>, instruction: &Instruction<'_>) -> Option<Location> {
     let address = step.sources.iter().find_map(|source| match source {
         Source::Memory(place, offset) => Some((*place, *offset)),
         _ => None,
     })?;
     match (instruction.space(), address) {
-        (Some(Space::Shared), (place, _)) => Some(Where::Shared(variable(code, place, 0))),
+        (Some(Space::Shared), (place, _)) => Some(Location::Shared(variable(code, place, 0))),
         (None | Some(Space::Local), (Place::Value(value), offset)) => {
             let base = Place::Local(variable(code, Place::Value(value), 0)?);
             matches!(base, Place::Local(local) if code.locals.get(local as usize)?.space == Space::Local)
-                .then_some(Where::Slot(value, offset))
+                .then_some(Location::Slot(value, offset))
         }
         _ => None,
     }
 }
 
-/// The variable that an address lies in, by the first symbol that it is computed from.
+/// Returns the variable of an address: the first symbol that it is computed from.
 fn variable(code: &Code<'_, '_>, place: Place, depth: u32) -> Option<u32> {
     let value = match place {
         Place::Local(local) => return Some(local),
-        // Variables of the module have numbers of their own.
+        // Variables of the module are numbered apart.
         Place::Module(variable) => return Some(variable | 1 << 31),
         Place::Value(value) if depth < DEPTH => value,
         _ => return None,

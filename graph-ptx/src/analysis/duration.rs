@@ -1,16 +1,16 @@
 //! Values that decide on the duration of a kernel through the trip counts of its loops.
 //!
-//! A value decides if it may reach the condition of a branch, or of an exit, that stands within a loop of the kernel or
-//! decides on whether one runs; or if it is passed to a function that the kernel calls. Values are followed through the
-//! kernel's registers, its local memory as one, and guards (see `taint`). So a parameter may be named that decides
-//! nothing. What a kernel loads from other memory is data, of which nothing is known beforehand.
+//! A value decides if it may reach the condition of a branch or exit that stands in a loop of the kernel or controls one,
+//! or if it is passed to a function that the kernel calls. Values are followed through registers, guards, and local memory
+//! as one cell (see `taint`). The result over-approximates: a parameter in it may decide nothing. Contents of other memory
+//! are data, which is unknown before the launch.
 
 use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::cfg::loops::loops;
 use crate::analysis::code::{Code, Globals, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
-use crate::analysis::taint::{Labels, Rules, Taint, Transfer, turns};
+use crate::analysis::taint::{Labels, Rules, Taint, Transfer, diverges};
 use crate::coverage::LEAVE;
 use crate::isa::{self, ControlFlow, Yields};
 use crate::syntax::{Function, Instruction, Space};
@@ -18,16 +18,16 @@ use crate::syntax::{Function, Instruction, Space};
 /// The deciding values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciding {
-    /// One flag a parameter, in the order of the declaration.
+    /// One flag for each parameter, in the order of the declaration.
     pub parameters: Vec<bool>,
     /// True if loaded data decides.
     pub data: bool,
 }
 
-/// The label of loaded data; the parameters of one round have those below.
+/// The label of loaded data. The parameters of one round have the labels below it.
 const DATA: u32 = Labels::BITS - 1;
 
-/// Finds the values that decide on the duration of a kernel. In one that is too large to be analysed everything decides.
+/// Finds the values that decide on the duration of a kernel. In a kernel that is too large to be analysed all do.
 ///
 /// # Complexity
 ///
@@ -55,14 +55,14 @@ pub fn deciding(function: &Function<'_>) -> Deciding {
     deciding
 }
 
-/// Returns true if what a step reads decides.
+/// Returns true if a step's operands decide.
 fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
     let Some(instruction) = step.instruction else { return false };
     match effect::effect(instruction) {
         Effect::Call => true,
-        // Stores to the parameters of a call.
+        // A call's arguments are stores to its parameters.
         Effect::Store => instruction.space() == Some(Space::Param),
-        Effect::Control => turns(step) && decides[step.block as usize],
+        Effect::Control => diverges(step) && decides[step.block as usize],
         Effect::Compute
         | Effect::Load
         | Effect::Memory
@@ -72,14 +72,14 @@ fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
     }
 }
 
-/// Returns, for each block, true if the branch at its end decides how often, or whether, a loop runs.
+/// Returns one flag for each block: true if the branch at its end decides whether or how often a loop runs.
 fn deciding_blocks(code: &Code<'_, '_>) -> Vec<bool> {
     let cfg = &code.cfg;
     let mut in_loop = vec![false; cfg.blocks.len()];
     for (blocks, _) in loops(cfg, 0) {
         blocks.iter().for_each(|&block| in_loop[block as usize] = true);
     }
-    let successors = ways(code);
+    let successors = successors(code);
     let depends = dependences(&successors, &joins(&successors));
     let mut decides = in_loop.clone();
     let mut work: Vec<u32> = (0..in_loop.len() as u32).filter(|&block| in_loop[block as usize]).collect();
@@ -93,9 +93,9 @@ fn deciding_blocks(code: &Code<'_, '_>) -> Vec<bool> {
     decides
 }
 
-/// Returns the successors of each block, and [`LEAVE`] where a thread may leave. A path that ends in a trap is none: the
-/// launch fails.
-fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
+/// Returns the successors of each block, with [`LEAVE`] for an exit. A path that ends in a trap has none, since the launch
+/// fails.
+fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     let cfg = &code.cfg;
     let ranges = code.ranges();
     let last = |block: usize| {
@@ -103,21 +103,21 @@ fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
         code.steps[first as usize..end as usize].last()
     };
     let flow = |step: &Step<'_, '_>| Some(isa::row(step.instruction?.op()).flow);
-    let mut ways: Vec<Vec<u32>> = Vec::with_capacity(cfg.blocks.len());
+    let mut successors: Vec<Vec<u32>> = Vec::with_capacity(cfg.blocks.len());
     for (at, block) in cfg.blocks.iter().enumerate() {
-        let mut ways_on = block.successors.clone();
+        let mut block_successors = block.successors.clone();
         match last(at).and_then(flow) {
-            Some(ControlFlow::Return | ControlFlow::Exit) => ways_on.push(LEAVE),
+            Some(ControlFlow::Return | ControlFlow::Exit) => block_successors.push(LEAVE),
             // The body ends here.
-            Some(ControlFlow::Next) | None if ways_on.is_empty() => ways_on.push(LEAVE),
+            Some(ControlFlow::Next) | None if block_successors.is_empty() => block_successors.push(LEAVE),
             Some(ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap) | None => {
             }
         }
-        ways.push(ways_on);
+        successors.push(block_successors);
     }
-    let mut leaves = vec![false; ways.len()];
+    let mut leaves = vec![false; successors.len()];
     let mut work: Vec<u32> =
-        (0..ways.len() as u32).filter(|&at| ways[at as usize].contains(&LEAVE)).collect();
+        (0..successors.len() as u32).filter(|&at| successors[at as usize].contains(&LEAVE)).collect();
     work.iter().for_each(|&block| leaves[block as usize] = true);
     while let Some(block) = work.pop() {
         for &from in &cfg.blocks[block as usize].predecessors {
@@ -126,15 +126,15 @@ fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
             }
         }
     }
-    for ways in &mut ways {
-        if ways.iter().any(|&to| to == LEAVE || leaves[to as usize]) {
-            ways.retain(|&to| to == LEAVE || leaves[to as usize]);
+    for successors in &mut successors {
+        if successors.iter().any(|&to| to == LEAVE || leaves[to as usize]) {
+            successors.retain(|&to| to == LEAVE || leaves[to as usize]);
         }
     }
-    ways
+    successors
 }
 
-/// The labels of one round: a label for each of 63 parameters, and one for data.
+/// The labels of one round: one for each of up to 63 parameters, and one for data.
 struct Decisions {
     first: u32,
 }
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(of(PARAMETERS, &taken), [false, true, false, false]);
         let other = format!("{test} @%p1 bra A; bra B; A: mov.u32 %r4, 1; bra E; B: {count} E:");
         assert_eq!(of(PARAMETERS, &other), [false, true, false, false]);
-        // A thread that fails an assertion ends the launch.
+        // A thread that fails an assertion aborts the launch.
         let trap = format!("{test} @!%p1 bra A; trap; A: {count}");
         assert_eq!(of(PARAMETERS, &trap), [false; 4]);
     }

@@ -1,31 +1,31 @@
-//! The effect of an instruction with its modifiers on memory, from the table of instructions ([`isa`]).
+//! The effect of an instruction with its modifiers on memory, from the instruction table ([`isa`]).
 //!
-//! An instruction that is not in the table may read and write through every address operand, and may keep every
-//! register that it is given.
+//! An instruction that is not in the table may read and write through every address operand, and may store every register
+//! operand.
 
 use crate::isa::{self, Addresses, Defines, StateSpace, Synchronises, Yields};
 use crate::syntax::{Instruction, Operand, Space, Type};
 
-/// The access through an address.
+/// The kind of access through an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// The address is only looked at.
+pub(crate) enum AccessKind {
+    /// The address is not dereferenced.
     Nothing,
     Read,
     Write,
-    /// Read and written in one.
+    /// An atomic read and write.
     Atomic,
-    /// Not known: anything.
+    /// Unknown: any access.
     Unknown,
 }
 
-/// An address operand, in the order of the operands, and what is done through it.
+/// An access through an address operand, numbered in the order of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Touch {
-    pub how: How,
+    pub how: AccessKind,
     /// Generic where absent.
     pub space: Option<Space>,
-    /// Bytes, where they are known.
+    /// The size in bytes, if known.
     pub size: Option<u32>,
 }
 
@@ -38,12 +38,12 @@ pub(crate) enum Effect {
     Load,
     /// `st`.
     Store,
-    /// Anything else that has addresses: see [`touches`].
+    /// Any other instruction with addresses: see [`touches`].
     Memory,
-    /// Textures and surfaces: addresses are handles. True if it writes.
+    /// Textures and surfaces, whose addresses are handles. True for a write.
     Texture(bool),
     Call,
-    /// Jumps, barriers, hints.
+    /// Jumps, barriers and hints.
     Control,
     Alloca,
     Unknown,
@@ -83,7 +83,8 @@ pub(crate) fn first_operand_is_defined(instruction: &Instruction<'_>) -> bool {
         }
 }
 
-/// Returns true if the instruction also reads its first operand: accumulators, and instructions that are not known.
+/// Returns true if the instruction also reads its first operand: an accumulator, or an instruction that is not in the
+/// table.
 pub(crate) fn updates_first_operand(instruction: &Instruction<'_>) -> bool {
     match isa::row(instruction.op()).defines {
         Defines::Accumulates => true,
@@ -91,7 +92,7 @@ pub(crate) fn updates_first_operand(instruction: &Instruction<'_>) -> bool {
     }
 }
 
-/// Returns the origin of what an instruction defines.
+/// Returns the origin of the values that an instruction defines.
 pub(crate) fn yields(instruction: &Instruction<'_>) -> Yields {
     match effect(instruction) {
         // `wmma.mma` shares its row with the loads of fragments.
@@ -108,8 +109,8 @@ pub(crate) fn yields(instruction: &Instruction<'_>) -> Yields {
     }
 }
 
-/// Returns true if the instruction may make writes of other threads visible. Before the first of them a thread has seen only
-/// its own writes.
+/// Returns true if the instruction may make writes of other threads visible. Before the first such instruction a thread
+/// sees only its own writes.
 pub(crate) fn synchronises(instruction: &Instruction<'_>) -> bool {
     match isa::row(instruction.op()).synchronises {
         Synchronises::Always | Synchronises::Fence => true,
@@ -121,7 +122,7 @@ pub(crate) fn synchronises(instruction: &Instruction<'_>) -> bool {
     }
 }
 
-/// The size of what a load or store moves in all, and of one element.
+/// Returns the size of a load or store in all, the size of one element, and its type.
 pub(crate) fn sizes(instruction: &Instruction<'_>) -> (u32, u32, Option<Type>) {
     let ty = instruction.types().next_back();
     let element = ty.map_or(8, Type::size);
@@ -137,7 +138,7 @@ pub(crate) fn sizes(instruction: &Instruction<'_>) -> (u32, u32, Option<Type>) {
     (element * count, element, ty)
 }
 
-/// Returns the access through the `nth` address of an instruction that is no call and no texture access.
+/// Returns the access through the `nth` address of an instruction that is neither a call nor a texture access.
 pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let row = isa::row(instruction.op());
     let has = |modifier| instruction.has(modifier);
@@ -153,26 +154,30 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let any_size = |how| Touch { how, space, size: None };
     let sized = |how| Touch { how, space, size: Some(sizes(instruction).0) };
     match row.addresses {
-        Addresses::Load if nth == 0 => sized(How::Read),
-        Addresses::Store if asynchronous => any_size(How::Write),
-        Addresses::Store if nth == 0 => sized(How::Write),
-        Addresses::Update if to_shared => any_size(How::Write),
-        Addresses::Update if asynchronous => any_size(How::Atomic),
-        // An exchange whose result is not used only writes; it counts as a read all the same.
-        Addresses::Update if nth == 0 => sized(How::Atomic),
-        Addresses::Hint => any_size(How::Nothing),
-        Addresses::Read => any_size(How::Read),
-        Addresses::Write => any_size(How::Write),
-        Addresses::Wmma if nth == 0 && has("load") => any_size(How::Read),
-        Addresses::Wmma if nth == 0 && has("store") => any_size(How::Write),
-        Addresses::Multimem if nth == 0 && has("ld_reduce") => any_size(How::Read),
-        Addresses::Multimem if nth == 0 && has("st") => any_size(How::Write),
-        Addresses::Multimem if nth == 0 && has("red") => any_size(How::Atomic),
-        Addresses::Tensormap if nth == 0 && has("replace") => any_size(How::Write),
-        Addresses::Tensormap if nth == 0 => Touch { how: How::Write, space: Some(Space::Global), size: None },
-        Addresses::Tensormap if nth == 1 => Touch { how: How::Read, space: Some(Space::Shared), size: None },
+        Addresses::Load if nth == 0 => sized(AccessKind::Read),
+        Addresses::Store if asynchronous => any_size(AccessKind::Write),
+        Addresses::Store if nth == 0 => sized(AccessKind::Write),
+        Addresses::Update if to_shared => any_size(AccessKind::Write),
+        Addresses::Update if asynchronous => any_size(AccessKind::Atomic),
+        // An exchange with an unused result only writes, but counts as a read, too.
+        Addresses::Update if nth == 0 => sized(AccessKind::Atomic),
+        Addresses::Hint => any_size(AccessKind::Nothing),
+        Addresses::Read => any_size(AccessKind::Read),
+        Addresses::Write => any_size(AccessKind::Write),
+        Addresses::Wmma if nth == 0 && has("load") => any_size(AccessKind::Read),
+        Addresses::Wmma if nth == 0 && has("store") => any_size(AccessKind::Write),
+        Addresses::Multimem if nth == 0 && has("ld_reduce") => any_size(AccessKind::Read),
+        Addresses::Multimem if nth == 0 && has("st") => any_size(AccessKind::Write),
+        Addresses::Multimem if nth == 0 && has("red") => any_size(AccessKind::Atomic),
+        Addresses::Tensormap if nth == 0 && has("replace") => any_size(AccessKind::Write),
+        Addresses::Tensormap if nth == 0 => {
+            Touch { how: AccessKind::Write, space: Some(Space::Global), size: None }
+        }
+        Addresses::Tensormap if nth == 1 => {
+            Touch { how: AccessKind::Read, space: Some(Space::Shared), size: None }
+        }
         Addresses::Copy => copy(instruction, nth),
-        // Further addresses, forms that are not known, and instructions without addresses.
+        // Further addresses, unknown forms, and instructions without addresses.
         Addresses::Load
         | Addresses::Store
         | Addresses::Update
@@ -180,46 +185,46 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
         | Addresses::Multimem
         | Addresses::Tensormap
         | Addresses::None
-        | Addresses::Unknown => Touch { how: How::Unknown, space: instruction.space(), size: None },
+        | Addresses::Unknown => Touch { how: AccessKind::Unknown, space: instruction.space(), size: None },
     }
 }
 
-/// Returns the access to global memory through a tensor map, which holds the address.
-pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<How> {
+/// Returns the access to global memory through a tensor map, which contains the address.
+pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<AccessKind> {
     let is = |modifier| instruction.has(modifier);
     if isa::row(instruction.op()).addresses != Addresses::Copy || !is("tensor") || is("prefetch") {
         return None;
     }
     match instruction.modifiers().find_map(Space::from_name) {
-        Some(Space::Global) if is("reduce") => Some(How::Atomic),
-        Some(Space::Global) => Some(How::Write),
-        _ => Some(How::Read),
+        Some(Space::Global) if is("reduce") => Some(AccessKind::Atomic),
+        Some(Space::Global) => Some(AccessKind::Write),
+        _ => Some(AccessKind::Read),
     }
 }
 
-/// The copies that run on their own: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk` and their tensor forms.
+/// Returns the accesses of asynchronous copies: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk` and their tensor forms.
 fn copy(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let touch = |how, space| Touch { how, space, size: None };
     let has = |modifier| instruction.has(modifier);
     if has("mbarrier") || has("commit_group") || has("wait_group") || has("wait_all") {
-        return touch(How::Write, Some(Space::Shared));
+        return touch(AccessKind::Write, Some(Space::Shared));
     }
-    // A tensor map is read; what it describes is not an address that is seen here.
+    // The tensor map is read. The address that it contains is not visible here.
     let tensor = has("tensor");
     if has("prefetch") {
-        return touch(if tensor { How::Read } else { How::Nothing }, None);
+        return touch(if tensor { AccessKind::Read } else { AccessKind::Nothing }, None);
     }
     if !has("async") {
-        return touch(How::Unknown, None);
+        return touch(AccessKind::Unknown, None);
     }
     let spaces: Vec<Space> = instruction.modifiers().filter_map(Space::from_name).collect();
     match (nth, &spaces[..]) {
-        (0 | 1, [_, _]) if tensor && spaces[nth] == Space::Global => touch(How::Read, None),
-        (0, [Space::Global, _]) if has("reduce") => touch(How::Atomic, Some(Space::Global)),
-        (0, [to, _]) => touch(How::Write, Some(*to)),
-        (1, [_, from]) => touch(How::Read, Some(*from)),
-        (2, [_, _]) => touch(How::Write, Some(Space::Shared)),
-        _ => touch(How::Unknown, None),
+        (0 | 1, [_, _]) if tensor && spaces[nth] == Space::Global => touch(AccessKind::Read, None),
+        (0, [Space::Global, _]) if has("reduce") => touch(AccessKind::Atomic, Some(Space::Global)),
+        (0, [to, _]) => touch(AccessKind::Write, Some(*to)),
+        (1, [_, from]) => touch(AccessKind::Read, Some(*from)),
+        (2, [_, _]) => touch(AccessKind::Write, Some(Space::Shared)),
+        _ => touch(AccessKind::Unknown, None),
     }
 }
 
@@ -228,7 +233,7 @@ mod tests {
     use super::*;
     use crate::syntax::{Statement, parse};
 
-    fn touches(text: &str) -> Vec<(How, Option<Space>)> {
+    fn touches(text: &str) -> Vec<(AccessKind, Option<Space>)> {
         let text = format!(".version 8.0\n.target sm_90\n.entry k() {{ {text}; }}");
         let module = parse(&text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
@@ -242,7 +247,7 @@ mod tests {
 
     #[test]
     fn copies_have_a_side_that_is_written() {
-        use How::{Atomic, Nothing, Read, Write};
+        use AccessKind::{Atomic, Nothing, Read, Write};
         use Space::{Global, Shared};
         for (text, expected) in [
             (
@@ -273,7 +278,7 @@ mod tests {
             ("atom.global.add.u32 %r1, [%rd1], 1", vec![(Atomic, Some(Global))]),
             ("red.add.f32 [%rd1], %f1", vec![(Atomic, None)]),
             ("prefetch.global.L2 [%rd1]", vec![(Nothing, Some(Global))]),
-            ("made.up [%rd1]", vec![(How::Unknown, None)]),
+            ("made.up [%rd1]", vec![(AccessKind::Unknown, None)]),
         ] {
             assert_eq!(touches(text), expected, "{text}");
         }

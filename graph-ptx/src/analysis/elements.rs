@@ -1,10 +1,10 @@
-//! The elements that an access moves, as far as the use of their bits tells.
+//! The elements that an access moves, inferred from the use of their bits.
 //!
-//! The type of a load or store names the bytes of one register and seldom more: compilers type by size alone, copy memory by
-//! wide words and load several small elements at once. So bits are followed from a load to the arithmetic that takes them,
-//! and from a store back to the arithmetic that made them: through moves, selections and phis, through shared
-//! memory and slots of the stack, through vectors that are packed and unpacked, and through shifts and masks, behind which a width says nothing of an
-//! element. Bits that are only copied may be of any type.
+//! The type of a load or store gives the size of one register and rarely more: compilers type accesses by size alone, copy
+//! memory by wide words and load several small elements at once. The analysis follows bits from a load forward to the
+//! arithmetic that consumes them, and from a store backward to the arithmetic that produced them: through moves, selections
+//! and phis, shared memory and stack slots, packed and unpacked vectors, and shifts and masks, after which the width of a
+//! register is not that of an element. Bits that are only copied may be of any type.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
@@ -14,38 +14,38 @@ use crate::isa::{self, Addresses, Bitwise, Comparison, Opaque, Opcode, Operation
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
-/// The maximum number of values that are followed for an access.
+/// The maximum number of values that are followed for one access.
 const MOST_VALUES: usize = 256;
-/// The maximum number of accesses of a pointer that are looked at.
+/// The maximum number of analysed accesses of one pointer.
 pub(crate) const MOST_ACCESSES: usize = 4096;
 
 /// The use of the bits that an access moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
-    /// True for a store: its bits are also known one by one.
+    /// True for a store, whose bits are also analysed one by one.
     pub stores: bool,
-    /// The bytes that one register holds of them; 0 where no register does.
+    /// The bytes of the access in one register; 0 if there is no register.
     pub width: u32,
-    /// The bytes of the registers of a vector together.
+    /// The bytes of all registers of a vector together.
     pub bytes: u32,
-    /// The bytes of one float, for each type of floats that they are used as or computed as.
+    /// The sizes in bytes of the floats that the bits are used as or computed as.
     pub floats: BTreeSet<u32>,
-    /// True if the bits of one register are an integer that is computed with.
+    /// True if the bits of one register are used as an integer.
     pub integers: bool,
-    /// True if integers are computed with a part of the bits.
+    /// True if a part of the bits is used as an integer.
     pub parts: bool,
 }
 
 /// The relation of a followed value to the bits of the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
-    /// It is all that a register holds of them.
+    /// The value is all bits of the access in one register.
     Whole,
-    /// It is a multiple of that.
+    /// The value is a multiple of them.
     Scaled,
-    /// It is a part of them, or they are a part of it.
+    /// The value is a part of the bits, or contains them.
     Piece,
-    /// They went through shifts, masks or narrowing conversions.
+    /// The bits were shifted, masked or narrowed.
     Changed,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     let mut uses = Use::default();
     let Some(instruction) = step.instruction else { return uses };
     let last = instruction.types().next_back();
-    // Matrices, reductions of copies and the like: the type is that of an element.
+    // Matrices, reductions of copies and the like: their type is that of an element.
     uses.floats.extend(last.and_then(|ty| ty.float()));
     let addresses = isa::row(instruction.op()).addresses;
     let mut follow = Follow { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
@@ -76,7 +76,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             follow.seen.clear();
             let loaded = std::mem::take(&mut follow.loaded);
             follow.forward(loaded);
-            // A float that is wider is made of more than these bits.
+            // A wider float contains other bits, too.
             let width = follow.uses.width;
             follow.uses.floats.retain(|float| *float <= width);
         }
@@ -100,7 +100,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     follow.uses
 }
 
-/// True for an atomic operation that computes with integers.
+/// Returns true for an atomic operation that computes with integers.
 fn counts(instruction: &Instruction<'_>) -> bool {
     isa::row(instruction.op()).addresses == Addresses::Update
         && instruction.types().all(|ty| ty.class() != Class::Float)
@@ -111,7 +111,7 @@ fn values(defines: &[u32]) -> Vec<(u32, State)> {
     defines.iter().filter(|&&value| value != NONE).map(|&value| (value, State::Whole)).collect()
 }
 
-/// The value that a source is, memory aside.
+/// Returns the value of a source that is no memory operand.
 fn value(source: &Source<'_>) -> Option<u32> {
     match source {
         Source::Place(Place::Value(value), _) if *value != NONE => Some(*value),
@@ -119,38 +119,38 @@ fn value(source: &Source<'_>) -> Option<u32> {
     }
 }
 
-/// The effect of an instruction on the bits that it takes or makes.
-enum OnBits {
-    /// They stay.
+/// The effect of an instruction on the bits of its operands or result.
+enum BitEffect {
+    /// The bits are unchanged.
     Moves,
-    /// They are packed, or unpacked.
+    /// The bits are packed or unpacked.
     Packs,
-    /// They are shifted to the left.
+    /// The bits are shifted to the left.
     Scales,
-    /// They are shifted to the right, masked or narrowed.
+    /// The bits are shifted to the right, masked or narrowed.
     Changes,
-    /// They are an integer that is computed with.
+    /// The bits are used as an integer.
     Integer,
     /// Something else.
     Ends,
 }
 
-fn kind(step: &Step<'_, '_>, width: u32) -> OnBits {
-    let Some(instruction) = step.instruction else { return OnBits::Moves };
+fn kind(step: &Step<'_, '_>, width: u32) -> BitEffect {
+    let Some(instruction) = step.instruction else { return BitEffect::Moves };
     match isa::row(instruction.op()).operation {
-        Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => OnBits::Packs,
+        Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => BitEffect::Packs,
         Operation::Move
         | Operation::Selection(Selection::ByPredicate)
-        | Operation::Opaque(Opaque::Shuffle) => OnBits::Moves,
+        | Operation::Opaque(Opaque::Shuffle) => BitEffect::Moves,
         Operation::Convert => conversion(instruction, width),
-        Operation::Bitwise(Bitwise::Shl) => OnBits::Scales,
-        Operation::Bitwise(_) => OnBits::Changes,
+        Operation::Bitwise(Bitwise::Shl) => BitEffect::Scales,
+        Operation::Bitwise(_) => BitEffect::Changes,
         Operation::Arithmetic(_)
         | Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber)
         | Operation::Opaque(Opaque::Integer) => {
             match instruction.types().all(|ty| ty.class() != Class::Float) {
-                true => OnBits::Integer,
-                false => OnBits::Ends,
+                true => BitEffect::Integer,
+                false => BitEffect::Ends,
             }
         }
         Operation::None
@@ -159,19 +159,20 @@ fn kind(step: &Step<'_, '_>, width: u32) -> OnBits {
         | Operation::Float(_)
         | Operation::Selection(_)
         | Operation::Comparison(_)
-        | Operation::Opaque(_) => OnBits::Ends,
+        | Operation::Opaque(_) => BitEffect::Ends,
     }
 }
 
-/// A conversion between integers moves bits unless it narrows them; one to floats computes with an integer.
-fn conversion(instruction: &Instruction<'_>, width: u32) -> OnBits {
+/// Returns the effect of a conversion. Between integers it moves the bits unless it narrows them; to floats it uses them as
+/// an integer.
+fn conversion(instruction: &Instruction<'_>, width: u32) -> BitEffect {
     let mut types = instruction.types();
-    let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return OnBits::Ends };
+    let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return BitEffect::Ends };
     match (to.class(), from.class()) {
-        (_, Class::Float) => OnBits::Ends,
-        (Class::Float, _) => OnBits::Integer,
-        _ if to.size().min(from.size()) >= width => OnBits::Moves,
-        _ => OnBits::Changes,
+        (_, Class::Float) => BitEffect::Ends,
+        (Class::Float, _) => BitEffect::Integer,
+        _ if to.size().min(from.size()) >= width => BitEffect::Moves,
+        _ => BitEffect::Changes,
     }
 }
 
@@ -179,7 +180,7 @@ struct Follow<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     copies: &'c Copies,
     uses: Use,
-    /// The loads that were come to from stores.
+    /// The loads that alias followed stores.
     loaded: Vec<(u32, State)>,
     seen: BTreeSet<(u32, State)>,
 }
@@ -206,14 +207,14 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// Follows values to the instructions that take them.
+    /// Follows values forward to the instructions that use them.
     fn forward(&mut self, mut list: Vec<(u32, State)>) {
         self.seen.extend(list.iter().copied());
         while let Some((value, state)) = list.pop() {
             for &user in &self.code.users[value as usize] {
                 let step = &self.code.steps[user as usize];
                 if !step.sources.iter().any(|source| self::value(source) == Some(value)) {
-                    // It is an address, a guard, or kept.
+                    // The value is an address, a guard, or kept by a guarded definition.
                     let address = |source: &Source<'_>| matches!(source, Source::Memory(Place::Value(at), _) if *at == value);
                     if step.sources.iter().any(address) {
                         self.integer(state);
@@ -222,15 +223,15 @@ impl Follow<'_, '_, '_> {
                 }
                 self.float(step.instruction.and_then(operands), state);
                 let behind = match kind(step, self.uses.width) {
-                    OnBits::Moves => state,
-                    OnBits::Packs => state.max(State::Piece),
-                    OnBits::Scales => state.max(State::Scaled),
-                    OnBits::Changes => State::Changed,
-                    OnBits::Integer => {
+                    BitEffect::Moves => state,
+                    BitEffect::Packs => state.max(State::Piece),
+                    BitEffect::Scales => state.max(State::Scaled),
+                    BitEffect::Changes => State::Changed,
+                    BitEffect::Integer => {
                         self.integer(state);
                         continue;
                     }
-                    OnBits::Ends => {
+                    BitEffect::Ends => {
                         if step.instruction.is_some_and(counts) {
                             self.integer(state);
                         }
@@ -245,7 +246,7 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// Follows values to the instructions that make them.
+    /// Follows values backward to the instructions that define them.
     fn backward(&mut self, mut list: Vec<(u32, State)>) {
         self.seen.extend(list.iter().copied());
         while let Some((value, state)) = list.pop() {
@@ -253,15 +254,15 @@ impl Follow<'_, '_, '_> {
             let step = &self.code.steps[at as usize];
             self.float(step.instruction.and_then(result), state);
             let before = match kind(step, self.uses.width) {
-                OnBits::Moves => state,
-                OnBits::Packs => state.max(State::Piece),
-                OnBits::Scales => state.max(State::Scaled),
-                OnBits::Changes => State::Changed,
-                OnBits::Integer => {
+                BitEffect::Moves => state,
+                BitEffect::Packs => state.max(State::Piece),
+                BitEffect::Scales => state.max(State::Scaled),
+                BitEffect::Changes => State::Changed,
+                BitEffect::Integer => {
                     self.integer(state);
                     continue;
                 }
-                OnBits::Ends => {
+                BitEffect::Ends => {
                     let atomic = step.instruction.is_some_and(counts);
                     if atomic || self.is_integer_parameter(step) {
                         self.integer(state);
@@ -283,14 +284,14 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// True for the load of a parameter of the kernel that is an integer.
+    /// Returns true for a load of an integer parameter of the kernel.
     fn is_integer_parameter(&self, step: &Step<'_, '_>) -> bool {
         let [Source::Memory(Place::Parameter(parameter), _)] = step.sources[..] else { return false };
         let declared = self.code.function.parameters.get(parameter as usize);
         declared.is_some_and(|declared| declared.class() == Class::Integer)
     }
 
-    /// The values that are loaded where a step stores.
+    /// Returns the loaded values that alias a store.
     fn loads(&mut self, step: u32, value: Option<u32>, state: State) -> Vec<(u32, State)> {
         let registers: Vec<Register> = self.copies.loads(self.code, step, value).collect();
         for register in &registers {
@@ -306,7 +307,7 @@ impl Follow<'_, '_, '_> {
         registers.into_iter().map(|register| (register.value, state(register.width))).collect()
     }
 
-    /// The values that are stored where a step loads.
+    /// Returns the stored values that alias a load.
     fn stores(&mut self, step: u32, value: u32, state: State) -> Vec<(u32, State)> {
         let registers: Vec<Register> = self.copies.stores(self.code, step, value).collect();
         for register in &registers {
@@ -318,7 +319,7 @@ impl Follow<'_, '_, '_> {
     }
 }
 
-/// The bytes of one float of the operands; of a product of matrices, of the factors.
+/// Returns the bytes of one float operand; for a product of matrices, of the factors.
 fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     let row = isa::row(instruction.op());
     if row.operation == Operation::Opaque(Opaque::MatrixProduct) {
@@ -330,7 +331,7 @@ fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     }
 }
 
-/// The bytes of one float of the result; of a product of matrices, of the sum.
+/// Returns the bytes of one float of the result; for a product of matrices, of the sum.
 fn result(instruction: &Instruction<'_>) -> Option<u32> {
     let row = isa::row(instruction.op());
     if row.operation == Operation::Opaque(Opaque::MatrixProduct) || row.addresses == Addresses::Wmma {

@@ -1,8 +1,8 @@
 //! Extents: symbolic upper bounds of the accesses through each pointer, over the kernel's own parameters.
 //!
-//! The usual guarded form is followed: an index that a dominating comparison keeps below an expression over the
-//! kernel's integer parameters, times a size, plus an offset. Everything else has no bound. Upper bounds only, for
-//! launches of fewer than 2^31 threads along each axis, so that thread indices are not negative.
+//! The usual guarded form is recognised: an index that a dominating comparison bounds by an expression over the kernel's
+//! integer parameters, times a size, plus an offset. All other accesses are unbounded. Bounds are upper bounds for launches
+//! of fewer than 2^31 threads along each axis, so that thread indices are not negative.
 
 use crate::analysis::code::{Code, NONE, Place, Source};
 use crate::analysis::condition::{Conditions, Fact};
@@ -15,7 +15,7 @@ use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
 
-/// Variables from here on are values that a comparison bounds: this plus the value.
+/// Variables from this number on stand for bounded values: the number of the value is added.
 const ATOM: u32 = 1 << 24;
 /// Expressions deeper or larger than this have no bound.
 const DEPTH: u32 = 48;
@@ -28,11 +28,11 @@ const MOST_BOUNDS: usize = 4;
 
 /// The result of [`reaches`].
 pub(crate) struct Reaches {
-    /// A bound for each access, if each has one.
+    /// A bound for each access; `None` if some access has none.
     pub all: Option<Vec<Reach>>,
-    /// Bounds that are met for some launch.
+    /// Bounds that some launch meets.
     pub met: Vec<Reach>,
-    /// The first access without one.
+    /// The first access without a bound.
     pub unbounded: Option<Site>,
 }
 
@@ -69,13 +69,13 @@ pub(crate) fn reaches(
     reaches
 }
 
-/// Evaluates expressions where one step stands.
+/// Evaluates expressions at one step.
 struct Bounds<'s, 'm, 'a> {
     code: &'s Code<'m, 'a>,
     pointers: &'s [bool],
     step: u32,
     facts: Vec<Fact>,
-    /// True if every comparison on the way is one that leaves the bounds as they are.
+    /// True if every comparison on the path leaves the bounds unchanged.
     plain: bool,
     nodes: u32,
 }
@@ -91,7 +91,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Bounds { code, pointers, step, facts, plain, nodes: 0 }
     }
 
-    /// Bounds of the access in bytes from its pointer, each valid, and whether the only one is met.
+    /// Returns upper bounds of the access in bytes from its pointer, and true if there is one bound and some launch meets
+    /// it.
     fn access(&mut self) -> Option<(Vec<Poly>, bool)> {
         let step = &self.code.steps[self.step as usize];
         let instruction = step.instruction?;
@@ -104,7 +105,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             Place::Value(value) => self.value(*value, 0)?.plus(&Poly::constant(i128::from(*offset)))?,
             _ => return None,
         };
-        // The pointer is a variable like any parameter; exactly one, once, since the access goes through it.
+        // The pointer must occur exactly once, with coefficient 1, since the access goes through it.
         let pointer = address.terms().find_map(|(product, coefficient)| match product {
             [id] if coefficient == 1 && self.is_pointer(*id) => Some(*id),
             _ => None,
@@ -120,7 +121,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         id < ATOM && self.pointers.get(id as usize).copied().unwrap_or(false)
     }
 
-    /// Puts the bounds of the atoms in.
+    /// Substitutes the bounds of the atoms.
     fn substitute(&self, poly: &Poly) -> Option<(Vec<Poly>, bool)> {
         let mut atoms: BTreeMap<u32, Vec<Poly>> = BTreeMap::new();
         for (product, _) in poly.terms() {
@@ -135,7 +136,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 });
             }
         }
-        let mut met = self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.alone(&atoms);
+        let mut met =
+            self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.is_only_constraint(&atoms);
         let mut results = Vec::new();
         for choice in 0..MOST_BOUNDS {
             if choice > 0 && atoms.values().all(|bounds| bounds.len() <= choice) {
@@ -145,7 +147,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             for (product, coefficient) in poly.terms() {
                 let has_atoms = product.iter().any(|&id| id >= ATOM);
                 if coefficient < 0 && has_atoms {
-                    // At its least, an index is 0.
+                    // The least value of an index is 0.
                     met = false;
                     continue;
                 }
@@ -166,9 +168,9 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Some((results, met))
     }
 
-    /// True if no other comparison on the way is about the same place of the thread: `i + 1 < n` says more than
-    /// `i < n` where `x[i]` is accessed.
-    fn alone(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
+    /// Returns true if no other comparison on the path involves the same thread index: for `x[i]`, `i + 1 < n` is stronger
+    /// than `i < n`.
+    fn is_only_constraint(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
         let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();
         self.facts.iter().all(|fact| {
             let entered = |atom: &u32| {
@@ -203,7 +205,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         }
     }
 
-    /// A value as a polynomial over parameters and atoms.
+    /// Returns a value as a polynomial over parameters and atoms.
     fn value(&mut self, value: u32, depth: u32) -> Option<Poly> {
         let value = canonical(self.code, value);
         self.nodes += 1;
@@ -260,7 +262,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             (Operation::Bitwise(Bitwise::Shl), [a, Source::Constant(by @ 0..=31)]) => {
                 self.source(a, depth)?.times(&Poly::constant(1 << by))
             }
-            // Other forms, and operations that are no polynomials.
+            // Other forms, and operations that are not polynomial.
             (
                 Operation::None
                 | Operation::Move
@@ -278,7 +280,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         }
     }
 
-    /// A value that is widened: without its sign it must not be negative, or it is large.
+    /// Returns a widened value. Zero extension is followed only if the value is not negative.
     fn extended(&mut self, source: &Source<'a>, instruction: &Instruction<'a>, depth: u32) -> Option<Poly> {
         let poly = self.source(source, depth)?;
         let signed = instruction.types().next_back().is_some_and(|ty| ty.name().starts_with('s'));

@@ -1,7 +1,7 @@
 //! The facts that the analysis finds about a kernel and its parameters, as types.
 
 use crate::analysis::bits::Stored;
-use crate::analysis::effect::How;
+use crate::analysis::effect::AccessKind;
 use crate::analysis::elements::Use;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
@@ -9,12 +9,12 @@ use crate::poly::Poly;
 use crate::syntax::{Instruction, Module};
 use std::collections::BTreeSet;
 
-/// An instruction, to show.
+/// An instruction, as messages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Its line in the file.
     pub line: u32,
-    /// Its text, on one line.
+    /// Its text on one line.
     pub text: String,
 }
 
@@ -36,7 +36,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Access::Nothing => "nothing",
@@ -52,45 +52,46 @@ impl Access {
 /// The facts about a parameter. Each site is the first in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Parameter {
-    /// A load that goes, or may go, through it.
+    /// A load that goes, or may go, through the parameter.
     pub reads: Option<Site>,
-    /// A store that goes through it.
+    /// A store that goes through the parameter.
     pub writes: Option<Site>,
-    /// An atomic that goes through it.
+    /// An atomic that goes through the parameter.
     pub atomics: Option<Site>,
-    /// An instruction that may write through it.
+    /// An instruction that may write through the parameter.
     pub may_write: Option<Site>,
-    /// The effect of the order of such launches on the result.
+    /// The commutativity of its updates.
     pub updates: Update,
-    /// A load, or an atomic, that comes before every store that could reach it.
+    /// A load or atomic that precedes every store that could reach it.
     pub reads_first: Option<Site>,
-    /// For a parameter that is no pointer: an access whose address is these bits, and their offset in it.
+    /// For a parameter that is no pointer: an access whose base address is the parameter's bits, and their byte offset in
+    /// the parameter.
     pub base: Option<(Site, i64)>,
     /// A bound in bytes for each access, if every access has one.
     pub reach: Option<Vec<Reach>>,
-    /// The bounds that some launch meets: an extent of fewer bytes is a fault.
+    /// The bounds that some launch meets. A declared extent of fewer bytes is a fault.
     pub met: Vec<Reach>,
-    /// An access that has no bound.
+    /// An access without a bound.
     pub unbounded: Option<Site>,
-    /// The first access of each width of floats, by its type or by what its bits are used as: bytes of one float, and the access.
+    /// The first access for each size of float, by its type or by the use of its bits: the size in bytes, and the access.
     pub floats: Vec<(u32, Site)>,
-    /// The elements of all accesses; `None` where not all are found.
+    /// The elements of all accesses; `None` if some are unknown.
     pub elements: Option<Elements>,
-    /// For a parameter that no access surely goes through: the first instruction that takes its bits for a number, or may.
+    /// For a parameter without a certain access: the first instruction that uses its bits as a number, or may.
     pub number: Option<Number>,
 }
 
-/// The elements that a kernel moves through a parameter: one site, the first in the file, for each of a kind.
+/// The elements that a kernel moves through a parameter, with the first site of each kind in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Elements {
-    /// The uses of the bits of accesses.
+    /// The uses of the accesses' bits.
     pub uses: Vec<(Use, Site)>,
-    /// The bits that stores bring there.
+    /// The stored bits.
     pub stores: Vec<(Stored, Site)>,
 }
 
 impl Elements {
-    /// Adds an access, and the values that it stores.
+    /// Adds an access and its stored values.
     pub(crate) fn add(&mut self, used: Use, stored: Vec<Stored>, site: &Site) {
         add(&mut self.uses, used, site);
         stored.into_iter().for_each(|stored| add(&mut self.stores, stored, site));
@@ -105,26 +106,26 @@ fn add<T: PartialEq>(list: &mut Vec<(T, Site)>, found: T, site: &Site) {
     }
 }
 
-/// An instruction that takes the bits of a pointer for a number.
+/// An instruction that uses the bits of a pointer as a number.
 #[derive(Clone, Debug)]
 pub struct Number {
     /// The instruction.
     pub site: Site,
-    /// True if an address could not be meant.
+    /// True if the bits cannot be an address.
     pub certain: bool,
 }
 
-/// A bound of an access: it stays below this many bytes from the pointer.
+/// An upper bound of an access in bytes from the pointer.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// Over the kernel's parameters, by their index. Each of them is a bound.
+    /// The bounds over the kernel's parameters, by index. Each of them holds.
     pub bytes: Vec<Poly>,
     /// The access.
     pub site: Site,
 }
 
 impl Parameter {
-    /// The verdict.
+    /// Returns the classification of the accesses.
     pub fn access(&self) -> Access {
         match (&self.writes, &self.atomics, &self.may_write, &self.reads) {
             (Some(_), None, _, None) => Access::Writes,
@@ -140,22 +141,22 @@ impl Parameter {
 /// The facts about a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
-    /// In the order of its parameters.
+    /// The facts about its parameters, in order.
     pub parameters: Vec<Parameter>,
-    /// Variables of the module that it or its callees read, by name.
+    /// Variables of the module that the kernel or its callees read, by name.
     pub variables_read: BTreeSet<String>,
-    /// Those that they write.
+    /// Variables that they write.
     pub variables_written: BTreeSet<String>,
-    /// Those whose address it gives away.
+    /// Variables whose address the kernel lets escape.
     pub(crate) variables_escaped: BTreeSet<String>,
-    /// It writes to addresses that are not followed.
+    /// True if the kernel writes to addresses that are not followed.
     pub(crate) writes_anywhere: bool,
-    /// It reads them.
+    /// True if the kernel reads from addresses that are not followed.
     pub(crate) reads_anywhere: bool,
 }
 
 impl Kernel {
-    /// Adds variables that code which is not followed may read, write and give away.
+    /// Adds the variables that unanalysed code may read, write and let escape.
     pub(crate) fn add(&mut self, reached: &Reached<'_>) {
         for set in [&mut self.variables_read, &mut self.variables_written, &mut self.variables_escaped] {
             set.extend(reached.variables.iter().map(|&name| name.to_owned()));
@@ -168,20 +169,20 @@ impl Kernel {
 pub(crate) struct Touched {
     pub instance: u32,
     pub step: u32,
-    pub how: How,
-    /// Its address is this pointer and an offset, whatever path is taken.
+    pub how: AccessKind,
+    /// True if the address is this pointer plus an offset on every path.
     pub definite: bool,
 }
 
-/// An instance and a step of it.
+/// A step of an instance of a function.
 pub(crate) type At = (u32, u32);
 
-/// An instruction as a reason names it.
+/// Returns an instruction as a reason quotes it.
 pub(crate) fn quoted(site: &Site) -> String {
     format!("`{}` (line {} of the PTX)", site.text, site.line)
 }
 
-/// An instruction on one line.
+/// Returns the site of an instruction.
 pub(crate) fn site(module: &Module<'_>, instruction: &Instruction<'_>) -> Site {
     let text = module.source(instruction.span).split_whitespace().collect::<Vec<_>>().join(" ");
     Site { line: instruction.line, text }

@@ -1,8 +1,8 @@
-//! The floats that an access moves: those of its type, or, where it moves bits, those that the bits are used as.
+//! The floats that an access moves: those of its type, or, for untyped bits, of the arithmetic that uses them.
 //!
-//! Compilers that type memory accesses by size alone, as Triton's, leave the type to the arithmetic. Bits are followed
-//! through moves, selections and phis, and through the packing and unpacking of vectors; shifted or masked bits are other
-//! bits.
+//! Compilers such as Triton type memory accesses by size alone, so that the element type shows only in the arithmetic. The
+//! analysis follows bits through moves, selections and phis, and through the packing and unpacking of vectors, but not
+//! through shifts and masks.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
@@ -10,11 +10,11 @@ use crate::isa::{self, Addresses, Arithmetic, Comparison, Operation, Selection, 
 use crate::syntax::{Instruction, Type};
 use std::collections::BTreeSet;
 
-/// At most so many values of an access are looked at.
+/// The maximum number of values that are followed for one access.
 const MOST_VALUES: usize = 256;
 
-/// Returns the bytes of one float that the step loads, stores or updates. `None` where it moves no floats, or bits that are
-/// used as floats of several widths.
+/// Returns the size in bytes of the floats that a step loads, stores or updates. `None` if it moves no floats, or bits that
+/// are used as floats of several sizes.
 pub(crate) fn width(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     let instruction = step.instruction?;
     if !moves_words(instruction) {
@@ -31,7 +31,7 @@ pub(crate) fn width(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     found.first().copied().filter(|width| single && *width <= ty.size())
 }
 
-/// The value that a source is, memory aside.
+/// Returns the value of a source that is no memory operand.
 fn value(source: &Source<'_>) -> Option<u32> {
     match source {
         Source::Place(Place::Value(value), _) => Some(*value),
@@ -39,7 +39,7 @@ fn value(source: &Source<'_>) -> Option<u32> {
     }
 }
 
-/// Adds the widths of the floats that these values are read as.
+/// Adds the sizes of the floats that these values are used as.
 fn used_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>) {
     let mut seen: BTreeSet<u32> = values.iter().copied().collect();
     while let Some(value) = values.pop() {
@@ -49,7 +49,7 @@ fn used_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>)
                 continue; // It is the address.
             }
             found.extend(step.instruction.and_then(operands));
-            if !passes_on(step) || (step.defines.len() == 1 && step.sources.len() > 1 && is_move(step)) {
+            if !keeps_bits(step) || (step.defines.len() == 1 && step.sources.len() > 1 && is_move(step)) {
                 continue;
             }
             for &next in step.defines.iter().filter(|&&next| next != NONE) {
@@ -61,13 +61,13 @@ fn used_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>)
     }
 }
 
-/// Adds the widths of the floats that these values are computed as.
+/// Adds the sizes of the floats that these values are computed as.
 fn made_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>) {
     let mut seen: BTreeSet<u32> = values.iter().copied().collect();
     while let Some(next) = values.pop() {
         let Some(step) = code.steps.get(code.definitions[next as usize] as usize) else { continue };
         found.extend(step.instruction.and_then(result));
-        if !passes_on(step) || (step.defines.len() > 1 && is_move(step)) {
+        if !keeps_bits(step) || (step.defines.len() > 1 && is_move(step)) {
             continue;
         }
         let kept = step.keeps.iter().copied().filter(|&kept| kept != NONE);
@@ -103,8 +103,8 @@ fn is_move(step: &Step<'_, '_>) -> bool {
     operation(step) == Some(Operation::Move)
 }
 
-/// Returns true if the step's results are bits of its sources, unchanged.
-fn passes_on(step: &Step<'_, '_>) -> bool {
+/// Returns true if the step's results are unchanged bits of its sources.
+fn keeps_bits(step: &Step<'_, '_>) -> bool {
     step.instruction.is_none()
         || matches!(operation(step), Some(Operation::Move | Operation::Selection(Selection::ByPredicate)))
 }
@@ -113,11 +113,11 @@ fn passes_on(step: &Step<'_, '_>) -> bool {
 enum Types {
     /// One type for all of them.
     One,
-    /// The result's, then the operand's.
+    /// The type of the result, then that of the operand.
     Conversion,
-    /// The last is the operands'; the result is no float.
+    /// The last type is that of the operands. The result is no float.
     Comparison,
-    /// Those of memory, or none that is followed.
+    /// Types of memory, or none that is followed.
     Others,
 }
 
@@ -140,13 +140,13 @@ fn types(instruction: &Instruction<'_>) -> Types {
     }
 }
 
-/// The bytes of one float of the operands, where the instruction takes floats of one type.
+/// Returns the size in bytes of the float operands, if all are floats of one type.
 pub(super) fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     let last = || instruction.types().next_back()?.float();
     match (types(instruction), effect::yields(instruction)) {
         (Types::One, _) => one_type(instruction),
         (Types::Conversion | Types::Comparison, _) => last(),
-        // A load reads no numbers but its address.
+        // The only number that a load reads is its address.
         (Types::Others, Yields::Loaded | Yields::Fixed) => None,
         (
             Types::Others,
@@ -162,7 +162,7 @@ pub(super) fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     }
 }
 
-/// The bytes of one float of the result, where it is one.
+/// Returns the size in bytes of the result, if it is a float.
 pub(super) fn result(instruction: &Instruction<'_>) -> Option<u32> {
     match types(instruction) {
         Types::One => one_type(instruction),
@@ -172,7 +172,7 @@ pub(super) fn result(instruction: &Instruction<'_>) -> Option<u32> {
     }
 }
 
-/// The bytes of one float of an instruction that has one type.
+/// Returns the size in bytes of the floats of an instruction that has one type.
 fn one_type(instruction: &Instruction<'_>) -> Option<u32> {
     let mut types = instruction.types();
     let ty = types.next()?;

@@ -1,14 +1,14 @@
-//! Where addresses flow in a kernel and in the functions that it calls.
+//! Points-to analysis of a kernel and the functions that it calls.
 //!
-//! A fixed point over values ([`Value`]) and objects ([`Object`]). Each call gets an instance of its own of the
-//! callee, until there are too many or the callee is being called already: then the calls of a function share one.
-//! An address that is stored to visible memory or given to unknown code has escaped.
+//! Computes a fixed point over values ([`Value`]) and objects ([`Object`]). Each call has its own instance of the callee,
+//! until there are too many instances or the call is recursive; then the calls of a function share one. An address that is
+//! stored to visible memory or passed to unknown code escapes.
 
 mod call;
 mod targets;
 
 use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
-use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
 use crate::analysis::value::{MEMORY, Origin, Value};
@@ -20,12 +20,12 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use targets::Targets;
 
-/// Steps of all instances together, beyond which calls share instances.
+/// The maximum number of steps of all instances; beyond it, calls share instances.
 const MOST_STEPS: usize = 60_000;
-/// Calls nest this deep before they share instances.
+/// The maximum depth of calls; beyond it, calls share instances.
 const MOST_DEPTH: u32 = 24;
-/// The maximum average number of evaluations of a step; beyond it the kernel is unknown. Values of many origins count
-/// more often: joining them takes as long.
+/// The maximum average number of evaluations of a step; beyond it, the kernel is unknown. Evaluations of values with many
+/// origins count several times, since their joins take longer.
 const MOST_EVALUATIONS: usize = 200;
 /// The number of origins of a value that count as one more evaluation.
 const ORIGINS_OF_AN_EVALUATION: usize = 16;
@@ -45,21 +45,21 @@ pub(crate) enum Thing {
     Shared,
 }
 
-/// A function called at one place, or at several.
+/// A function in the context of one call, or of several.
 pub(crate) struct Instance<'m, 'a> {
     pub code: Rc<Code<'m, 'a>>,
-    /// The first of its values and objects.
+    /// The first of the instance's values and objects.
     values: usize,
     objects: usize,
     depth: u32,
-    /// The instance and step that call it; for a shared one the first.
+    /// The instance and step of the call; for a shared instance those of the first one.
     pub caller: Option<(u32, u32)>,
     callers: Vec<(u32, u32)>,
     shared: bool,
 }
 
 impl Instance<'_, '_> {
-    /// True if several calls share it.
+    /// Returns true if several calls share the instance.
     pub fn is_shared(&self) -> bool {
         self.shared
     }
@@ -78,12 +78,12 @@ impl<'m, 'a> Codes<'m, 'a> {
         Codes { module, globals: Globals::new(module), known: HashMap::new(), mentions: OnceCell::new() }
     }
 
-    /// The names that the module's texts mention.
+    /// Returns the names that the module's texts mention.
     pub fn mentions(&self) -> &Mentions<'m, 'a> {
         self.mentions.get_or_init(|| Mentions::new(self.module, &self.globals.variables))
     }
 
-    /// The function of that name, if it has a body that can be analysed.
+    /// Returns a function by its name, if it has a body that can be analysed.
     pub fn get(&mut self, name: &str) -> Option<Rc<Code<'m, 'a>>> {
         if let Some(known) = self.known.get(name) {
             return known.clone();
@@ -112,21 +112,21 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     queue: VecDeque<(u32, u32)>,
     queued: Vec<Vec<bool>>,
     dirty: Vec<u32>,
-    /// By origin: whether its address was given away, or bits of it were dropped.
+    /// By origin: true if its address escaped or bits of it were dropped.
     escaped: Vec<bool>,
     pub leaked: Vec<bool>,
-    /// The words of parameters that are no pointers, by their loose bit: parameter and offset.
+    /// The words of parameters that are no pointers, by loose bit: parameter and offset.
     pub words: Vec<(u32, i64)>,
-    /// Calls that are not followed: instance and step.
+    /// Unanalysed calls: instance and step.
     pub unknown_calls: Vec<(u32, u32)>,
-    /// The functions that those name.
+    /// The functions that those calls name.
     pub not_followed: BTreeSet<&'a str>,
-    /// Some function is called through a register.
+    /// True if some function is called through a register.
     pub indirect: bool,
     steps: usize,
-    /// Evaluations so far.
+    /// The number of evaluations so far.
     work: usize,
-    /// It took too long.
+    /// True if the analysis exceeded its limit.
     pub gave_up: bool,
 }
 
@@ -180,7 +180,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// The origin of a thing.
+    /// Returns the origin of a thing.
     pub fn origin(&mut self, thing: Thing) -> Origin {
         let next = self.things.len() as Origin;
         let origin = *self.origins.entry(thing).or_insert(next);
@@ -192,8 +192,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         origin
     }
 
-    /// True if its address was given away, or bits of it lost from sight.
-    pub fn out_of_sight(&self, thing: Thing) -> bool {
+    /// Returns true if a thing's address has escaped, or bits of it were dropped.
+    pub fn is_exposed(&self, thing: Thing) -> bool {
         self.origins
             .get(&thing)
             .is_some_and(|&origin| self.escaped[origin as usize] || self.leaked[origin as usize])
@@ -212,7 +212,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             code: code.clone(),
         };
         self.instances.push(instance);
-        // A value without a definition may be any number.
+        // A value without a definition is arbitrary.
         self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
         let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
         self.objects.resize_with(self.objects.len() + objects, Object::default);
@@ -255,7 +255,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// The object of a parameter of a callee, or of a variable of a body.
+    /// Returns the object of a callee's parameter or of a variable of a body.
     fn object(&self, instance: u32, place: Place) -> Option<u32> {
         let instance = &self.instances[instance as usize];
         let formals = instance.code.function.parameters.len() + instance.code.function.returns.len();
@@ -295,7 +295,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         Value::address(origin, offset)
     }
 
-    /// The value of a source; for one in brackets, the address.
+    /// Returns the value of a source; for a memory operand, the address.
     pub fn source(&mut self, instance: u32, source: &Source<'a>) -> Value {
         match source {
             Source::Constant(value) => Value::constant(*value),
@@ -306,7 +306,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// The object changed: whoever reads it looks again.
+    /// Enqueues the readers of an object after a change.
     fn changed(&mut self, object: u32) {
         for (instance, step) in self.objects[object as usize].readers.clone() {
             self.enqueue(instance, step);
@@ -314,7 +314,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         self.dirty.push(object);
     }
 
-    /// After a change: copies follow, and what an escaped object holds has escaped.
+    /// Propagates a change of an object to its copies. Contents of an escaped object escape.
     fn spread(&mut self, object: u32) {
         let from = std::mem::take(&mut self.objects[object as usize]);
         for &to in &from.copies {
@@ -329,7 +329,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// All that goes into the value is seen by others from now on.
+    /// Marks all origins of a value as escaped.
     fn escape(&mut self, value: &Value) {
         for origin in value.origins() {
             if std::mem::replace(&mut self.escaped[origin as usize], true) {
@@ -367,7 +367,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// Returns the value of a word of a kernel's parameter.
+    /// Returns the value of a word in a kernel's parameter.
     fn word(&mut self, parameter: u32, offset: Option<i64>, size: u32, float: bool) -> Value {
         if self.pointers.get(parameter as usize).copied().unwrap_or(false) {
             let origin = self.origin(Thing::Pointer(parameter));
@@ -382,11 +382,11 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             self.words.push((parameter, offset));
             self.words.len() - 1
         });
-        // Beyond what a mask can tell apart, bits mean nothing.
+        // The set of loose bits is limited to 62; further ones are memory.
         if bit < 62 { Value::loose(1 << bit) } else { Value::loose(MEMORY) }
     }
 
-    /// Returns the value of the `nth` element of a load through the address.
+    /// Returns the value of the `nth` element of a load.
     fn load(&mut self, at: (u32, u32), address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
         let (_, size, ty) = effect::sizes(instruction);
         let float = ty.is_some_and(|ty| ty.class() == Class::Float);
@@ -421,7 +421,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         value
     }
 
-    /// Stores an element through an address. `more` is its distance from the first.
+    /// Stores an element through an address. `more` is its byte distance from the first element.
     fn store(&mut self, address: &Value, space: Option<Space>, more: i64, size: u32, value: &Value) {
         if space == Some(Space::Shared) {
             return self.escape(value);
@@ -452,7 +452,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             for source in &step.sources {
                 match source {
                     Source::Place(Place::Value(from), _) => value.join(self.value(instance, *from)),
-                    // Not defined on this way: any number.
+                    // The value is undefined on this path, so it is arbitrary.
                     _ => value.join(&Value::Plain),
                 };
             }
@@ -463,36 +463,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 let value = self.compute(instance, step, instruction);
                 self.define_all(instance, step, &value);
             }
-            Effect::Load => {
-                let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
-                    return self.define_all(instance, step, &Value::loose(MEMORY));
-                };
-                let (all, element, _) = effect::sizes(instruction);
-                let vector = if step.defines.len() == 1 { all / element.max(1) } else { 1 };
-                for (nth, &target) in step.defines.iter().enumerate() {
-                    let mut value = self.load((instance, at), &address, instruction, nth as u32);
-                    // A vector register holds them all.
-                    for nth in 1..vector {
-                        value.join(&self.load((instance, at), &address, instruction, nth));
-                    }
-                    self.keep(instance, step, nth, &mut value);
-                    self.define(instance, target, &value);
-                }
-            }
-            Effect::Store => {
-                let Some((address, stored)) = step.sources.split_first() else { return };
-                let address = self.source(instance, address);
-                let (all, size, _) = effect::sizes(instruction);
-                // A vector register holds them all.
-                let vector = if stored.len() == 1 { all / size.max(1) } else { 1 };
-                for (nth, source) in stored.iter().enumerate() {
-                    let value = self.source(instance, source);
-                    for part in 0..vector {
-                        let more = (nth as i64 + i64::from(part)) * i64::from(size);
-                        self.store(&address, instruction.space(), more, size, &value);
-                    }
-                }
-            }
+            Effect::Load => self.evaluate_load((instance, at), step, instruction),
+            Effect::Store => self.evaluate_store(instance, step, instruction),
             Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
             Effect::Call => self.call(instance, at, step),
             Effect::Control => self.define_all(instance, step, &Value::Plain),
@@ -508,20 +480,60 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 let origin = self.origin(Thing::Object(object));
                 self.define_all(instance, step, &Value::address(origin, 0));
             }
-            Effect::Unknown => {
-                let mut all = Value::loose(MEMORY);
-                for source in &step.sources {
-                    let value = self.source(instance, source);
-                    self.escape(&value);
-                    all.join(&Value::derived([&value]));
-                }
-                for &kept in &step.keeps {
-                    let value = self.value(instance, kept).clone();
-                    self.escape(&value);
-                }
-                self.define_all(instance, step, &all);
+            Effect::Unknown => self.evaluate_unknown(instance, step),
+        }
+    }
+
+    fn evaluate_load(
+        &mut self,
+        (instance, at): (u32, u32),
+        step: &Step<'m, 'a>,
+        instruction: &Instruction<'a>,
+    ) {
+        let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
+            return self.define_all(instance, step, &Value::loose(MEMORY));
+        };
+        let (all, element, _) = effect::sizes(instruction);
+        let vector = if step.defines.len() == 1 { all / element.max(1) } else { 1 };
+        for (nth, &target) in step.defines.iter().enumerate() {
+            let mut value = self.load((instance, at), &address, instruction, nth as u32);
+            // A vector register contains all elements.
+            for nth in 1..vector {
+                value.join(&self.load((instance, at), &address, instruction, nth));
+            }
+            self.keep(instance, step, nth, &mut value);
+            self.define(instance, target, &value);
+        }
+    }
+
+    fn evaluate_store(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
+        let Some((address, stored)) = step.sources.split_first() else { return };
+        let address = self.source(instance, address);
+        let (all, size, _) = effect::sizes(instruction);
+        // A vector register contains all elements.
+        let vector = if stored.len() == 1 { all / size.max(1) } else { 1 };
+        for (nth, source) in stored.iter().enumerate() {
+            let value = self.source(instance, source);
+            for part in 0..vector {
+                let more = (nth as i64 + i64::from(part)) * i64::from(size);
+                self.store(&address, instruction.space(), more, size, &value);
             }
         }
+    }
+
+    /// Evaluates an instruction that is not in the table: its operands escape, and its results may be any of them.
+    fn evaluate_unknown(&mut self, instance: u32, step: &Step<'m, 'a>) {
+        let mut all = Value::loose(MEMORY);
+        for source in &step.sources {
+            let value = self.source(instance, source);
+            self.escape(&value);
+            all.join(&Value::derived([&value]));
+        }
+        for &kept in &step.keeps {
+            let value = self.value(instance, kept).clone();
+            self.escape(&value);
+        }
+        self.define_all(instance, step, &all);
     }
 
     fn compute(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) -> Value {
@@ -558,7 +570,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// Atomics, copies, textures: what they are given besides addresses, others may see.
+    /// Handles atomics, copies and textures. The operands that are not addresses escape.
     fn other_memory(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
         let mut nth = 0;
         for source in &step.sources {
@@ -571,7 +583,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             nth += 1;
             for origin in value.origins() {
                 if let Thing::Object(object) = self.things[origin as usize]
-                    && !matches!(how, How::Nothing | How::Read)
+                    && !matches!(how, AccessKind::Nothing | AccessKind::Read)
                 {
                     self.expose(object);
                 }

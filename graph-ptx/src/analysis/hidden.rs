@@ -1,7 +1,8 @@
-//! Hidden state: the module-level variables that order kernels although no argument shows it.
+//! Hidden state: the module-level variables that order kernels without being arguments.
 //!
-//! A variable that no kernel of the file writes orders nothing: the strings of a printf, tables. A kernel that stores
-//! to an address that nobody follows may write every variable whose address some kernel, or an initialiser, gives away.
+//! A variable that no kernel of the file writes orders nothing; the strings of a printf and constant tables are such. A
+//! kernel that stores to an unknown address may write every variable whose address has escaped from some kernel or
+//! initialiser.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::Kernel;
@@ -9,16 +10,16 @@ use crate::analysis::mentions;
 use crate::syntax::Space;
 use std::collections::BTreeSet;
 
-/// The variables of a kernel that order it, by name, sorted.
+/// The module-level variables that order a kernel, by name, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
-    /// It reads them, and some kernel of the file writes them.
+    /// The variables that it reads and some kernel of the file writes.
     pub reads: Vec<String>,
-    /// It writes them.
+    /// The variables that it writes.
     pub writes: Vec<String>,
 }
 
-/// Returns the hidden state of kernels, given by name with the facts about them. A name that is no kernel has no hidden state.
+/// Returns the hidden state of kernels, given by name with their facts. A name that is no kernel has no hidden state.
 pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> Vec<Hidden> {
     let module = analysis.module();
     let touches = |kernel: &Kernel| {
@@ -36,7 +37,7 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> V
     if globals.is_empty() || !kernels.iter().any(|(_, kernel)| touches(kernel)) {
         return none;
     }
-    // All kernels of the file are examined: each may write.
+    // All kernels of the file are analysed, since each may write.
     let mut all: Vec<Kernel> = Vec::new();
     for entry in module.entries() {
         if kernels.iter().all(|(name, _)| *name != entry.name) {

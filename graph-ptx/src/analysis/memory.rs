@@ -1,39 +1,39 @@
-//! Memory that the pointer analysis follows: local variables and the parameters of calls.
+//! The memory model of the points-to analysis: local variables and the parameters of calls.
 //!
-//! A cell is a place that is stored to at a known offset; stores elsewhere go to all of the object. Nothing is ever
-//! taken back, so that a load sees every store, whatever the order.
+//! A cell is a location at a known offset. Stores at unknown offsets go to all of the object. Updates are weak: a load sees
+//! every store, whatever the order.
 
 use crate::analysis::value::{MEMORY, Value};
 use std::collections::BTreeMap;
 
-/// An object has this many cells at most; further stores go to all of it.
+/// The maximum number of cells of an object; further stores go to all of it.
 const MOST_CELLS: usize = 4096;
-/// No load or store of one element is larger.
+/// The maximum size of one element.
 const LARGEST: i64 = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Object {
-    /// By offset and size.
+    /// Values by offset and size.
     cells: BTreeMap<(i64, u32), Value>,
     /// The join of stores at unknown offsets.
     anywhere: Value,
-    /// Its address was given away: others read and write it.
+    /// True if the address has escaped: unknown code reads and writes the object.
     pub escaped: bool,
-    /// Steps that read it: instance, step.
+    /// The steps that read the object: instance and step.
     pub readers: Vec<(u32, u32)>,
-    /// Objects that get all that it gets.
+    /// Objects that receive all of its contents.
     pub copies: Vec<u32>,
 }
 
 /// The result of a load.
 pub(crate) struct Read {
     pub value: Value,
-    /// Bits of addresses were read as something that is no address.
+    /// The addresses whose bits were read as something else.
     pub dropped: Value,
 }
 
 impl Object {
-    /// Joins a value into a cell. True if the object changed.
+    /// Joins a value into a cell. Returns true if the object changed.
     pub fn store(&mut self, offset: Option<i64>, size: u32, value: &Value) -> bool {
         let known = offset.is_some_and(|offset| self.cells.contains_key(&(offset, size)));
         match offset {
@@ -44,7 +44,7 @@ impl Object {
         }
     }
 
-    /// Takes all that `other` has.
+    /// Joins the contents of `other`. Returns true if the object changed.
     pub fn take(&mut self, other: &Object) -> bool {
         let mut changed = self.anywhere.join(&other.anywhere);
         for ((offset, size), value) in &other.cells {
@@ -57,7 +57,7 @@ impl Object {
         changed
     }
 
-    /// Every value in it.
+    /// Returns every value in the object.
     pub fn contents(&self) -> Vec<Value> {
         self.cells.values().chain([&self.anywhere]).filter(|value| value.has_origins()).cloned().collect()
     }
@@ -83,7 +83,7 @@ impl Object {
                     } else if size >= 8 {
                         read.value.join(&Value::derived([value]));
                     } else {
-                        // An element of an array of something else.
+                        // The load reads an element of an array of another type.
                         read.dropped.join(&Value::derived([value]));
                     }
                 }

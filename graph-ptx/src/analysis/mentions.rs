@@ -1,9 +1,9 @@
-//! The names that a text mentions: the bound on a kernel's effects where its instructions are not followed.
+//! The closure of names in a text: bounds a kernel's effects where its instructions are not analysed.
 //!
 //! Code reaches a variable or a function only by its name, by an address in an initialiser, or by an address that other
-//! code has made. The closure of the names in a text therefore holds everything that the text can reach by itself; what
-//! it can reach by an address from memory has escaped. Names are found as words of the text, so that no instruction,
-//! operand or directive has to be understood.
+//! code has computed. The closure of the names in a text therefore contains everything that the text can reach by itself;
+//! what it reaches by an address from memory has escaped. Names are found as words of the text, independent of
+//! instructions, operands and directives.
 //!
 //! The analysis of a kernel stops at bodies that are too large, at fixed points that take too long, and at calls that it
 //! cannot follow. A call through a register reaches every function whose address is taken; code that the file does not
@@ -13,11 +13,11 @@ use crate::analysis::effect::{Effect, effect};
 use crate::syntax::{Function, Initial, Instruction, Module, Operand, Statement, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Functions that the driver brings along and that touch no memory but what their arguments point at.
+/// Functions that the driver provides and that access no memory except through their arguments.
 pub(crate) const BUILT_IN: [&str; 5] =
     ["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
 
-/// The variables that some text reaches, by name.
+/// The variables that a text reaches, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reached<'a> {
     pub variables: BTreeSet<&'a str>,
@@ -26,7 +26,7 @@ pub(crate) struct Reached<'a> {
 /// The names of a module and where they are mentioned. Built once a module, in time linear in its text.
 pub(crate) struct Mentions<'m, 'a> {
     module: &'m Module<'a>,
-    /// The variables of the module and those in bodies that live as long; variables of one name are one.
+    /// The variables of the module and those in bodies with module lifetime; variables of one name are merged.
     variables: BTreeMap<&'a str, Vec<&'m Variable<'a>>>,
     functions: BTreeMap<&'a str, &'m Function<'a>>,
     /// Functions whose address is taken, by an instruction or an initialiser.
@@ -52,24 +52,24 @@ impl<'m, 'a> Mentions<'m, 'a> {
         mentions
     }
 
-    /// Everything that the named functions reach.
+    /// Returns the variables that the named functions reach.
     pub fn reached_from(&self, functions: impl IntoIterator<Item = &'a str>) -> Reached<'a> {
         let mut walk = Walk { mentions: self, seen: BTreeSet::new(), names: Vec::new(), indirect: false };
         functions.into_iter().for_each(|name| walk.name(name));
         walk.finish()
     }
 
-    /// Everything that a call through a register reaches: every function whose address is taken.
+    /// Returns the variables that a call through a register reaches: those of every function whose address is taken.
     pub fn reached_by_indirect_calls(&self) -> Reached<'a> {
         self.reached_from(self.addressed.iter().copied())
     }
 
-    /// Every variable.
+    /// Returns all variables.
     pub fn everything(&self) -> Reached<'a> {
         Reached { variables: self.variables.keys().copied().collect() }
     }
 
-    /// True if the file has a body for the function.
+    /// Returns true if the file has a body for the function.
     pub fn defines(&self, name: &str) -> bool {
         self.functions.get(name).is_some_and(|function| function.body.is_some())
     }
@@ -107,7 +107,7 @@ impl<'m, 'a> Mentions<'m, 'a> {
     }
 }
 
-/// A walk over names that are still to be looked at.
+/// A traversal with a work list of names.
 struct Walk<'w, 'm, 'a> {
     mentions: &'w Mentions<'m, 'a>,
     seen: BTreeSet<&'a str>,
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, '_, 'a> {
                 if BUILT_IN.contains(&name) {
                     continue;
                 }
-                // An alias, or code of another file: nothing is known of it.
+                // An alias, or code of another file, may reach everything.
                 return mentions.everything();
             };
             words(mentions.module.source(body.span)).for_each(|name| self.name(name));
@@ -165,19 +165,19 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 }
 
-/// The place of the function among the operands of a call: the first name that is in no list.
+/// Returns the position of the function among the operands of a call: the first name outside of lists.
 fn callee(instruction: &Instruction<'_>) -> Option<usize> {
     let is_call = effect(instruction) == Effect::Call;
     is_call.then(|| instruction.operands.iter().position(|operand| matches!(operand, Operand::Name(_))))?
 }
 
-/// The words of a text that can be names.
+/// Returns the words of a text that can be names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')))
         .filter(|word| !word.is_empty())
 }
 
-/// The names whose addresses a variable's initialiser has.
+/// Returns the names whose addresses a variable's initialiser contains.
 pub(crate) fn addresses<'a>(variable: &Variable<'a>) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut stack: Vec<&Initial<'a>> = variable.initial.iter().collect();

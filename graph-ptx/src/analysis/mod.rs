@@ -6,12 +6,11 @@
 //! - `cfg` (blocks, dominators, loops, control dependence), `ssa` with `rename` (static single assignment form, whose types are in `code`), `trace`
 //!   (the definitions of a value);
 //! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point; `taint`: the sources that reach a value;
-//! - the questions: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read
-//!   that precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute),
-//!   `floats` and `elements` (the elements that an access moves), `bits` (booleans that are stored), `number` (pointers that
-//!   are numbers),
-//!   `outline` (stores and the values they depend on, for [`coverage`](crate::coverage)), `duration` (grid-dependent
-//!   loops). Their answers are the types of `facts`.
+//! - the results: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read that
+//!   precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute), `floats` and
+//!   `elements` (the elements that an access moves), `bits` (booleans that are stored), `number` (pointers that are numbers),
+//!   `outline` (stores and the values they depend on, for [`coverage`](crate::coverage)), `duration` (values that decide on
+//!   the trip counts of loops). Their types are in `facts`.
 
 pub(crate) mod access;
 pub(crate) mod bits;

@@ -1,4 +1,4 @@
-//! Parameters that are declared buffers, and whose bits are a number.
+//! Parameters that are declared as buffers but used as numbers.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::isa::{self, Arithmetic, Bitwise, Comparison, Opcode, Operation, Selection};
@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 /// The maximum number of values that are followed.
 const MOST_VALUES: usize = 64;
 
-/// Returns the first step that takes the bits of a parameter for a number, and if that is certain: addresses are compared
-/// with one another and subtracted, but not multiplied. Comparisons with null and masks of an address say nothing.
+/// Returns the first step that uses the bits of a parameter as a number, and true if that is certain. Addresses may be
+/// compared with one another and subtracted, but not multiplied. Comparisons with null and masks of an address are
+/// inconclusive.
 pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)> {
     let loads = code.steps.iter().filter(|step| {
         step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ld)
@@ -22,10 +23,10 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
     while let Some((value, exact)) = values.pop() {
         for &user in &code.users[value as usize] {
             let step = &code.steps[user as usize];
-            let next = match taken(step, value) {
-                Taken::Moved => exact,
-                Taken::Displaced => false,
-                Taken::Number(certain) => {
+            let next = match usage(step, value) {
+                Usage::Moved => exact,
+                Usage::Displaced => false,
+                Usage::Number(certain) => {
                     let certain = certain && exact;
                     let better = |&(at, before): &(u32, bool)| (!certain, user) < (!before, at);
                     if found.as_ref().is_none_or(better) {
@@ -33,7 +34,7 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
                     }
                     continue;
                 }
-                Taken::Otherwise => continue,
+                Usage::Otherwise => continue,
             };
             for &defined in step.defines.iter().filter(|&&defined| defined != NONE) {
                 if seen.len() < MOST_VALUES && seen.insert((defined, next)) {
@@ -45,40 +46,40 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
     found
 }
 
-/// The use of a value.
-enum Taken {
-    /// Its bits stay, but for a constant that is added.
+/// The use of a value by a step.
+enum Usage {
+    /// The bits are unchanged, or a constant is added.
     Moved,
     /// Another value is added or subtracted.
     Displaced,
-    /// It is a number, and if that is certain.
+    /// The value is used as a number. True if that is certain.
     Number(bool),
-    /// Anything that says nothing of it.
+    /// The use is inconclusive.
     Otherwise,
 }
 
-fn taken(step: &Step<'_, '_>, value: u32) -> Taken {
-    let Some(instruction) = step.instruction else { return Taken::Moved };
+fn usage(step: &Step<'_, '_>, value: u32) -> Usage {
+    let Some(instruction) = step.instruction else { return Usage::Moved };
     let is = |source: &Source<'_>| matches!(source, Source::Place(Place::Value(found), _) if *found == value);
-    let Some(at) = step.sources.iter().position(is) else { return Taken::Otherwise };
+    let Some(at) = step.sources.iter().position(is) else { return Usage::Otherwise };
     let constant = step.sources.iter().any(|source| matches!(source, Source::Constant(_)));
     match (isa::row(instruction.op()).operation, at) {
         (Operation::Move | Operation::Address | Operation::Selection(Selection::ByPredicate), _) => {
-            Taken::Moved
+            Usage::Moved
         }
-        (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _) if constant => Taken::Moved,
+        (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _) if constant => Usage::Moved,
         (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _)
-        | (Operation::Arithmetic(Arithmetic::Mad), 2) => Taken::Displaced,
+        | (Operation::Arithmetic(Arithmetic::Mad), 2) => Usage::Displaced,
         (Operation::Convert, _) => conversion(instruction),
         (Operation::Arithmetic(Arithmetic::Mul | Arithmetic::Mad | Arithmetic::Div | Arithmetic::Rem), _)
-        | (Operation::Bitwise(Bitwise::Shl), 0) => Taken::Number(true),
+        | (Operation::Bitwise(Bitwise::Shl), 0) => Usage::Number(true),
         (Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber), _) => {
             let null = step.sources.contains(&Source::Constant(0));
             let equal = instruction.has("eq") || instruction.has("ne");
-            if null && equal { Taken::Otherwise } else { Taken::Number(false) }
+            if null && equal { Usage::Otherwise } else { Usage::Number(false) }
         }
         (Operation::Arithmetic(Arithmetic::Min | Arithmetic::Max) | Operation::Bitwise(Bitwise::Shr), _) => {
-            Taken::Number(false)
+            Usage::Number(false)
         }
         (
             Operation::None
@@ -90,14 +91,14 @@ fn taken(step: &Step<'_, '_>, value: u32) -> Taken {
             | Operation::Comparison(_)
             | Operation::Opaque(_),
             _,
-        ) => Taken::Otherwise,
+        ) => Usage::Otherwise,
     }
 }
 
-fn conversion(instruction: &Instruction<'_>) -> Taken {
+fn conversion(instruction: &Instruction<'_>) -> Usage {
     match instruction.types().next() {
-        Some(to) if to.class() == Class::Float => Taken::Number(true),
-        Some(to) if to.size() < 8 => Taken::Number(false),
-        _ => Taken::Moved,
+        Some(to) if to.class() == Class::Float => Usage::Number(true),
+        Some(to) if to.size() < 8 => Usage::Number(false),
+        _ => Usage::Moved,
     }
 }

@@ -7,12 +7,12 @@ use crate::analysis::flow::Flow;
 use crate::isa::{self, ControlFlow};
 use std::collections::BTreeMap;
 
-/// Remembers what it has found of each block.
+/// Caches the results for each block.
 pub(crate) struct Order<'f, 'c, 'm, 'a> {
     pub flow: &'f Flow<'c, 'm, 'a>,
-    /// The blocks that a block of an instance leads to.
+    /// The blocks reachable from a block of an instance.
     pub reached: BTreeMap<At, Vec<bool>>,
-    /// The steps of an instance before which a thread may have waited for others.
+    /// One flag for each step of an instance: true if a thread may have synchronised with others before it.
     pub waited: BTreeMap<u32, Vec<bool>>,
 }
 
@@ -21,7 +21,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         &self.flow.instances[instance as usize].code
     }
 
-    /// The blocks that the step's block leads to.
+    /// Returns the blocks reachable from the step's block.
     fn reached(&mut self, (instance, step): At) -> &[bool] {
         let block = self.code(instance).steps[step as usize].block;
         if !self.reached.contains_key(&(instance, block)) {
@@ -31,11 +31,11 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         &self.reached[&(instance, block)]
     }
 
-    /// Returns true if it is proved that no thread has stored before the load: the load precedes the store on every path to it, or the store
-    /// cannot reach the load, and no other thread that has stored can synchronise with this one.
+    /// Returns true if provably no thread has stored before the load: the load precedes the store on every path to it, or
+    /// the store cannot reach the load, and no other thread that has stored can synchronise with this one.
     pub fn nothing_before(&mut self, load: &[At], store: &[At]) -> bool {
         let Some(apart) = (0..load.len()).find(|&at| store.get(at) != Some(&load[at])) else {
-            // An atomic, against itself.
+            // The load and the store are one atomic.
             return true;
         };
         let Some(&(_, stored)) = store.get(apart) else { return false };
@@ -52,7 +52,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
             return true;
         }
         let comes_to = (same_block && stored < loaded) || self.reached((instance, stored))[at_block];
-        // All of it may run again, in a loop around one of the calls.
+        // A loop around one of the calls may run all of it again.
         let again = load[..apart].iter().any(|&call| {
             let block = self.code(call.0).steps[call.1 as usize].block as usize;
             self.reached(call)[block]
@@ -64,7 +64,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         !(waits && store.iter().any(|&at| self.waits_after(at)))
     }
 
-    /// True if every path of the step's function to its end executes the step.
+    /// Returns true if every path of the step's function to its end executes the step.
     fn is_always_done(&self, (instance, step): At) -> bool {
         let code = self.code(instance);
         let step = &code.steps[step as usize];
@@ -80,7 +80,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         step.guard.is_none() && !leaves_early && ends.all(|end| code.cfg.dominates(step.block, end))
     }
 
-    /// True if the thread may have waited for others before the step.
+    /// Returns true if the thread may have synchronised with others before the step.
     fn may_have_waited(&mut self, (instance, step): At) -> bool {
         if !self.waited.contains_key(&instance) {
             let waited = after_waiting(self.code(instance));
@@ -89,7 +89,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         self.waited[&instance].get(step as usize).copied().unwrap_or(true)
     }
 
-    /// True if an instruction that may wait can follow the step.
+    /// Returns true if an instruction that may synchronise can follow the step.
     fn waits_after(&mut self, (instance, step): At) -> bool {
         let reached = self.reached((instance, step)).to_vec();
         let code = self.code(instance);
@@ -101,7 +101,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     }
 }
 
-/// The steps before which some instruction may have waited for other threads.
+/// Returns one flag for each step: true if some instruction before it may have synchronised with other threads.
 fn after_waiting(code: &Code<'_, '_>) -> Vec<bool> {
     let mut waited = vec![false; code.cfg.blocks.len()];
     let waits = |at: usize| code.steps[at].instruction.is_some_and(effect::synchronises);

@@ -1,33 +1,33 @@
-//! Cuts an [`Outline`] out of a kernel: the stores through some of its pointers, and all integer arithmetic and all
-//! branches that decide whether and where they are done.
+//! Slices an [`Outline`] out of a kernel: the stores through some of its pointers, and the integer arithmetic and branches
+//! that decide on their execution and addresses.
 //!
-//! Loops and branches that none of this depends on are left out: threads are taken to come out of them. A thread that a
-//! `trap` ends fails the launch, so that ways into it count as not taken.
+//! Loops and branches that none of this depends on are left out: threads are assumed to leave them. A `trap` fails the
+//! launch, so edges into it count as not taken.
 
 mod control;
 mod lower;
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source};
-use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::facts::Touched;
 use crate::analysis::flow::Flow;
 use crate::coverage::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
-use control::{Control, Turn};
+use control::{Control, Terminator};
 use lower::Lower;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Kernels of more steps have no outline.
 const MOST_STEPS: usize = 100_000;
 
-/// A pointer parameter to follow, with the accesses through it.
+/// A pointer parameter to outline, with the accesses through it.
 pub(crate) struct Wanted<'t> {
     pub parameter: u32,
     pub touched: &'t [Touched],
-    /// The reason that it may also be written in other ways.
+    /// The reason that it may also be written in another way.
     pub foreign: Option<String>,
 }
 
-/// The outline of a kernel. `scalars` are the parameters that are integers by value.
+/// Returns the outline of a kernel. `scalars` marks the parameters that are integers by value.
 pub(crate) fn outline(
     flow: &Flow<'_, '_, '_>,
     wanted: Vec<Wanted<'_>>,
@@ -39,8 +39,8 @@ pub(crate) fn outline(
     let mut parameters = Vec::new();
     for wanted in wanted {
         let mut foreign = wanted.foreign;
-        for touched in wanted.touched.iter().filter(|touched| touched.how != How::Read) {
-            let plain = touched.instance == 0 && touched.definite && touched.how == How::Write;
+        for touched in wanted.touched.iter().filter(|touched| touched.how != AccessKind::Read) {
+            let plain = touched.instance == 0 && touched.definite && touched.how == AccessKind::Write;
             if plain && is_plain_store(body, touched.step) {
                 stores.insert(touched.step, wanted.parameter);
             } else {
@@ -66,7 +66,7 @@ pub(crate) fn outline(
     let ends = |step: u32| lower::may_end(flow, body, step);
     let control = Control::new(body, &stores.keys().copied().collect(), &ends);
     let needed = Needed::of(body, &control, &stores, flow.pointers, scalars);
-    let many = |&block: &u32| matches!(control.turns[block as usize], Turn::Many);
+    let many = |&block: &u32| matches!(control.terminators[block as usize], Terminator::Many);
     if needed.branches.iter().any(many) {
         return refused("a branch to one of many places decides on it", parameters);
     }
@@ -95,7 +95,7 @@ fn is_plain_store(body: &Body<'_, '_>, step: u32) -> bool {
 /// The steps and branches that stores depend on.
 struct Needed {
     steps: BTreeSet<u32>,
-    /// Blocks whose branch at the end is.
+    /// Blocks whose final branch is needed.
     branches: BTreeSet<u32>,
 }
 
@@ -111,7 +111,7 @@ impl Needed {
         let mut queue: Vec<u32> = stores.keys().copied().collect();
         let mut blocks: Vec<u32> = Vec::new();
         let mut seen = BTreeSet::new();
-        // Where a thread may end decides on every store.
+        // Every store depends on the blocks in which a thread may end.
         blocks.extend(&control.ending);
         loop {
             while let Some(block) = blocks.pop() {
@@ -133,7 +133,7 @@ impl Needed {
             blocks.push(step.block);
             let store = stores.contains_key(&at);
             if step.instruction.is_none() {
-                // Which way it was entered decides.
+                // A phi depends on the edge by which its block was entered.
                 blocks.extend(&body.cfg.blocks[step.block as usize].predecessors);
             } else if !store && lower::is_opaque(body, at, pointers, scalars).is_some() {
                 continue;
@@ -161,7 +161,7 @@ struct Cut<'c, 'm, 'a> {
     control: &'c Control,
     needed: &'c Needed,
     stores: &'c BTreeMap<u32, u32>,
-    /// Numbers of blocks in the outline.
+    /// The numbers of blocks in the outline.
     blocks: HashMap<u32, u32>,
     /// Blocks in the order of their numbers.
     queue: Vec<u32>,
@@ -175,7 +175,7 @@ impl Cut<'_, '_, '_> {
             let cut = self.block(block);
             blocks.push(cut);
         }
-        // Sources of phis are named by blocks of the kernel so far; those that are not in the outline are never the way.
+        // The sources of phis still name blocks of the kernel. Edges from blocks outside of the outline are never taken.
         for block in &mut blocks {
             for phi in &mut block.phis {
                 phi.sources = phi
@@ -235,13 +235,13 @@ impl Cut<'_, '_, '_> {
                 self.lower.step(at, &mut ops);
             }
         }
-        let end = match self.control.turns[block as usize] {
-            Turn::Leave => End::Exit,
-            Turn::To(to) => self.jump(to),
-            Turn::Branch { .. } | Turn::Many if !self.needed.branches.contains(&block) => {
+        let end = match self.control.terminators[block as usize] {
+            Terminator::Leave => End::Exit,
+            Terminator::To(to) => self.jump(to),
+            Terminator::Branch { .. } | Terminator::Many if !self.needed.branches.contains(&block) => {
                 self.jump(self.control.join[block as usize])
             }
-            Turn::Branch { predicate, negated, taken, other } => {
+            Terminator::Branch { predicate, negated, taken, other } => {
                 let join = self.control.join[block as usize];
                 let (taken, other) = if negated { (other, taken) } else { (taken, other) };
                 let on = self.lower.predicate(predicate, last.saturating_sub(1), &mut ops);
@@ -252,8 +252,8 @@ impl Cut<'_, '_, '_> {
                     join: self.number(join),
                 }
             }
-            // Refused before.
-            Turn::Many => End::Exit,
+            // Such kernels were refused before.
+            Terminator::Many => End::Exit,
         };
         Block { phis, ops, end }
     }

@@ -1,12 +1,12 @@
-//! Registers that are defined at several places become one value a definition.
+//! Splits registers with several definitions into one value a definition.
 //!
-//! Phis stand on the iterated dominance frontier of the definitions, for registers that some block reads before it
-//! defines them; renaming walks the dominator tree with an undo log.
+//! Phis are placed on the iterated dominance frontier of the definitions, for registers that some block reads before
+//! defining them (semi-pruned form). Renaming walks the dominator tree with an undo log.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::isa::{self, ControlFlow};
 
-/// Splits the registers of a body whose steps still name registers.
+/// Splits the registers of a body whose steps name registers.
 pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
     let registers = code.values as usize;
     let mut definitions = vec![0u32; registers];
@@ -21,7 +21,7 @@ pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
     }
     let returns = code.function.parameters.len();
     let returned: Vec<u32> = code.arguments[returns..].to_vec();
-    // A return register is read by the caller: it gets a name at each `ret`.
+    // The caller reads a return register, which gets a value at each `ret`.
     for &register in returned.iter().filter(|&&register| register != NONE) {
         definitions[register as usize] = definitions[register as usize].max(2);
     }
@@ -33,7 +33,7 @@ pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
     }
     let split: Vec<bool> = definitions.iter().map(|&count| count > 1).collect();
     let phis = place_phis(code, &split);
-    rename(code, &split, phis, &returned);
+    rename(code, &split, &phis, &returned);
 }
 
 fn read(step: &Step<'_, '_>) -> impl Iterator<Item = u32> {
@@ -44,12 +44,12 @@ fn read(step: &Step<'_, '_>) -> impl Iterator<Item = u32> {
         .filter(|&value| value != NONE)
 }
 
-/// The registers that need a phi at each block.
+/// Returns the registers that need a phi, by block.
 fn place_phis(code: &Code<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
     let blocks = code.cfg.blocks.len();
     let mut defined_in: Vec<Vec<u32>> = vec![Vec::new(); split.len()];
     let mut crosses = vec![false; split.len()];
-    // The block in which a register was last defined, plus one.
+    // The block of the last definition of each register, plus one.
     let mut last = vec![0u32; split.len()];
     for step in &code.steps {
         for register in read(step).filter(|&register| split[register as usize]) {
@@ -89,16 +89,12 @@ fn place_phis(code: &Code<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
     phis
 }
 
-fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned: &[u32]) {
-    let blocks = code.cfg.blocks.len();
-    let mut children = vec![Vec::new(); blocks];
-    for block in 1..blocks {
-        children[code.cfg.dominator[block] as usize].push(block as u32);
-    }
-    let mut by_block: Vec<Vec<Step<'_, '_>>> = (0..blocks).map(|_| Vec::new()).collect();
+/// Returns the steps of each block, after its phis, which have neither definitions nor sources yet.
+fn with_phis<'m, 'a>(code: &mut Code<'m, 'a>, phis: &[Vec<u32>]) -> Vec<Vec<Step<'m, 'a>>> {
+    let mut by_block: Vec<Vec<Step<'_, '_>>> = phis.iter().map(|_| Vec::new()).collect();
     for (block, registers) in phis.iter().enumerate() {
         let predecessors = code.cfg.blocks[block].predecessors.len();
-        // The entry's phi also has the value that it is entered with.
+        // The phi of the entry also has the initial value as a source.
         let sources = predecessors + usize::from(block == 0);
         for _ in registers {
             by_block[block].push(Step {
@@ -115,9 +111,20 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned
     for step in std::mem::take(&mut code.steps) {
         by_block[step.block as usize].push(step);
     }
+    by_block
+}
+
+/// Renames registers to values in a walk over the dominator tree.
+fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: &[u32]) {
+    let blocks = code.cfg.blocks.len();
+    let mut children = vec![Vec::new(); blocks];
+    for block in 1..blocks {
+        children[code.cfg.dominator[block] as usize].push(block as u32);
+    }
+    let mut by_block = with_phis(code, phis);
     let mut renaming = Renaming {
         split,
-        // A split register is undefined until it is defined; an argument is what it is called with.
+        // A split register is undefined at first; an argument has the caller's value.
         current: (0..split.len()).map(|at| if split[at] { NONE } else { at as u32 }).collect(),
         undo: Vec::new(),
         values: code.values,
@@ -225,7 +232,7 @@ impl Renaming<'_> {
         for (keep, &register) in step.keeps.iter_mut().zip(&step.defines) {
             *keep = match register {
                 NONE => NONE,
-                // Defined here alone: nothing was there before.
+                // The register is defined here alone, so it had no value before.
                 register if !self.split[register as usize] => NONE,
                 register => self.current[register as usize],
             };

@@ -1,7 +1,7 @@
 //! A body with its names resolved, each register defined once.
 //!
-//! Registers that are defined at one place keep it; those that are defined at several are split, with a phi where
-//! definitions meet. A guarded definition may leave the old value, so it keeps it as a further source.
+//! Registers with one definition keep their number. Registers with several are split, with a phi where definitions meet. A
+//! guarded definition may leave the old value, which is a further source of it.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
@@ -11,12 +11,12 @@ use crate::isa;
 use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
 use std::collections::HashMap;
 
-/// Functions with more blocks are not analysed: everything in them is unknown.
+/// Functions with more blocks are not analysed: all of their effects are unknown.
 const MOST_BLOCKS: usize = 10_000;
-/// Registers of ranges up to this number are found without hashing.
+/// Registers of ranges up to this number are looked up without hashing.
 const DENSE: u64 = 1 << 20;
 
-/// Builds the static single assignment form of a function. `None` for one without a body, or with too large a body.
+/// Builds the static single assignment form of a function. `None` if it has no body, or one that is too large.
 pub(crate) fn build<'m, 'a>(function: &'m Function<'a>, globals: &Globals<'_, 'a>) -> Option<Code<'m, 'a>> {
     let body = function.body.as_ref()?;
     let names = Names::new(body);
@@ -36,14 +36,14 @@ struct Lower<'m, 'a, 'g> {
     body: &'m Body<'a>,
     names: Names<'m, 'a>,
     globals: &'g Globals<'g, 'a>,
-    /// Ranges of the outermost scope, `%rd<9>`: prefix, count, first of their places in `dense`.
+    /// Ranges of the outermost scope, such as `%rd<9>`: prefix, count, and first index in `dense`.
     ranges: Vec<(&'a str, u64, usize)>,
     dense: Vec<u32>,
     /// True if an inner scope declares a register that begins with `%`.
     inner: bool,
     registers: HashMap<(u32, u64), u32>,
     count: u32,
-    /// By statement.
+    /// Local variables by statement.
     local_of: HashMap<u32, u32>,
     locals: Vec<&'m Variable<'a>>,
     arguments: Vec<u32>,
@@ -158,14 +158,14 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         for operand in rest {
             self.source(scope, operand, &mut step.sources);
         }
-        // A shared value is as good as none here: the renaming turns it into what the register was before.
+        // One value can stand for both here, since the renaming replaces it by the previous value of the register.
         if guard.is_some() || partly || effect::updates_first_operand(instruction) {
             step.keeps.clone_from(&step.defines);
         }
         step
     }
 
-    /// `call (returns), function, (arguments), prototype;`
+    /// Resolves `call (returns), function, (arguments), prototype;`.
     fn call(&mut self, instruction: &'m Instruction<'a>, step: &mut Step<'m, 'a>) {
         let scope = instruction.scope;
         let mut call = Call { target: None, returns: Vec::new() };
@@ -200,7 +200,8 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         step.call = Some(Box::new(call));
     }
 
-    /// Adds what an operand defines. True if that is a component of a vector register, whose others stay.
+    /// Adds the values that an operand defines. Returns true for a component of a vector register, whose other components
+    /// keep their values.
     fn defined(&mut self, scope: u32, operand: &Operand<'a>, step: &mut Step<'m, 'a>) -> bool {
         let mut partly = false;
         let mut one = |lower: &mut Self, name: &'a str| {
@@ -263,7 +264,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         }
     }
 
-    /// Lists nest at most as deeply as the reader allows.
+    /// Flattens the sources of an operand. The parser limits the nesting of lists.
     fn flat(&mut self, scope: u32, operand: &Operand<'a>, into: &mut Vec<Source<'a>>) {
         self.source(scope, operand, into);
     }
@@ -342,7 +343,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         self.globals.functions.get(name).map(|()| Place::Function)
     }
 
-    /// A register of a range of the outermost scope.
+    /// Returns a register of a range in the outermost scope.
     fn ranged(&mut self, name: &str) -> Option<u32> {
         let bytes = name.as_bytes();
         let mut start = bytes.len();

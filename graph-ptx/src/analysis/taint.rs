@@ -1,41 +1,41 @@
-//! Labels of values: a forward data-flow analysis on static single assignment form.
+//! Taint analysis: a forward data-flow analysis of labels on static single assignment form.
 //!
-//! A label stands for a source, such as a parameter. It is carried from what a step reads (operands, addresses, guards, the
-//! values that a guarded definition keeps) to what it defines; through the body's own parameter variables, by which calls
-//! pass values; through memory that the analysis follows, as one cell; through the carry flag; and, where the rules ask for
-//! it, from the condition of a branch to the steps that run on one side of it only.
+//! A label stands for a source, such as a parameter. It propagates from the operands of a step (sources, addresses, guards,
+//! old values kept by a guarded definition) to the values that the step defines; through the body's own parameter
+//! variables, which pass values of calls; through followed memory, as one cell; through the carry flag; and, if the rules
+//! ask for it, from the condition of a branch to its control-dependent steps.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::isa::{self, ControlFlow, Hidden};
 use crate::syntax::{Instruction, Space};
 
-/// A set of labels, as bits.
+/// A set of labels, as a bit mask.
 pub(crate) type Labels = u64;
 
 /// The labels of a step's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transfer {
-    /// Those of all that it reads.
+    /// The labels of all operands.
     Reads,
-    /// These, and those of the values that a guarded definition keeps.
+    /// These labels, and those of the old values that a guarded definition keeps.
     Only(Labels),
-    /// Those of all that it reads, and these.
+    /// The labels of all operands, and these.
     ReadsAnd(Labels),
 }
 
-/// The sources of labels, and the instructions that carry them.
+/// The sources of labels, and their propagation through instructions.
 pub(crate) trait Rules {
     /// Returns the labels of a step's results.
     fn transfer(&self, step: &Step<'_, '_>) -> Transfer;
 
-    /// Returns the labels of a parameter of the function, by its index. The returns come behind the parameters.
+    /// Returns the labels of a parameter of the function, by its index. The returns are numbered after the parameters.
     fn parameter(&self, parameter: u32) -> Labels;
 
-    /// Returns true if the load or store is of memory that is followed.
+    /// Returns true for a load or store of followed memory.
     fn is_followed(&self, instruction: &Instruction<'_>) -> bool;
 
-    /// Returns true if a condition carries its labels to the steps that it controls.
+    /// Returns true if labels propagate from conditions to control-dependent steps.
     fn through_branches(&self) -> bool;
 }
 
@@ -43,23 +43,23 @@ pub(crate) trait Rules {
 pub(crate) struct Taint<'c, 'm, 'a, R> {
     code: &'c Code<'m, 'a>,
     rules: R,
-    /// By cell: values, then variables of the body, then followed memory, then the carry flag.
+    /// The labels of each cell: values, then variables of the body, then followed memory, then the carry flag.
     cells: Vec<Labels>,
-    /// The steps of the part that read each cell: `readers[first[cell]..first[cell + 1]]`.
+    /// The readers of each cell among the analysed steps: `readers[first[cell]..first[cell + 1]]`.
     first: Vec<u32>,
     readers: Vec<u32>,
-    /// By block: its steps, where it is in the part.
+    /// By block: its range of steps, if it is analysed.
     ranges: Vec<Option<(u32, u32)>>,
     /// By block: the labels of the conditions that control it.
     control: Vec<Labels>,
-    /// By block: the blocks of the part that it dominates immediately. Empty where branches carry no labels.
+    /// By block: the analysed blocks that it dominates immediately. Empty if branches propagate no labels.
     dominated: Vec<Vec<u32>>,
     queue: Vec<u32>,
     queued: Vec<bool>,
 }
 
 impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
-    /// Prepares the analysis of the steps of some blocks. No step has been looked at: see [`Taint::settle`].
+    /// Prepares the analysis of the steps of some blocks. [`Taint::settle`] computes the fixed point.
     pub fn new(code: &'c Code<'m, 'a>, blocks: impl Iterator<Item = u32>, rules: R) -> Self {
         let all = code.ranges();
         let mut ranges = vec![None; all.len()];
@@ -126,7 +126,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         self.cells.len() as u32 - 1
     }
 
-    /// Calls `found` with the cells that a step reads.
+    /// Calls `found` with each cell that a step reads.
     fn each_read(&self, step: &Step<'_, '_>, mut found: impl FnMut(u32)) {
         for source in &step.sources {
             if let Some(value) = source.value() {
@@ -147,7 +147,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         }
     }
 
-    /// Calls `found` with the cells that a step defines.
+    /// Calls `found` with each cell that a step defines.
     fn each_write(&self, step: &Step<'_, '_>, mut found: impl FnMut(u32)) {
         step.defines.iter().copied().filter(|&value| value != NONE).for_each(&mut found);
         for place in step.call.iter().flat_map(|call| &call.returns) {
@@ -180,7 +180,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         }
     }
 
-    /// Returns the labels of all that a step reads.
+    /// Returns the labels of a step's operands.
     pub fn reads(&self, step: &Step<'_, '_>) -> Labels {
         let mut labels = 0;
         self.each_read(step, |cell| labels |= self.cells[cell as usize]);
@@ -199,20 +199,20 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         self.cells[value as usize]
     }
 
-    /// Gives labels to all that a step defines.
+    /// Adds labels to all values that a step defines.
     pub fn label(&mut self, step: &Step<'_, '_>, labels: Labels) {
         let mut cells = Vec::new();
         self.each_write(step, |cell| cells.push(cell));
         cells.into_iter().for_each(|cell| self.add(cell, labels));
     }
 
-    /// Gives labels to a value.
+    /// Adds labels to a value.
     #[cfg(feature = "rewrite")]
     pub fn label_value(&mut self, value: u32, labels: Labels) {
         self.add(value, labels);
     }
 
-    /// Gives labels to the contents of all memory that is followed.
+    /// Adds labels to all followed memory.
     #[cfg(feature = "rewrite")]
     pub fn label_memory(&mut self, labels: Labels) {
         self.add(self.memory(), labels);
@@ -234,11 +234,11 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         }
     }
 
-    /// Carries labels until nothing changes.
+    /// Propagates labels to a fixed point.
     ///
     /// # Complexity
     ///
-    /// Each step is looked at once for each label of each cell that it reads.
+    /// Each step is evaluated once for each label of each cell that it reads.
     pub fn settle(&mut self) {
         let steps: Vec<u32> = self.steps().collect();
         steps.into_iter().rev().for_each(|step| self.enqueue(step));
@@ -246,7 +246,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
             self.queued[at as usize] = false;
             let step = &self.code.steps[at as usize];
             let reads = self.reads(step);
-            if self.rules.through_branches() && reads != 0 && turns(step) {
+            if self.rules.through_branches() && reads != 0 && diverges(step) {
                 self.decided(step.block, reads);
             }
             let results = match self.rules.transfer(step) {
@@ -257,7 +257,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
                 }
                 Transfer::ReadsAnd(labels) => reads | labels,
             };
-            // Values that meet in a phi were defined where the ways part.
+            // The operands of a phi were defined before the paths diverged.
             let control = if step.instruction.is_some() { self.control[step.block as usize] } else { 0 };
             if results | control != 0 {
                 self.label(step, results | control);
@@ -265,7 +265,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         }
     }
 
-    /// Labels the blocks that run for one outcome of a block's branch only.
+    /// Labels the blocks that depend on a block's branch.
     fn decided(&mut self, block: u32, labels: Labels) {
         let blocks = &self.code.cfg.blocks;
         let successors = blocks[block as usize].successors.iter().copied();
@@ -284,8 +284,8 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
     }
 }
 
-/// Returns true for a step at which control parts, or leaves the function.
-pub(crate) fn turns(step: &Step<'_, '_>) -> bool {
+/// Returns true for a step at which control diverges, or leaves the function.
+pub(crate) fn diverges(step: &Step<'_, '_>) -> bool {
     step.instruction.is_some_and(|instruction| match isa::row(instruction.op()).flow {
         ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return | ControlFlow::Exit => true,
         ControlFlow::Next | ControlFlow::Trap => false,

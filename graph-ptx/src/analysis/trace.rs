@@ -1,4 +1,4 @@
-//! Following a value back through the steps that define it.
+//! Backward traversal of the steps that define a value.
 
 use crate::analysis::code::{Code, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
@@ -27,7 +27,7 @@ pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
     value
 }
 
-/// Returns true for operations whose result may be their integer operand.
+/// Returns true for operations whose result may equal their integer operand.
 fn keeps_integers(operation: Operation) -> bool {
     match operation {
         Operation::Move | Operation::Convert => true,
@@ -49,7 +49,7 @@ pub(crate) fn definition<'s, 'm, 'a>(code: &'s Code<'m, 'a>, value: u32) -> Opti
     code.steps.get(at as usize)
 }
 
-/// The special registers that a value is computed from, not through memory. `None` where that is not found out.
+/// Returns the special registers that a value is computed from, without going through memory. `None` if they are unknown.
 pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeSet<&'a str>> {
     let mut found = BTreeSet::new();
     let (mut stack, mut seen) = (vec![value], BTreeSet::new());
@@ -72,7 +72,7 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
             match source {
                 Source::Special(name) => match register(name).map_or(Threads::Other, |found| found.threads())
                 {
-                    // Sizes are the same for every thread.
+                    // Block and grid sizes are equal for all threads.
                     Threads::BlockSize | Threads::GridSize => {}
                     Threads::ThreadIndex | Threads::BlockIndex | Threads::Lane | Threads::Other => {
                         found.insert(*name);
@@ -86,7 +86,7 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
     Some(found)
 }
 
-/// The parameter that a value is loaded from, whole.
+/// Returns the parameter that a step loads whole.
 pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     let instruction = step.instruction?;
     let [Source::Memory(Place::Parameter(parameter), 0)] = &step.sources[..] else { return None };

@@ -4,13 +4,13 @@ use crate::analysis::value::Value;
 use crate::isa::{self, Arithmetic, Bitwise, Operation};
 use crate::syntax::{Class, Instruction};
 
-/// A mask below this keeps no bits that an address could be made of; its complement keeps all that could.
+/// A mask below this drops all bits of an address; its complement keeps them.
 const LOW_BITS: u64 = 1 << 16;
 
 /// The result of a transfer function.
 pub(crate) struct Computed {
     pub value: Value,
-    /// Bits of an address went into something that counts as none.
+    /// True if bits of an address went into a result that counts as no address.
     pub leaks: bool,
 }
 
@@ -18,13 +18,13 @@ fn seen(value: Value) -> Computed {
     Computed { value, leaks: false }
 }
 
-/// Applies an instruction from registers to registers.
+/// Evaluates an instruction from registers to registers.
 pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Computed {
     let ty = instruction.types().next_back();
     let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
     let derived = || Value::derived(sources);
     seen(match (isa::row(instruction.op()).operation, sources) {
-        // A comparison keeps no bits of an address.
+        // The result of a comparison holds no bits of an address.
         (Operation::Comparison(_), _) => Value::Plain,
         (Operation::Move | Operation::Address, [value]) if wide && instruction.operands.len() == 2 => {
             if unpacks(instruction) {
@@ -71,7 +71,7 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             value.join(b);
             value
         }
-        // Narrow forms, other numbers of operands, and operations that keep bits in ways that are not followed.
+        // Narrow forms, other numbers of operands, and operations that combine bits in unmodelled ways.
         (
             Operation::None
             | Operation::Move
@@ -95,7 +95,7 @@ fn unpacks(instruction: &Instruction<'_>) -> bool {
 fn product(a: &Value, b: &Value) -> Value {
     match (a, b.as_constant(), b, a.as_constant()) {
         (value, Some(factor), _, _) | (_, _, value, Some(factor)) => value.times(factor),
-        // Not even its offset is known; bits that were loose are none now.
+        // The offset becomes unknown, and loose bits are no longer loose.
         _ => Value::derived([a, b]),
     }
 }

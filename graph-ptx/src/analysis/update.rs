@@ -1,23 +1,23 @@
-//! Commutativity of updates: the join over all accesses through a pointer.
+//! Commutativity of updates, joined over all accesses through a pointer.
 
 use crate::analysis::code::{Code, NONE, Step};
-use crate::analysis::effect::How;
+use crate::analysis::effect::AccessKind;
 use crate::isa::{self, Addresses};
 use crate::syntax::{Instruction, Type};
 
-/// The accesses of launches through a pointer, as far as their order matters.
+/// The accesses of launches through a pointer, by the effect of their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Update {
-    /// Something whose result depends on the order, or that is not known.
+    /// Accesses whose result depends on the order, or is unknown.
     #[default]
     Ordered,
-    /// Nothing.
+    /// No accesses.
     Nothing,
-    /// It is only read.
+    /// Only reads.
     Reads,
-    /// Reductions whose results nobody uses, all of this operation and type (`add.u32`), at the scope of the device or
-    /// wider. They commute with reductions of the same operation and type: an atomic access is aligned to its size, so
-    /// accesses of one size lie on one grid of addresses.
+    /// Reductions with unused results, all of this operation and type (`add.u32`), at device scope or wider. They commute
+    /// with reductions of the same operation and type: an atomic access is aligned to its size, so accesses of one size
+    /// never overlap partially.
     Reduction(String),
 }
 
@@ -32,12 +32,12 @@ impl Update {
         }
     }
 
-    /// An access by a step of a body.
-    pub(crate) fn of(code: &Code<'_, '_>, step: &Step<'_, '_>, how: How) -> Update {
+    /// Returns the update of an access by a step of a body.
+    pub(crate) fn of(code: &Code<'_, '_>, step: &Step<'_, '_>, how: AccessKind) -> Update {
         match (how, step.instruction) {
-            (How::Nothing, _) => Update::Nothing,
-            (How::Read, _) => Update::Reads,
-            (How::Atomic, Some(instruction)) if result_is_unused(code, step) => {
+            (AccessKind::Nothing, _) => Update::Nothing,
+            (AccessKind::Read, _) => Update::Reads,
+            (AccessKind::Atomic, Some(instruction)) if result_is_unused(code, step) => {
                 reduction(instruction).map_or(Update::Ordered, Update::Reduction)
             }
             _ => Update::Ordered,
@@ -45,7 +45,7 @@ impl Update {
     }
 }
 
-/// True if nothing reads what a step defines.
+/// Returns true if nothing reads the values that a step defines.
 pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool {
     step.defines.iter().all(|&value| {
         value == NONE
@@ -54,7 +54,7 @@ pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool
     })
 }
 
-/// The operation and the type of a `red` or `atom` that commutes with its like.
+/// Returns the operation and the type of a `red` or `atom` that commutes with itself.
 fn reduction(instruction: &Instruction<'_>) -> Option<String> {
     if isa::row(instruction.op()).addresses != Addresses::Update {
         return None;

@@ -1,16 +1,16 @@
-//! Where a value may come from: the lattice of the pointer analysis.
+//! The lattice of the points-to analysis: the possible origins of a value.
 //!
-//! A value is one of a few sums, each of origins with coefficients, or it is mixed: made of some origins in a way
-//! that is not followed. An origin is something that has an address, or a parameter that is one. What is neither is
-//! loose: bits that could be an address only by themselves, since beside an origin they are an index.
+//! A value is a small set of sums of origins with coefficients, or it is mixed: computed from some origins in a way that is
+//! not followed. An origin is something that has an address, or a parameter that is one. All other bits are loose: they can
+//! be an address only without an origin, since beside one they are an index.
 
 /// An address that the analysis knows, by number.
 pub(crate) type Origin = u32;
 
-/// A value that was read from memory nobody follows; the parameters that are no pointers have the lower bits.
+/// The loose bit of values from unmodelled memory. The lower bits are those of parameters that are no pointers.
 pub(crate) const MEMORY: u64 = 1 << 63;
 
-/// A value has this many sums at most, and a sum this many origins; more is mixed.
+/// The maximum numbers of sums of a value and of origins of a sum; beyond them a value is mixed.
 const MOST_SUMS: usize = 6;
 const MOST_TERMS: usize = 3;
 
@@ -19,21 +19,21 @@ const MOST_TERMS: usize = 3;
 pub(crate) struct Sum {
     terms: [(Origin, i64); MOST_TERMS],
     count: u8,
-    /// Empty where there are origins.
+    /// Loose bits. Empty if there are origins.
     pub loose: u64,
-    /// The constant, where it is the same each time.
+    /// The constant, if it is the same in every execution.
     pub offset: Option<i64>,
 }
 
 impl Sum {
     const PLAIN: Sum = Sum { terms: [(0, 0); MOST_TERMS], count: 0, loose: 0, offset: None };
 
-    /// Sorted by origin, no coefficient 0.
+    /// Returns the terms, sorted by origin, without zero coefficients.
     pub fn terms(&self) -> &[(Origin, i64)] {
         &self.terms[..self.count as usize]
     }
 
-    /// The origin, if the sum is one origin and an offset.
+    /// Returns the origin of a sum that is one origin plus an offset.
     pub fn direct(&self) -> Option<Origin> {
         match self.terms() {
             [(origin, 1)] => Some(*origin),
@@ -41,12 +41,12 @@ impl Sum {
         }
     }
 
-    /// True if it can be an address at all.
+    /// Returns true if the sum can be an address.
     pub fn traced(&self) -> bool {
         self.count > 0 || self.loose != 0
     }
 
-    /// `self + factor * other`; `None` where it has too many terms.
+    /// Returns `self + factor * other`; `None` if it has too many terms.
     fn plus(&self, other: &Sum, factor: i64) -> Option<Sum> {
         let mut sum = Sum::PLAIN;
         let (mut a, mut b) = (self.terms(), other.terms());
@@ -89,14 +89,14 @@ impl Sum {
 /// The abstract value of a register or of a cell of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Value {
-    /// Nothing yet.
+    /// No value yet.
     #[default]
     Bottom,
-    /// A number that no address goes into.
+    /// A number without origins.
     Plain,
-    /// One of these, each with other terms.
+    /// One of several sums with different terms.
     Sums(Vec<Sum>),
-    /// Made of these origins somehow. Sorted.
+    /// A value computed from these origins in an unknown way. Sorted.
     Mixed(Vec<Origin>),
 }
 
@@ -105,7 +105,7 @@ impl Value {
         Value::Sums(vec![Sum { offset: Some(value), ..Sum::PLAIN }])
     }
 
-    /// The address of an origin, plus a constant.
+    /// Returns the address of an origin, plus a constant.
     pub fn address(origin: Origin, offset: i64) -> Value {
         let mut sum = Sum { count: 1, offset: Some(offset), ..Sum::PLAIN };
         sum.terms[0] = (origin, 1);
@@ -122,7 +122,7 @@ impl Value {
         if origins.is_empty() { Value::Plain } else { Value::Mixed(origins) }
     }
 
-    /// The only constant that it can be.
+    /// Returns the constant, if it is the only possible value.
     pub fn as_constant(&self) -> Option<i64> {
         match self {
             Value::Sums(sums) if sums.len() == 1 && !sums[0].traced() => sums[0].offset,
@@ -130,7 +130,7 @@ impl Value {
         }
     }
 
-    /// The sums that can be an address. `None` for a mixed value.
+    /// Returns the sums that can be an address. `None` for a mixed value.
     pub fn addresses(&self) -> Option<impl Iterator<Item = &Sum>> {
         let sums: &[Sum] = match self {
             Value::Sums(sums) => sums,
@@ -140,7 +140,7 @@ impl Value {
         Some(sums.iter().filter(|sum| sum.traced()))
     }
 
-    /// True if it may be a number that no address is known to go into, other than a constant such as null.
+    /// Returns true if the value may be a number without known origins, other than a constant such as null.
     pub fn may_be_anything(&self) -> bool {
         match self {
             Value::Bottom => false,
@@ -149,7 +149,7 @@ impl Value {
         }
     }
 
-    /// Every origin in it.
+    /// Returns every origin in the value.
     pub fn origins(&self) -> Vec<Origin> {
         match self {
             Value::Bottom | Value::Plain => Vec::new(),
@@ -164,7 +164,7 @@ impl Value {
         }
     }
 
-    /// The number of origins or sums that it is made of.
+    /// Returns the number of origins or sums that it is made of.
     pub fn len(&self) -> usize {
         match self {
             Value::Bottom | Value::Plain => 0,
@@ -189,7 +189,7 @@ impl Value {
         }
     }
 
-    /// Adds what `other` may be. Whether that is more than it was.
+    /// Joins `other` into the value. Returns true if the value changed.
     pub fn join(&mut self, other: &Value) -> bool {
         match (&mut *self, other) {
             (_, Value::Bottom) | (Value::Plain, Value::Plain) => false,
@@ -227,7 +227,7 @@ impl Value {
         }
     }
 
-    /// `self + factor * other` of 64 bits.
+    /// Returns `self + factor * other` in 64 bits.
     pub fn plus(&self, other: &Value, factor: i64) -> Value {
         match (self, other) {
             (Value::Bottom, _) | (_, Value::Bottom) => return Value::Bottom,
@@ -247,7 +247,7 @@ impl Value {
         of(sums)
     }
 
-    /// `self * factor` of 64 bits.
+    /// Returns `self * factor` in 64 bits.
     pub fn times(&self, factor: i64) -> Value {
         match self {
             Value::Sums(_) if factor == 1 => self.clone(),
@@ -256,12 +256,12 @@ impl Value {
         }
     }
 
-    /// The same with an offset that is not known.
+    /// Returns the value with an unknown offset.
     pub fn moved(&self) -> Value {
         self.plus(&Value::Plain, 1)
     }
 
-    /// Made of these values somehow.
+    /// Returns the value computed from others in an unknown way.
     pub fn derived<'v>(values: impl IntoIterator<Item = &'v Value>) -> Value {
         let mut origins = Vec::new();
         for value in values {
@@ -271,7 +271,7 @@ impl Value {
     }
 }
 
-/// Adds a sum to sums of different terms. Whether they say more then.
+/// Adds a sum to sums with different terms. Returns true if they changed.
 fn add(sums: &mut Vec<Sum>, sum: &Sum) -> bool {
     let Some(mine) = sums.iter_mut().find(|mine| mine.terms() == sum.terms()) else {
         sums.push(*sum);
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn joins_end() {
-        // Ever other coefficients: the value becomes mixed, and stays.
+        // With ever new coefficients the value becomes mixed, and stays so.
         let mut value = Value::Bottom;
         let mut next = Value::address(1, 0);
         let mut changes = 0;

@@ -11,7 +11,7 @@ use crate::analysis::cfg::loops::loops;
 use crate::analysis::code::{Code, Globals, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
-use crate::analysis::taint::{Labels, Rules, Taint, Transfer, turns};
+use crate::analysis::taint::{Labels, Rules, Taint, Transfer, diverges};
 use crate::isa::{self, ControlFlow, Hidden, Synchronises, Yields};
 use crate::syntax::{Function, Instruction, Space, Statement};
 use std::collections::{BTreeSet, HashSet};
@@ -225,7 +225,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
 
     /// Returns true if a labelled condition decides at the end of a block whether the loop is left.
     fn leaves_by(&self, block: u32, taint: &Taint<'_, '_, '_, OfThread>) -> bool {
-        let Some(last) = self.block(block).last().filter(|last| turns(last)) else { return false };
+        let Some(last) = self.block(block).last().filter(|last| diverges(last)) else { return false };
         let ends = last.instruction.is_some_and(|last| match isa::row(last.op()).flow {
             ControlFlow::Return | ControlFlow::Exit => true,
             ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap => false,

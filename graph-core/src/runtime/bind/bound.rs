@@ -112,7 +112,7 @@ macro_rules! bindings {
     })*) => {$(
         $(#[$doc])*
         pub trait $trait<'a, T> {
-            /// Binds it.
+            /// Binds the value.
             fn $method(self) -> $target<'a, T>;
         }
         $(impl<$($generics)*> $trait<'a, T> for $source {
@@ -197,7 +197,7 @@ bindings! {
     note = "such an argument takes the output of another graph: a `&Output<{T}>`, or the description that the exec of that graph gives"
 )]
 pub trait BindTaken<T> {
-    /// Binds it.
+    /// Binds the value.
     fn bind_taken(self) -> Taken<T>;
 }
 

@@ -57,7 +57,7 @@ impl<T> Buffer<T> {
         if driver.is_capturing(Stream::of(&owner))? {
             return Err(Error::OwnerCapturing);
         }
-        let address = known(driver, &mut slice, &owner)?;
+        let address = wait_for_recorded(driver, &mut slice, &owner)?;
         let ledger = Ledger::of(driver, &ctx);
         let made = Arc::new(OwnedEvent::new(driver, &ctx)?);
         driver.record(made.raw(), Stream::of(&owner))?;
@@ -115,7 +115,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
     /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
     pub fn zeros(stream: &Arc<CudaStream>, len: usize) -> Result<Buffer<T>> {
         refuse_capture(stream)?;
-        Buffer::new(told("cuMemAllocAsync", stream.alloc_zeros(len))?)
+        Buffer::new(cudarc_result("cuMemAllocAsync", stream.alloc_zeros(len))?)
     }
 }
 
@@ -127,11 +127,11 @@ impl<T: DeviceRepr> Buffer<T> {
     /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
     pub fn from_host(stream: &Arc<CudaStream>, elements: &[T]) -> Result<Buffer<T>> {
         refuse_capture(stream)?;
-        Buffer::new(told("cuMemcpyHtoDAsync_v2", stream.clone_htod(elements))?)
+        Buffer::new(cudarc_result("cuMemcpyHtoDAsync_v2", stream.clone_htod(elements))?)
     }
 }
 
-/// Refuses a stream that is capturing: the memory could be freed before the captured work runs.
+/// Refuses a stream that is capturing, since the memory could be freed before the captured work runs.
 pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, stream.context())?;
@@ -139,12 +139,16 @@ pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
 }
 
 /// Converts the result of a cudarc call.
-pub(crate) fn told<V>(call: &'static str, result: std::result::Result<V, DriverError>) -> Result<V> {
+pub(crate) fn cudarc_result<V>(call: &'static str, result: std::result::Result<V, DriverError>) -> Result<V> {
     result.map_err(|error| Error::from(Failure::of(call, error)))
 }
 
 /// Makes the owning stream of a buffer wait for all uses that cudarc has recorded, and returns its address.
-fn known<T>(driver: &'static Driver, slice: &mut CudaSlice<T>, owner: &CudaStream) -> Result<u64> {
+fn wait_for_recorded<T>(
+    driver: &'static Driver,
+    slice: &mut CudaSlice<T>,
+    owner: &CudaStream,
+) -> Result<u64> {
     let quiet = Quiet::of(driver, owner.context())?;
     let stream = quiet.stream(Stream::of(owner));
     Ok(quiet.watch("cuStreamWaitEvent", || {

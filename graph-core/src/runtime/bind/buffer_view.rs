@@ -8,7 +8,7 @@ use crate::runtime::context;
 use crate::runtime::cuda::{self, Stream};
 use crate::runtime::error::{Error, Result};
 
-use super::buffer::{Buffer, refuse_capture, told};
+use super::buffer::{Buffer, cudarc_result, refuse_capture};
 use super::ledger::{Lent, Tracked};
 use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
 
@@ -50,7 +50,7 @@ impl<T> Buffer<T> {
         context::enter(driver, self.context())?;
         tracked.lend(lent)?;
         let lending = Lending { tracked, stream, write };
-        // A failure is returned before the view is used.
+        // A failure is returned before the view can be used.
         drop(tracked.try_reach(stream, write)?);
         Ok(lending)
     }
@@ -92,7 +92,7 @@ impl<T: DeviceRepr> Buffer<T> {
         let _lent = self.lend(stream, false, Lent::Briefly)?;
         let driver = cuda::driver()?;
         let view = self.view(Source::Buffer(self.tracked()));
-        let elements = told("cuMemcpyDtoHAsync_v2", driver.relaxed(|| stream.clone_dtoh(&view)))?;
+        let elements = cudarc_result("cuMemcpyDtoHAsync_v2", driver.relaxed(|| stream.clone_dtoh(&view)))?;
         driver.synchronize(Stream::of(stream))?;
         Ok(elements)
     }
@@ -110,6 +110,6 @@ impl<T: DeviceRepr> Buffer<T> {
         let _lent = self.lend(stream, true, Lent::Briefly)?;
         let mut view = self.view_mut(Source::Buffer(self.tracked()));
         let copied = cuda::driver()?.relaxed(|| stream.memcpy_htod(elements, &mut view));
-        told("cuMemcpyHtoDAsync_v2", copied)
+        cudarc_result("cuMemcpyHtoDAsync_v2", copied)
     }
 }

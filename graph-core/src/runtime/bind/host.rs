@@ -1,4 +1,4 @@
-//! Host values: arguments that library calls are given, and that no node uses.
+//! Host values: arguments of library calls that no node uses.
 
 use std::cell::{RefCell, RefMut};
 use std::fmt;
@@ -41,7 +41,7 @@ impl<T: ?Sized> fmt::Debug for Host<'_, T> {
     label = "`{Self}` is neither `&{T}` nor `Arc<{T}>`"
 )]
 pub trait BindHost<'a, T: ?Sized> {
-    /// Binds it.
+    /// Binds the value.
     #[doc(hidden)]
     fn bind_host(self) -> Host<'a, T>;
 }
@@ -64,16 +64,16 @@ impl<'a, T: ?Sized> BindHost<'a, T> for Host<'a, T> {
     }
 }
 
-/// A bound resource, `&mut T` in a graph function: one library call after the other is given it.
+/// A bound resource, `&mut T` in a graph function: passed to one library call after the other.
 pub struct Resource<'a, T: ?Sized>(RefCell<&'a mut T>);
 
 impl<'a, T: ?Sized> Resource<'a, T> {
-    /// Gives the reference back.
+    /// Returns the reference.
     pub fn into_inner(self) -> &'a mut T {
         self.0.into_inner()
     }
 
-    /// Returns it as calls are given it.
+    /// Lends the resource for a call.
     #[doc(hidden)]
     pub fn lend(&self) -> Lent<'_, T> {
         Lent(&self.0)
@@ -92,7 +92,7 @@ impl<T: ?Sized> fmt::Debug for Resource<'_, T> {
     label = "`{Self}` is not `&mut {T}`"
 )]
 pub trait BindResource<'a, T: ?Sized> {
-    /// Binds it.
+    /// Binds the value.
     #[doc(hidden)]
     fn bind_resource(self) -> Resource<'a, T>;
 }
@@ -109,7 +109,7 @@ impl<'a, T: ?Sized> BindResource<'a, T> for Resource<'a, T> {
     }
 }
 
-/// A resource as calls pass it on. The lifetime of the reference behind it is not part of its type.
+/// A resource as calls pass it on. Its type does not contain the lifetime of the reference behind it.
 pub struct Lent<'v, T: ?Sized>(&'v dyn Lend<T>);
 
 impl<'v, T: ?Sized> Lent<'v, T> {
@@ -133,9 +133,9 @@ impl<T: ?Sized> fmt::Debug for Lent<'_, T> {
     }
 }
 
-/// A place that lends a value.
+/// A value that can be lent.
 trait Lend<T: ?Sized> {
-    /// Lends it; `None` while it is lent already.
+    /// Lends the value; `None` while it is lent already.
     fn lend(&self) -> Option<RefMut<'_, T>>;
 }
 

@@ -73,7 +73,7 @@ impl Clock {
 /// The kind of a loan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lent {
-    /// For a copy by the runtime: others wait for its end.
+    /// For a copy by the runtime: other uses wait for its end.
     Briefly,
     /// To the user's code: other uses fail.
     Openly,
@@ -228,7 +228,7 @@ impl Waits {
         }
     }
 
-    /// Makes a stream wait for them.
+    /// Makes a stream wait for all of these uses.
     pub fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         self.0.iter().try_for_each(|wait| match wait.last.held {
             true => waits::behind(driver, stream, wait.done.raw()),

@@ -22,7 +22,7 @@ fn source<'v>(lender: &Lender<'v>, buffer: u32) -> (Source<'v>, u64) {
 
 /// A bound argument, or an array of them, that an exec lends.
 pub trait Lend<'v> {
-    /// The views.
+    /// The type of the views.
     type View;
 
     /// Returns a view; `first` is the number of its first buffer in the program.
@@ -83,7 +83,7 @@ pinned! {
     &'v mut ExclusivePinned<'_, T>: PinnedViewMut<'v, T>, view_mut;
 }
 
-/// Returns the number of the first buffer of the next of several bound arguments.
+/// Returns the number of a bound argument's first buffer, and advances `at` to the next argument.
 fn next<B: Bound>(at: &mut u32, bound: &B) -> u32 {
     let first = *at;
     *at += bound.count();

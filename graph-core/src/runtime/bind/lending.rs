@@ -46,7 +46,7 @@ impl Operand {
         self.order_events(driver, stream)
     }
 
-    /// Orders a stream after what the buffer's own events record.
+    /// Orders a stream after the uses that the buffer's own events record.
     fn order_events(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let mut events = [self.read, self.write].into_iter().filter(|&event| event != Event::NONE);
         driver.relaxed(|| events.try_for_each(|event| waits::order_used(driver, stream, event)))
@@ -134,7 +134,7 @@ impl LentOperand<'_> {
         if operand.records_itself() { used.note_by(write, cudarc) } else { Ok(used.note(write)) }
     }
 
-    /// Orders a stream after everything that conflicts with a use that comes next in it.
+    /// Orders a stream after all uses that conflict with its next use.
     pub fn order(&self, stream: Stream, key: Option<&StreamKey>, write: bool) -> Outcome<()> {
         let Lender { driver, ctx, owners, done, failure, .. } = self.lender;
         let operand = self.operand;
@@ -147,7 +147,8 @@ impl LentOperand<'_> {
         {
             waits::behind(driver, stream, done)?;
         }
-        // The owning stream is after the uses from before the buffer was bound, and behind other graphs that bound a view.
+        // The owning stream is ordered after uses from before the buffer was bound, and after other graphs that bound a
+        // view.
         if let Some(owner) = operand.owner.and_then(|owner| owners.list.get(owner))
             && owner.raw != stream
         {

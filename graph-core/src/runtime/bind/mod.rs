@@ -1,7 +1,7 @@
-//! The buffers that arguments are bound to, the operands that they become, and the outputs that graphs make.
+//! The buffers that arguments are bound to, their operands, and the outputs of graphs.
 //!
 //! - `bound`: the forms in which a buffer is bound; `operand`: a bound buffer as the graph sees it, and the order with its
-//!   other users; `visitor`: from the one to the other; `operands`: those of one graph;
+//!   other users; `visitor`: makes operands of bound buffers; `operands`: those of one graph;
 //! - `view`: views whose uses are ordered; `lend`: those that an exec hands out; `lending`: their order with its launches;
 //!   `uses`: the events that record uses;
 //! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its

@@ -1,4 +1,4 @@
-//! Operands: the memory that arguments stand for, and the order of the graph with all other uses of it.
+//! Operands: the memory of arguments, and the order of the graph with all other uses of it.
 //!
 //! Each device buffer has an owning stream, in which it was allocated and is freed. The order is established through it:
 //! - when a buffer is bound, its owning stream waits for the uses that cudarc has recorded, and the first launch waits for the
@@ -6,7 +6,7 @@
 //! - after each launch the owning streams of *borrowed* buffers wait for it, one wait for each stream. So a borrowed buffer is freed after
 //!   the last launch that used it, even if the exec is forgotten. The events of those that the graph may write are recorded after
 //!   it, so that other streams are ordered too. The events of those that it only reads are not: cudarc waits for the two
-//!   events of a `CudaSlice` alone and lets nobody replace or share them, and recording an event anew takes a driver call for each buffer and
+//!   events of a `CudaSlice` alone and lets nobody replace or share them, and recording an event again takes a driver call for each buffer and
 //!   launch. A third stream that writes such a buffer after its exec was forgotten is not ordered (see the docs of `Exec`);
 //! - a [`Buffer`](super::Buffer) has no owning stream here: its uses are ordered by `ledger.rs`;
 //! - owned and shared (`Arc`) buffers need no such wait: only the drop of the exec can free them;
@@ -47,10 +47,10 @@ pub(crate) struct Operand {
     pub address: u64,
     /// The length, in elements.
     pub len: u64,
-    /// `size_of` its element.
+    /// The size of its element in bytes.
     pub element: u64,
     pub same_context: bool,
-    /// True if the caller owns the buffer, and may drop it unnoticed.
+    /// True if the caller owns the buffer, and may drop it without the exec's knowledge.
     pub borrowed: bool,
     /// True if nobody else can use the buffer while it is bound.
     pub exclusive: bool,

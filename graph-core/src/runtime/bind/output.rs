@@ -27,7 +27,7 @@ pub struct Slot {
     ctx: Arc<CudaContext>,
     address: u64,
     len: u64,
-    /// `size_of` its element.
+    /// The size of its element in bytes.
     element: u64,
     /// The type of its element.
     element_type: TypeId,
@@ -67,7 +67,7 @@ struct Live {
     key: StreamKey,
     /// Records the launch.
     done: Arc<OwnedEvent>,
-    /// True if its handle exists or existed.
+    /// True if its handle has been returned.
     handed: bool,
 }
 
@@ -138,7 +138,7 @@ impl Slot {
         self.address
     }
 
-    /// `size_of` its element.
+    /// Returns the size of its element in bytes.
     pub(crate) fn element(&self) -> u64 {
         self.element
     }
@@ -152,12 +152,12 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True once the graph that makes it is gone.
+    /// Returns true once the graph that makes it is gone.
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Relaxed)
     }
 
-    /// Called at the drop of the graph `holder`: frees the allocation if only that graph holds it.
+    /// Frees the allocation if only the graph `holder` holds it. Must be called at the drop of that graph.
     pub(crate) fn retire(&self, holder: u64) {
         if self.maker == holder {
             self.retired.store(true, Ordering::Relaxed);
@@ -286,7 +286,7 @@ impl Slot {
         let key = StreamKey::of(driver, raw);
         let used = state.uses.of(driver, key, ctx)?;
         state.order(driver, raw, Some(&key), (write, used.is_behind()))?;
-        // A use of another context's may have been waited for.
+        // The wait may have been for a use in another context, which changed the current one.
         driver.enter(Context::of(ctx))?;
         used.set_behind();
         Ok(used.note(write))
@@ -357,15 +357,15 @@ impl Slot {
 #[must_use = "an output is freed where it is dropped"]
 pub struct Output<'e, T> {
     pub(crate) lent: OutputBuffer<'e, T>,
-    /// Taken over by a graph, which frees it.
+    /// True if a graph has taken the output over, which then frees it.
     taken: bool,
-    /// Borrowed mutably; not `Sync`.
+    /// The mutable borrow of the exec. Not `Sync`.
     exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
 }
 
 /// The elements of an [`Output`] as a device buffer for cudarc.
 pub struct OutputBuffer<'e, T> {
-    /// The slot's, which stays as it is until the next launch.
+    /// The buffer of the slot, which does not change until the next launch.
     pub(crate) buffer: Lent<T>,
     pub(crate) slot: &'e Arc<Slot>,
 }
@@ -443,13 +443,13 @@ impl<T> std::fmt::Debug for OutputDescription<T> {
     }
 }
 
-/// An output passed to a launch.
+/// An output that is passed to a launch and taken over by it.
 pub trait Handed {
     /// Returns its slot.
     #[doc(hidden)]
     fn slot(&self) -> &Arc<Slot>;
 
-    /// Makes the launch that takes it over, on `stream`, wait for its uses.
+    /// Makes a launch on `stream`, which takes the output over, wait for its uses.
     #[doc(hidden)]
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()>;
 

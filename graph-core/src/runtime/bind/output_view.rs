@@ -53,8 +53,8 @@ impl<T> Output<'_, T> {
         self.buffer.num_bytes()
     }
 
-    /// Returns the stream that it is freed on: that of the launch, or the default stream where the launch was on the per-thread
-    /// one.
+    /// Returns the stream that it is freed on: that of the launch, or the default stream if the launch was on the
+    /// per-thread one.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         self.buffer.stream()
@@ -121,7 +121,7 @@ impl<T> Output<'_, T> {
     ///
     /// # Panics
     ///
-    /// As a slice's index does where it has not so many: [`Output::try_slice`] does not.
+    /// Those of slicing, for a range that is out of bounds. [`Output::try_slice`] returns `None` instead.
     #[must_use]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> OutputView<'_, T> {
         let len = self.len();
@@ -132,7 +132,7 @@ impl<T> Output<'_, T> {
     ///
     /// # Panics
     ///
-    /// As a slice's index does where it has not so many: [`Output::try_slice_mut`] does not.
+    /// Those of slicing, for a range that is out of bounds. [`Output::try_slice_mut`] returns `None` instead.
     #[must_use]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> OutputViewMut<'_, T> {
         let len = self.len();

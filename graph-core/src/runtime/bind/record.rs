@@ -1,4 +1,5 @@
-//! Records and lists of arguments: how the build sees them, and how generated code reaches their buffers.
+//! Records and lists of arguments: their description for the build, and the traits by which generated code reaches their
+//! buffers.
 
 use std::any::TypeId;
 
@@ -18,7 +19,7 @@ use super::bound::{Bound, Exclusive, Shared};
     note = "a type without a lifetime, passed by value, is a scalar"
 )]
 pub trait Record: Bound {
-    /// Returns its fields, with the lengths of its buffers. `name` is its own.
+    /// Describes its fields and the lengths of its buffers. `name` is that of the record.
     ///
     /// # Errors
     ///
@@ -29,13 +30,13 @@ pub trait Record: Bound {
     fn before(&self, field: u32, token: Token) -> u32;
 }
 
-/// A list of records or buffers: what a loop runs over.
+/// A list of records or buffers, which a loop can iterate over.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a slice or an array of buffers or records",
     label = "a loop runs over slices and arrays of buffers or records, or over a range of integers"
 )]
 pub trait List {
-    /// An element.
+    /// The type of an element.
     type Element: Bound;
 
     /// Returns the elements.
@@ -44,7 +45,7 @@ pub trait List {
 
 /// A list whose elements have setters.
 pub trait ListMut: List {
-    /// Returns the elements, to be changed.
+    /// Returns the elements mutably.
     fn elements_mut(&mut self) -> &mut [Self::Element];
 }
 
@@ -84,9 +85,9 @@ pub fn count<L: List + ?Sized>(list: &L) -> usize {
     list.elements().len()
 }
 
-/// A field that is declared as a buffer: `&[T; len]` or `&mut [T; len]`.
+/// A field declared as a buffer: `&[T; len]` or `&mut [T; len]`.
 pub trait Declared: Bound {
-    /// The element.
+    /// The element type.
     type Element: 'static;
     /// True if the graph may write it.
     const MUTABLE: bool;
@@ -102,7 +103,7 @@ impl<T: 'static> Declared for Exclusive<'_, T> {
     const MUTABLE: bool = true;
 }
 
-/// A buffer of a record, or a list of such buffers, as its declaration says.
+/// The declaration of a buffer of a record, or of a list of such buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration<'d> {
     /// The file of the record.

@@ -45,7 +45,7 @@ impl Sharing {
         self.noted = 0;
     }
 
-    /// Returns the ledger that is locked for a launch; `None` where there are no buffers.
+    /// Returns the ledger that is locked for a launch; `None` if there are no buffers.
     pub fn ledger(&self) -> Option<Arc<Ledger>> {
         self.list.first().map(|(tracked, ..)| tracked.ledger.clone())
     }

@@ -67,7 +67,7 @@ impl Source<'_> {
 pub struct DeviceView<'v, T> {
     pub(crate) source: Source<'v>,
     pub(crate) address: u64,
-    /// For graphs that bind it.
+    /// The view for graphs that bind it.
     pub(crate) view: CudaView<'v, T>,
     pub(crate) buffer: Option<&'v Buffer<T>>,
 }
@@ -76,7 +76,7 @@ pub struct DeviceView<'v, T> {
 pub struct DeviceViewMut<'v, T> {
     pub(crate) source: Source<'v>,
     pub(crate) address: u64,
-    /// For graphs that bind it.
+    /// The view for graphs that bind it.
     pub(crate) view: Mutable<'v, T>,
     pub(crate) buffer: Option<&'v Buffer<T>>,
 }
@@ -169,7 +169,7 @@ impl<'v, T> DeviceView<'v, T> {
     ///
     /// # Panics
     ///
-    /// As a slice's index does where it has not so many: [`DeviceView::try_slice`] does not.
+    /// Those of slicing, for a range that is out of bounds. [`DeviceView::try_slice`] returns `None` instead.
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'v, T> {
         let len = self.len();
@@ -211,7 +211,7 @@ impl<T> DeviceViewMut<'_, T> {
     ///
     /// # Panics
     ///
-    /// As a slice's index does where it has not so many: [`DeviceViewMut::try_slice`] does not.
+    /// Those of slicing, for a range that is out of bounds. [`DeviceViewMut::try_slice`] returns `None` instead.
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'_, T> {
         let len = self.len();
@@ -222,7 +222,7 @@ impl<T> DeviceViewMut<'_, T> {
     ///
     /// # Panics
     ///
-    /// As a slice's index does where it has not so many: [`DeviceViewMut::try_slice_mut`] does not.
+    /// Those of slicing, for a range that is out of bounds. [`DeviceViewMut::try_slice_mut`] returns `None` instead.
     #[track_caller]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> DeviceViewMut<'_, T> {
         let len = self.len();
@@ -251,13 +251,13 @@ macro_rules! device_buffers {
                 self.len() == 0
             }
 
-            /// Returns the [`Buffer`] that it is a view of, if it is of one. Outside of [`Buffer::with`] only the buffer gives
-            /// access to the elements: the view of an exec that is bound to one has the address 0.
+            /// Returns the [`Buffer`] of the view, if it has one. Outside of [`Buffer::with`] only the buffer gives access
+            /// to the elements: the view of an exec that is bound to one has the address 0.
             pub fn buffer(&self) -> Option<&Buffer<T>> {
                 self.buffer
             }
 
-            /// Returns the buffer that an exec is bound to, of which this is no more than the name.
+            /// Returns the buffer that an exec is bound to, if the view names it without access to the elements.
             pub(crate) fn bound_buffer(&self) -> Option<&Buffer<T>> {
                 self.buffer.filter(|_| matches!(self.source, Source::Nothing))
             }

@@ -1,4 +1,4 @@
-//! The visitor of bound arguments, which makes operands of them.
+//! The visitor of bound arguments, which collects their operands.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::lending::LentOperand;
 use super::operand::{MemoryKind, Operand, Owners};
 use super::output::{OutputDescription, Slot};
 
-/// The visitor of bound arguments, which collects their operands.
+/// Collects the operands of bound arguments.
 pub struct Visitor<'v> {
     ctx: &'v Arc<CudaContext>,
     owners: &'v mut Owners,
@@ -208,7 +208,7 @@ impl<'v> Visitor<'v> {
         self.found.push(Operand { same_context, shared: Some(tracked.clone()), ..operand });
     }
 
-    /// Records memory that cannot be bound.
+    /// Records the error for memory that cannot be bound.
     pub(crate) fn refuse(&mut self, error: Error) {
         self.error.get_or_insert(error);
     }
@@ -220,7 +220,7 @@ fn reads<T>(buffer: &impl DevicePtr<T>, stream: &CudaStream) -> (u64, Event) {
     (address, unused(guard))
 }
 
-/// Returns the event of a guard without recording it: there was no use.
+/// Returns the event of a guard without recording it, since there was no use.
 fn unused(guard: SyncOnDrop<'_>) -> Event {
     let event = cuda::guarded(&guard);
     std::mem::forget(guard);

@@ -20,7 +20,7 @@ use crate::table::TableHandle;
 use crate::runtime::bind::Lent;
 use crate::runtime::cuda::{
     CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Context, Driver,
-    Failure, Node, NodeKind, Outcome, RawGraph,
+    Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
 };
 use crate::runtime::error::{At, CallFault, Error, Result};
 use crate::runtime::statements::Dim;
@@ -116,6 +116,7 @@ impl Capture<'_> {
         body: &mut dyn FnMut(&CallStream) -> std::result::Result<(), String>,
     ) -> Result<()> {
         let (driver, raw) = (self.driver, self.stream.raw());
+        let _capturing = during_capture();
         let _ = self.stream.take_failure();
         // The expressions of the arguments may have changed the current context.
         driver.enter(self.context).map_err(|failure| self.failed(failure))?;

@@ -15,7 +15,7 @@ use crate::runtime::cuda::{
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::runtime::observe::annotate::{self, Annotated};
-use crate::runtime::statements::{Adding, Emission, Open, Record, address};
+use crate::runtime::statements::{Adding, Emission, Record, UnprovedLaunches, address};
 
 use super::body::Body;
 use super::capture::Captured;
@@ -54,7 +54,7 @@ pub(crate) struct Nodes {
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
     pub fill_kernels: Vector<StatementId, bool>,
     /// Launches that are not proved to write all of their write-only parameters.
-    pub open: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    pub unproved: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: Vec<LeftAlone>,
     /// Scratch space of the calls that add and change kernel nodes.
@@ -68,7 +68,7 @@ impl Nodes {
     pub fn new(
         definition: &Definition,
         (records, words): (Vector<StatementId, Record>, Vec<Word>),
-        open: Open,
+        unproved: UnprovedLaunches,
         planned: Planned,
     ) -> Nodes {
         let mut nodes = Nodes {
@@ -86,7 +86,7 @@ impl Nodes {
             pointed: None,
             batches: Batches::new(planned.variants),
             fill_kernels: Vector::filled(false, definition.program().statements.len()),
-            open: BTreeMap::new(),
+            unproved: BTreeMap::new(),
             left_alone: planned.left_alone,
             scratch: Scratch::default(),
             spare: Vec::new(),
@@ -95,7 +95,7 @@ impl Nodes {
         for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
             nodes.fill_kernels[statement] = true;
         }
-        nodes.note_open(&[], open);
+        nodes.record_unproved(&[], unproved);
         nodes.point(definition);
         nodes
     }
@@ -162,12 +162,13 @@ impl Nodes {
     }
 
     /// Replaces the notes of which of these statements are not proved to write all.
-    pub fn note_open(&mut self, statements: &[StatementId], open: Open) {
+    pub fn record_unproved(&mut self, statements: &[StatementId], unproved: UnprovedLaunches) {
         for statement in statements {
-            self.open.remove(statement);
+            self.unproved.remove(statement);
         }
-        self.open
-            .extend(open.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))));
+        self.unproved.extend(
+            unproved.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))),
+        );
     }
 
     /// Returns the names and addresses that the simulated driver is told.

@@ -13,7 +13,7 @@ use crate::table::{Parameter, TableHandle};
 
 use super::bound::Element;
 use super::code::{Call, EnterFunction, Source, Sources};
-use super::handle::{Argument, Handle, Passed, Place};
+use super::handle::{Argument, Handle, Passed, Place, View};
 use super::program::{Program, Site, Written};
 use super::size::Size;
 
@@ -25,7 +25,7 @@ impl Program {
         given: &[Argument],
     ) -> Result<Vec<Handle>> {
         let function = callee.program.name.clone();
-        let asked = self.pending.name.take();
+        let result_name = self.pending.name.take();
         let after = self.take_after(&Site { place, name: &function })?;
         let site = Site { place, name: &function };
         let declared: Vec<&str> = callee.arguments.iter().map(|name| &**name).collect();
@@ -46,35 +46,14 @@ impl Program {
                 }
                 (Some((view, mode)), Parameter::Buffer(parameter)) => {
                     let origin = callee.program.buffers[parameter].origin;
-                    let moved = mode.is_none() && origin == Origin::Taken;
-                    let lent = matches!(
-                        (mode, origin),
-                        (Some(Mode::Read), Origin::Device { mutable: false })
-                            | (Some(Mode::ReadWrite), Origin::Device { mutable: true })
-                    );
-                    if !(moved || lent) {
-                        self.unfit(&site, argument, &function, (name, declared_as(origin)))?;
-                    }
-                    let part = self.part(&site, &view)?;
-                    self.device_only(&site, part.buffer, &function)?;
-                    if moved && !part.whole {
-                        let message = format!("`{text}`, a part of a buffer, cannot be handed over");
-                        let help = "lend it: write `&b` or `&mut b`";
-                        return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
-                    }
+                    let (access, moved) =
+                        self.call_buffer(&site, (argument, &text), (&view, mode), (name, origin))?;
                     arguments.push(match moved {
-                        true => CallArgument::Moved(part.buffer),
+                        true => CallArgument::Moved(access.buffer),
                         false => CallArgument::Access(narrow(accesses.len())),
                     });
-                    let mode = mode.unwrap_or(Mode::ReadWrite);
-                    accesses.push(Access {
-                        buffer: part.buffer,
-                        mode,
-                        lo: part.lo,
-                        hi: part.hi,
-                        relied_on: false,
-                    });
-                    let (element, name) = self.element(part.buffer);
+                    let (element, name) = self.element(access.buffer);
+                    accesses.push(access);
                     Source::Buffer(element, name)
                 }
                 (_, Parameter::Host { .. }) => {
@@ -98,13 +77,61 @@ impl Program {
         let call = Call { id: CallId::new(self.calls.len()), callee: callee.clone(), enter, sources };
         call.check(&at, &self.values)?;
         let statement = StatementId::new(self.statements.len());
-        let results: Vec<BufferId> = callee
+        let results = self.call_results(&callee, (place, result_name.as_deref()), statement, &mut accesses);
+        let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
+        let handles: Vec<Handle> = handles.collect();
+        let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
+        self.calls.push(Bindings { arguments, results });
+        let (name, kind) = (function.to_string(), Kind::Call(call));
+        self.push(Written { name, place, kind, accesses, after, scalars });
+        Ok(handles)
+    }
+
+    /// Returns the access of a buffer argument, and true if its ownership passes to the callee.
+    fn call_buffer(
+        &mut self,
+        site: &Site<'_>,
+        (argument, text): (&Argument, &str),
+        (view, mode): (&View, Option<Mode>),
+        (parameter, origin): (&str, Origin),
+    ) -> Result<(Access, bool)> {
+        let moved = mode.is_none() && origin == Origin::Taken;
+        let lent = matches!(
+            (mode, origin),
+            (Some(Mode::Read), Origin::Device { mutable: false })
+                | (Some(Mode::ReadWrite), Origin::Device { mutable: true })
+        );
+        if !(moved || lent) {
+            self.unfit(site, argument, site.name, (parameter, declared_as(origin)))?;
+        }
+        let part = self.part(site, view)?;
+        self.device_only(site, part.buffer, site.name)?;
+        if moved && !part.whole {
+            let message = format!("`{text}`, a part of a buffer, cannot be handed over");
+            let help = "lend it: write `&b` or `&mut b`";
+            return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+        }
+        let mode = mode.unwrap_or(Mode::ReadWrite);
+        let access = Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false };
+        Ok((access, moved))
+    }
+
+    /// Declares the allocations that a call returns, and adds the accesses that write them. `name` is that of the call, if
+    /// it has one.
+    fn call_results(
+        &mut self,
+        callee: &TableHandle,
+        (place, name): (Place, Option<&str>),
+        statement: StatementId,
+        accesses: &mut Vec<Access>,
+    ) -> Vec<BufferId> {
+        callee
             .program
             .outputs
             .iter()
             .map(|&output| {
                 let declared = &callee.program.buffers[output];
-                let name = asked.clone().unwrap_or_else(|| declared.name.to_string());
+                let name = name.map_or_else(|| declared.name.to_string(), str::to_owned);
                 let element = Element::known(callee.elements[output], declared.element, declared.align);
                 let len = Size::extent(self.builder, self.buffers.len());
                 let site = Site { place, name: &name };
@@ -119,14 +146,7 @@ impl Program {
                 });
                 buffer
             })
-            .collect();
-        let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
-        let handles: Vec<Handle> = handles.collect();
-        let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
-        self.calls.push(Bindings { arguments, results });
-        let (name, kind) = (function.to_string(), Kind::Call(call));
-        self.push(Written { name, place, kind, accesses, after, scalars });
-        Ok(handles)
+            .collect()
     }
 
     fn unfit_scalar(&self, site: &Site<'_>, argument: &Argument, callee: &str, parameter: &str) -> Error {

@@ -1,19 +1,19 @@
-//! The element types of which every bit pattern is a value.
+//! Element types for which every bit pattern is a valid value.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// A type of which every pattern of bits is a value.
+/// A type for which every bit pattern is a valid value.
 ///
-/// The elements of a write-only parameter (`&mut [MaybeUninit<T>; len]`) count as written once its kernel has run. Where
-/// the PTX does not prove which elements a kernel writes, those that it leaves out hold whatever was in memory: their type
-/// has to take that. It does for integers and floats, for arrays of them, and for `MaybeUninit`. It does not for `bool`,
-/// `char` and enums.
+/// The elements of a write-only parameter (`&mut [MaybeUninit<T>; len]`) count as written once its kernel has run. If the
+/// PTX does not prove that a kernel writes all of them, the others hold the previous contents of the memory, which must be
+/// valid values of the element type. They are for integers and floats, for arrays of them, and for `MaybeUninit`; they are
+/// not for `bool`, `char` and enums.
 ///
 /// # Safety
 ///
-/// Every pattern of bits, in padding too, is a valid value of the type. A `#[repr(C)]` structure whose fields are all
-/// `AnyBits` is.
+/// Every bit pattern, padding included, is a valid value of the type. This holds for a `#[repr(C)]` structure whose fields
+/// are all `AnyBits`.
 ///
 /// ```
 /// # use cuweave_core::runtime as cuweave;
@@ -26,7 +26,7 @@ use std::mem::MaybeUninit;
 ///     im: f32,
 /// }
 ///
-/// // SAFETY: both fields take any bits.
+/// SAFETY: both fields accept any bits.
 /// unsafe impl AnyBits for Complex {}
 /// ```
 #[diagnostic::on_unimplemented(
@@ -49,18 +49,18 @@ any_bits! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
 #[cfg(feature = "half")]
 any_bits! { half::f16 half::bf16 }
 
-// SAFETY: it may hold anything, even what is not initialised.
+// SAFETY: it may hold anything, even uninitialised bytes.
 unsafe impl<T> AnyBits for MaybeUninit<T> {}
-// SAFETY: its elements are all there is.
+// SAFETY: an array consists of its elements alone.
 unsafe impl<T: AnyBits, const N: usize> AnyBits for [T; N] {}
-// SAFETY: it holds nothing.
+// SAFETY: it has no bytes.
 unsafe impl<T: ?Sized> AnyBits for PhantomData<T> {}
 
 /// Compiles only for types that are [`AnyBits`].
 pub const fn any_bits<T: AnyBits>() {}
 
-/// `Bits::<T>::ANY` is true if a concrete type is [`AnyBits`]: an associated constant of the type itself is preferred to
-/// one of a trait.
+/// `Bits::<T>::ANY` is true if the concrete type `T` is [`AnyBits`]. The inherent associated constant takes precedence over
+/// that of the trait.
 #[derive(Debug)]
 pub struct Bits<T>(PhantomData<T>);
 
@@ -71,7 +71,7 @@ impl<T: AnyBits> Bits<T> {
 
 /// See [`Bits`].
 pub trait NotAnyBits {
-    /// False for all other types.
+    /// The value for all other types.
     const ANY: bool = false;
 }
 

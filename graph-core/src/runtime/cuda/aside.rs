@@ -1,5 +1,5 @@
-//! Buffers that are dropped while the stream that owns them captures: cudarc's drop would wait and free in that stream, and
-//! break the capture. They are set aside, and dropped when the stream captures no more.
+//! Buffers that are dropped while the stream that owns them is capturing. cudarc's drop would wait and free in that stream,
+//! and invalidate the capture. Such buffers are set aside, and dropped once the stream is not capturing.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -11,17 +11,17 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use super::entry::{Driver, driver};
 use super::handles::{Context, Stream};
 
-/// A device buffer of an exec's own.
+/// A device buffer that an exec owns.
 #[derive(Debug)]
 pub struct Own<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> Own<T> {
-    /// Takes a buffer over.
+    /// Wraps a buffer.
     pub fn new(buffer: CudaSlice<T>) -> Own<T> {
         Own(ManuallyDrop::new(buffer))
     }
 
-    /// Gives the buffer back.
+    /// Returns the buffer.
     pub fn into_inner(self) -> CudaSlice<T> {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: the holder is not dropped, so the buffer is taken once.
@@ -58,16 +58,16 @@ impl<T> Drop for Own<T> {
 /// Drops a buffer without freeing its memory; its stream waits for its uses.
 pub fn forget_or_wait<T>(buffer: CudaSlice<T>) {
     let stream = buffer.stream().clone();
-    let kept = Kept(Some(buffer));
+    let kept = NotFreed(Some(buffer));
     if driver().is_ok_and(|driver| captures(driver, &stream)) {
         set_aside(stream, Box::new(kept));
     }
 }
 
-/// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: how the legacy default stream answers while a stream captures that it waits for.
+/// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: the legacy default stream returns it while a blocking stream is capturing.
 const STREAM_CAPTURE_IMPLICIT: u32 = 906;
 
-/// True if a stream, or one that it waits for, is capturing.
+/// Returns true if a stream, or one that it waits for, is capturing.
 fn captures(driver: &Driver, stream: &CudaStream) -> bool {
     let _ = driver.enter(Context::of(stream.context()));
     match driver.is_capturing(Stream::of(stream)) {
@@ -80,15 +80,15 @@ fn captures(driver: &Driver, stream: &CudaStream) -> bool {
 trait Ended {}
 
 impl<T> Ended for Freed<T> {}
-impl<T> Ended for Kept<T> {}
+impl<T> Ended for NotFreed<T> {}
 
 /// A buffer whose drop frees its memory.
 struct Freed<T>(#[allow(dead_code)] CudaSlice<T>);
 
 /// A buffer whose drop leaves its memory allocated.
-struct Kept<T>(Option<CudaSlice<T>>);
+struct NotFreed<T>(Option<CudaSlice<T>>);
 
-impl<T> Drop for Kept<T> {
+impl<T> Drop for NotFreed<T> {
     fn drop(&mut self) {
         if let Some(buffer) = self.0.take() {
             let _ = buffer.leak();
@@ -96,34 +96,33 @@ impl<T> Drop for Kept<T> {
     }
 }
 
-/// A buffer that is set aside: nothing but its drop is called.
-struct Waiting(#[allow(dead_code)] Box<dyn Ended>);
+/// A buffer that is set aside. Only its drop is called.
+struct Deferred(#[allow(dead_code)] Box<dyn Ended>);
 
 // SAFETY: a buffer that is only dropped may be dropped on any thread, whatever its elements are.
-unsafe impl Send for Waiting {}
+unsafe impl Send for Deferred {}
 
 /// The buffers that are set aside, each with its stream.
-static WAITING: Mutex<Vec<(Arc<CudaStream>, Waiting)>> = Mutex::new(Vec::new());
+static DEFERRED: Mutex<Vec<(Arc<CudaStream>, Deferred)>> = Mutex::new(Vec::new());
 /// The number of buffers set aside.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn set_aside(stream: Arc<CudaStream>, ended: Box<dyn Ended + '_>) {
-    // SAFETY: nothing but the drop of the buffer is done, which does not look at its elements: their lifetimes are over
-    // for it.
+    // SAFETY: only the drop of the buffer is called, which does not access the elements, so their lifetimes do not matter.
     let ended = unsafe { std::mem::transmute::<Box<dyn Ended + '_>, Box<dyn Ended + 'static>>(ended) };
-    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-    waiting.push((stream, Waiting(ended)));
+    let mut waiting = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
+    waiting.push((stream, Deferred(ended)));
     COUNT.store(waiting.len(), Ordering::Relaxed);
 }
 
 impl Driver {
-    /// Drops the buffers that were set aside and whose streams capture no more.
-    pub fn drop_waiting(&self) {
+    /// Drops the buffers that were set aside and whose streams are not capturing any more.
+    pub fn drop_deferred(&self) {
         if COUNT.load(Ordering::Relaxed) == 0 {
             return;
         }
         let ready: Vec<_> = {
-            let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
             let (ready, stay) = waiting.drain(..).partition(|(stream, _)| !captures(self, stream));
             *waiting = stay;
             COUNT.store(waiting.len(), Ordering::Relaxed);

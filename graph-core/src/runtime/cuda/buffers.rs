@@ -1,4 +1,4 @@
-//! The places where cudarc's own types have to be opened or made.
+//! Conversions that open or make cudarc's own types.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -18,23 +18,23 @@ use super::handles::Event;
 use super::params::host_size;
 use crate::index::wide;
 
-/// Returns the address of a pinned slice and the event that guards it. `stream` is made to wait for that event.
+/// Returns the address of a pinned slice and the event that guards it, and makes `stream` wait for that event.
 pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64, Event) {
     // SAFETY: only the address of the elements is taken, none is read or written.
     let (elements, guard) = unsafe { slice.stream_synced_slice(stream) };
     let address = wide(elements.as_ptr().expose_provenance());
     let event = guarded(&guard);
-    // Nothing was done with the slice: there is nothing to record.
+    // The slice was not used, so there is nothing to record.
     std::mem::forget(guard);
     (address, event)
 }
 
-/// A mutable view of pinned memory that is bound: contents can change, and the memory stays where it is. (A
-/// `&mut PinnedHostSlice` could be swapped for another one.) It is a host slice for cudarc.
+/// A mutable view of bound pinned memory. The contents can change, but the memory cannot be replaced, as it could through a
+/// `&mut PinnedHostSlice`. It is a host slice for cudarc.
 pub struct PinnedViewMut<'v, T>(&'v mut PinnedHostSlice<T>);
 
 impl<'v, T> PinnedViewMut<'v, T> {
-    /// A view of that memory.
+    /// Returns a view of the memory.
     pub(crate) fn new(memory: &'v mut PinnedHostSlice<T>) -> PinnedViewMut<'v, T> {
         PinnedViewMut(memory)
     }
@@ -49,11 +49,11 @@ impl<T> Deref for PinnedViewMut<'_, T> {
 }
 
 impl<T: ValidAsZeroBits> PinnedViewMut<'_, T> {
-    /// The elements, once all work on them is over.
+    /// Waits for all work on the memory, and returns the elements.
     ///
     /// # Errors
     ///
-    /// A failure of that work.
+    /// A failure of the work.
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], DriverError> {
         self.0.as_mut_slice()
     }
@@ -71,7 +71,7 @@ impl<T> HostSlice<T> for PinnedViewMut<'_, T> {
     }
 
     unsafe fn stream_synced_slice<'a>(&'a self, stream: &'a CudaStream) -> (&'a [T], SyncOnDrop<'a>) {
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.0.stream_synced_slice(stream) }
     }
 
@@ -79,7 +79,7 @@ impl<T> HostSlice<T> for PinnedViewMut<'_, T> {
         &'a mut self,
         stream: &'a CudaStream,
     ) -> (&'a mut [T], SyncOnDrop<'a>) {
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.0.stream_synced_mut_slice(stream) }
     }
 }
@@ -92,22 +92,21 @@ pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
     }
 }
 
-/// Returns the value of an `Arc` for as long as the caller keeps one: the caller must not use it after the last `Arc` is
-/// gone.
+/// Returns a reference to the value of an `Arc`. The caller must keep an `Arc` for as long as it uses the reference.
 pub fn held<'a, T>(value: &Arc<T>) -> &'a T {
     // SAFETY: the value stays where it is while an `Arc` of it is kept.
     unsafe { &*Arc::as_ptr(value) }
 }
 
-/// A device buffer for cudarc at an address that the graph owns. Its drop does not free the allocation, which lives
-/// and ends apart from it; its stream waits for the buffer's uses then.
+/// A device buffer for cudarc at an address that the graph owns. Its drop makes its stream wait for the buffer's uses, and
+/// does not free the allocation, whose life is managed elsewhere.
 pub struct Made<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> Made<T> {
-    /// A buffer of `len` elements, owned by a stream.
+    /// Returns a buffer of `len` elements, owned by a stream.
     pub fn new(stream: &Arc<CudaStream>, address: u64, len: u64) -> Outcome<Made<T>> {
-        // cudarc unwraps the creation of two events: fail here where it would panic, and catch it where the
-        // driver fails between this one and those two.
+        // cudarc unwraps the creation of two events. A first event is created here to fail instead of panicking; a panic is
+        // caught in case the driver fails between this one and those two.
         stream.context().new_event(None).map_err(|error| Failure::of("cuEventCreate", error))?;
         let upgrade = AssertUnwindSafe(|| {
             // SAFETY: it is used only while the allocation lives, and never freed through.
@@ -119,7 +118,7 @@ impl<T> Made<T> {
         }
     }
 
-    /// Lends it. Nothing else may use it until what is lent is gone or forgotten, and it may not be dropped before.
+    /// Lends the buffer. Nothing else may use it, and it may not be dropped, until the loan is dropped or forgotten.
     pub fn lend(&mut self) -> Lent<T> {
         Lent(NonNull::from(&mut *self.0))
     }
@@ -147,31 +146,31 @@ impl<T> Drop for Made<T> {
     }
 }
 
-/// A lent buffer: the holder's alone.
+/// A lent buffer. Only its holder may use it.
 #[derive(Debug)]
 pub struct Lent<T>(NonNull<CudaSlice<T>>);
 
-// SAFETY: as `&mut CudaSlice<T>`, which may be sent.
+// SAFETY: equivalent to `&mut CudaSlice<T>`, which is `Send`.
 unsafe impl<T> Send for Lent<T> {}
 
 impl<T> Deref for Lent<T> {
     type Target = CudaSlice<T>;
 
     fn deref(&self) -> &CudaSlice<T> {
-        // SAFETY: what `Made::lend` asks for.
+        // SAFETY: required by `Made::lend`.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl<T> DerefMut for Lent<T> {
     fn deref_mut(&mut self) -> &mut CudaSlice<T> {
-        // SAFETY: what `Made::lend` asks for.
+        // SAFETY: required by `Made::lend`.
         unsafe { self.0.as_mut() }
     }
 }
 
-/// A value that is dropped with its holder, also while streams capture, unless it is to be leaked by then: for memory that
-/// may still be in use.
+/// A value that is dropped with its holder, also while streams are capturing, unless it is marked as leaked by then: for
+/// memory that may still be in use.
 #[derive(Debug)]
 pub struct Keep<A> {
     value: ManuallyDrop<A>,
@@ -179,12 +178,12 @@ pub struct Keep<A> {
 }
 
 impl<A> Keep<A> {
-    /// Holds a value, which is leaked if `stays` is true when the holder is dropped.
+    /// Wraps a value. It is leaked if `stays` is true when the holder is dropped.
     pub fn new(value: A, stays: Arc<AtomicBool>) -> Keep<A> {
         Keep { value: ManuallyDrop::new(value), stays }
     }
 
-    /// Gives the value back.
+    /// Returns the value.
     pub fn into_inner(self) -> A {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: the holder is not dropped, so both are taken once.

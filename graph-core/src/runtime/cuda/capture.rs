@@ -1,10 +1,10 @@
-//! Captures of the work of a stream into a graph, and the stream and the buffers that the body of a library call is given.
+//! Captures of a stream's work into a graph, and the stream and buffers that are passed to the body of a library call.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{null, null_mut, with_exposed_provenance_mut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 
@@ -19,14 +19,33 @@ const THREAD_LOCAL: u32 = 1;
 /// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
 const PROGRAMMATIC: u8 = 1;
 
+/// Held shared while a stream of cuweave's captures.
+static CAPTURES: RwLock<()> = RwLock::new(());
+
+/// Returns the guard of a capture.
+pub fn during_capture() -> RwLockReadGuard<'static, ()> {
+    CAPTURES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does what waits for a whole context, which drivers refuse while a stream of it captures, on any thread. Does nothing, and returns
+/// `None`, if one captures now; one that begins waits for the end of this.
+pub fn between_captures<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let _guard = match CAPTURES.try_write() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+        Err(TryLockError::WouldBlock) => return None,
+    };
+    Some(work())
+}
+
 /// The state of a stream's capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureStatus {
     /// The stream is not capturing.
     None,
-    /// It is.
+    /// The stream is capturing.
     Active,
-    /// It is, and the capture is lost.
+    /// The stream is capturing, and the capture is invalidated.
     Invalidated,
 }
 
@@ -40,7 +59,7 @@ pub struct CaptureInfo {
     pub frontier: Vec<Node>,
 }
 
-/// The kinds of nodes that a captured piece is searched for.
+/// The kinds of captured nodes that the build distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// A memory alloc node.
@@ -54,7 +73,7 @@ pub enum NodeKind {
 }
 
 impl Driver {
-    /// Begins a capture into a graph, behind some of its nodes. Calls that cannot be captured are refused in this thread.
+    /// Begins a capture into a graph, after some of its nodes. Calls that cannot be captured are refused in this thread.
     pub fn begin_capture(&self, stream: Stream, graph: RawGraph, after: &[Node]) -> Outcome<()> {
         let nodes = if after.is_empty() { null() } else { after.as_ptr() };
         call!(self, cuStreamBeginCaptureToGraph(stream, graph, nodes, null(), after.len(), THREAD_LOCAL))
@@ -67,14 +86,14 @@ impl Driver {
         Ok(graph)
     }
 
-    /// Does work in which calls that cannot be captured are refused for captures of this thread alone, whatever mode the thread
-    /// is in.
+    /// Runs `work` in thread-local capture mode, whatever mode the thread is in: calls that cannot be captured are refused
+    /// for captures of this thread alone.
     pub fn capturing<T>(&self, work: impl FnOnce() -> T) -> Outcome<T> {
         let mut mode = THREAD_LOCAL;
         call!(self, cuThreadExchangeStreamCaptureMode(&mut mode))?;
         let result = work();
         if call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_err() {
-            // Tried once more: a thread in another mode is refused other calls than its program expects.
+            // A second attempt: a thread left in another mode is refused other calls than its program expects.
             call!(self, cuThreadExchangeStreamCaptureMode(&mut mode))?;
         }
         Ok(result)
@@ -83,7 +102,7 @@ impl Driver {
     /// Returns the capture of a stream.
     pub fn capture_info(&self, stream: Stream) -> Outcome<CaptureInfo> {
         let (mut status, mut id, mut graph, mut nodes, mut count) = (0, 0, RawGraph::NONE, null(), 0);
-        // The version with edge data fails without room for it where an edge is programmatic.
+        // The version with edge data fails without a buffer for it if an edge is programmatic.
         let (name, code) = match (self.cuStreamGetCaptureInfo_v3, self.cuStreamGetCaptureInfo_v2) {
             (Some(ask), _) => {
                 let mut edges = null();
@@ -111,7 +130,7 @@ impl Driver {
         let frontier = if status != CaptureStatus::Active || nodes.is_null() {
             Vec::new()
         } else {
-            // SAFETY: the driver's list of so many nodes, valid until the next call about the stream.
+            // SAFETY: the driver's list has `count` nodes, and is valid until the next call about the stream.
             unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec()
         };
         Ok(CaptureInfo { status, id, frontier })
@@ -135,7 +154,7 @@ impl Driver {
         const CALL: &str = "cuGraphNodeGetDependencies_v2";
         let ask = self.cuGraphNodeGetDependencies_v2.ok_or(Failure { call: CALL, code: NOT_FOUND })?;
         let mut count = 0;
-        // SAFETY: the node is one of a graph that lives; without room for nodes the call counts them.
+        // SAFETY: the node belongs to a live graph; without a buffer for nodes the call counts them.
         match unsafe { ask(node, null_mut(), null_mut(), &mut count) } {
             0 => {}
             code => return Err(Failure { call: CALL, code }),
@@ -145,7 +164,7 @@ impl Driver {
         if count == 0 {
             return Ok(Vec::new());
         }
-        // SAFETY: as above, with room for that many.
+        // SAFETY: as above, with a buffer for that many.
         match unsafe { ask(node, nodes.as_mut_ptr(), edges.as_mut_ptr(), &mut count) } {
             0 => {}
             code => return Err(Failure { call: CALL, code }),
@@ -162,7 +181,7 @@ impl Driver {
     }
 }
 
-/// The stream that the body of a [library call](macro@cuweave::call) is given: all of its work goes there.
+/// The stream that is passed to the body of a [library call](macro@cuweave::call): all of its work goes there.
 ///
 /// It is a stream of cudarc, of cuweave's own, which captures while the body runs: `stream.launch_builder(&f)` launches a kernel,
 /// `stream.cu_stream()` is the handle for a library, `stream.clone()` the `Arc<CudaStream>` that cudarc's types take. Its
@@ -185,8 +204,8 @@ impl fmt::Debug for CallStream {
     }
 }
 
-/// The context objects without events, each with true while a build uses it. None is ever dropped: a drop would end the
-/// user's context.
+/// The context objects without events, each with true while a build uses it. They are never dropped, since a drop would end
+/// the user's context.
 static OBJECTS: Mutex<Vec<(Arc<CudaContext>, bool)>> = Mutex::new(Vec::new());
 
 /// Returns an object of a context that no other build uses.
@@ -197,7 +216,7 @@ fn unused(ctx: &CudaContext) -> Outcome<Arc<CudaContext>> {
         return Ok(object.clone());
     }
     let made = object(ctx).map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
-    // SAFETY: buffers are made through this object for addresses that the graph orders by itself.
+    // SAFETY: buffers are made through this object only for addresses that the graph orders itself.
     unsafe { made.disable_event_tracking() };
     objects.push((made.clone(), true));
     Ok(made)
@@ -211,7 +230,7 @@ pub struct CaptureStream {
     stream: CallStream,
     /// The user's object of the context.
     ctx: Arc<CudaContext>,
-    /// True if a capture of it could not be ended.
+    /// True if one of its captures could not be ended.
     lost: bool,
 }
 
@@ -226,22 +245,22 @@ impl CaptureStream {
                 return Err(failure);
             }
         };
-        // SAFETY: the stream is destroyed once nobody else keeps this object.
+        // SAFETY: the stream is destroyed once nobody else holds this object.
         let stream = unsafe { object.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) };
         Ok(CaptureStream { raw, object, stream: CallStream { stream }, ctx: ctx.clone(), lost: false })
     }
 
-    /// Returns its handle.
+    /// Returns the handle.
     pub fn raw(&self) -> Stream {
         self.raw
     }
 
-    /// Returns the stream as bodies are given it.
+    /// Returns the stream as bodies receive it.
     pub fn stream(&self) -> &CallStream {
         &self.stream
     }
 
-    /// Takes the failure of a call that could not return it, such as one in a drop.
+    /// Returns and clears the failure of a call that could not return it, such as one in a drop.
     pub fn take_failure(&self) -> Option<Failure> {
         self.object
             .check_err()
@@ -249,7 +268,7 @@ impl CaptureStream {
             .map(|error| Failure { call: "a call in a drop", code: code_of(error.0) })
     }
 
-    /// Called where the stream may capture for ever: it is not destroyed.
+    /// Leaks the stream. Called if it may be capturing for ever.
     pub fn lose(&mut self) {
         self.lost = true;
     }
@@ -257,7 +276,7 @@ impl CaptureStream {
 
 impl Drop for CaptureStream {
     fn drop(&mut self) {
-        // A body may have kept the stream.
+        // A body may have kept a clone of the stream.
         if !self.lost
             && Arc::strong_count(&self.stream.stream) == 1
             && let Ok(driver) = driver()
@@ -276,19 +295,19 @@ impl Drop for CaptureStream {
 pub struct CallBuffer<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> CallBuffer<T> {
-    /// A buffer of `len` elements, which the graph owns or was lent.
+    /// Returns a buffer of `len` elements, which the graph owns or borrows.
     pub(crate) fn new(stream: &CaptureStream, address: u64, len: u64) -> CallBuffer<T> {
-        // SAFETY: what uses it is captured and runs while the allocation lives; it is never freed through.
+        // SAFETY: its uses are captured and run while the allocation lives; it never frees the allocation.
         let buffer = unsafe { stream.stream.upgrade_device_ptr(address, host_size(len)) };
         CallBuffer(ManuallyDrop::new(buffer))
     }
 
-    /// Returns the view that the body is given.
+    /// Returns the view that is passed to the body.
     pub fn view(&self) -> CudaView<'_, T> {
         self.0.as_view()
     }
 
-    /// Returns the mutable view that the body is given.
+    /// Returns the mutable view that is passed to the body.
     pub fn view_mut(&mut self) -> CudaViewMut<'_, T> {
         self.0.as_view_mut()
     }

@@ -13,7 +13,7 @@ use super::params::{
     Access, AllocParams, ConditionParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams, Properties,
 };
 
-/// The CUDA version that graphs need.
+/// The oldest CUDA version that is supported.
 pub const NEEDED: (u32, u32) = (12, 4);
 
 macro_rules! entry_points {
@@ -34,7 +34,7 @@ macro_rules! entry_points {
 
         impl Driver {
             fn resolve() -> Outcome<Driver> {
-                // SAFETY: each address is that of the function of that name, whose C signature is the field's type.
+                // SAFETY: each address is that of the function of the same name, whose C signature is the field's type.
                 Ok(unsafe { Driver {
                     $($name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> u32>(
                         find(stringify!($name), 12040)?),)*
@@ -51,20 +51,20 @@ macro_rules! entry_points {
     };
 }
 
-/// Returns the address of a symbol as of a CUDA version, or a failure that names the symbol.
+/// Returns the address of a symbol in a CUDA version, or a failure that names the symbol.
 fn find(symbol: &'static str, version: c_int) -> Outcome<*mut c_void> {
     let mut name = [0u8; 64];
     let missing = Failure { call: symbol, code: NOT_FOUND };
     name.get_mut(..symbol.len()).ok_or(missing)?.copy_from_slice(symbol.as_bytes());
     let mut address = null_mut();
-    // SAFETY: the name is shorter than its zeroed room, so it ends with a nul.
+    // SAFETY: the name is shorter than its zeroed buffer, so it ends with a nul.
     let code =
         unsafe { sys::cuGetProcAddress_v2(name.as_ptr().cast(), &mut address, version, 0, null_mut()) };
     if code_of(code) == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
 }
 
-/// Returns the address of a symbol that the library exports: for symbols of the simulated driver alone, and for names with
-/// a version suffix, which `cuGetProcAddress` does not take in every version.
+/// Returns the address of a symbol that the library exports. Used for symbols of the simulated driver alone, and for names
+/// with a version suffix, which not every version of `cuGetProcAddress` accepts.
 pub(super) fn exported(name: &CStr) -> Option<*mut c_void> {
     let library = library();
     if library.is_null() {
@@ -153,8 +153,8 @@ entry_points! {
 
 macro_rules! call {
     ($driver:expr, $name:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: the handles and addresses are live (see the module's page); pointers are to locals of the
-        // types that the entry point takes.
+        // SAFETY: the handles and addresses are live (see the module's docs); pointers are to locals of the types that the
+        // entry point expects.
         let code = unsafe { ($driver.$name)($($argument),*) };
         if code == 0 { Ok(()) } else { Err(Failure { call: stringify!($name), code }) }
     }};
@@ -175,7 +175,7 @@ pub enum Unavailable {
     Failed(Failure),
 }
 
-/// Returns the driver if one is installed and new enough. A failure is not kept: the next call looks again.
+/// Returns the driver if one is installed and new enough. A failure is not cached: the next call tries again.
 pub fn driver() -> Result<&'static Driver, Unavailable> {
     if let Some(driver) = DRIVER.get() {
         return Ok(driver);
@@ -188,7 +188,7 @@ pub fn driver() -> Result<&'static Driver, Unavailable> {
     Ok(DRIVER.get_or_init(|| driver))
 }
 
-/// Returns the CUDA version of the driver. Its presence is checked first: cudarc's own calls panic without one.
+/// Returns the CUDA version of the driver. Checks its presence first, since cudarc's own calls panic without a driver.
 pub fn version() -> Result<(u32, u32), Unavailable> {
     if library().is_null() {
         return Err(Unavailable::NoDriver(LIBRARIES[LIBRARIES.len() - 1]));
@@ -219,8 +219,8 @@ unsafe extern "system" {
     fn GetProcAddress(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// Returns the driver's library, or null. It is opened here by the names that cudarc uses, since cudarc has no presence
-/// check where another crate makes it link the driver. A library that is loaded already is found by its SONAME.
+/// Returns the handle of the driver's library, or null. It is opened here by the names that cudarc uses, because cudarc has
+/// no presence check if another crate makes it link the driver. A library that is loaded already is found by its SONAME.
 fn library() -> *mut c_void {
     for name in LIBRARIES {
         let mut text = [0u8; 32];
@@ -243,7 +243,7 @@ pub fn error_name(code: u32) -> (String, String) {
     let Some(driver) = DRIVER.get() else { return ("CUDA error".to_owned(), String::new()) };
     let text = |ask: unsafe extern "C" fn(u32, *mut *const c_char) -> u32| {
         let mut text: *const c_char = null();
-        // SAFETY: the driver gives null or a text of static life.
+        // SAFETY: the driver returns null or a text of static lifetime.
         unsafe {
             if ask(code, &mut text) != 0 || text.is_null() {
                 return None;
@@ -260,7 +260,7 @@ pub fn error_name(code: u32) -> (String, String) {
 /// The position up to which the driver's log has been read.
 static LOG_MARK: AtomicU32 = AtomicU32::new(0);
 
-/// Skips everything that the driver's log holds so far.
+/// Skips the current contents of the driver's log.
 pub fn mark_log(driver: &Driver) {
     if let Some(current) = driver.cuLogsCurrent {
         let mut mark = 0;
@@ -271,13 +271,13 @@ pub fn mark_log(driver: &Driver) {
     }
 }
 
-/// Returns the text that the driver wrote to its log since the mark; empty if it keeps no log.
+/// Returns the text that the driver has written to its log since the mark; empty if there is no log.
 pub fn log_since_mark() -> String {
     let Some(dump) = DRIVER.get().and_then(|driver| driver.cuLogsDumpToMemory) else { return String::new() };
     let mut mark = LOG_MARK.load(Ordering::Relaxed);
     let mut text = vec![0u8; 25_600];
     let mut size = text.len();
-    // SAFETY: `size` is the length of the room.
+    // SAFETY: `size` is the length of the buffer.
     if unsafe { dump(&mut mark, text.as_mut_ptr().cast(), &mut size, 0) } != 0 {
         return String::new();
     }

@@ -1,10 +1,10 @@
-//! Failures of driver calls, and the error codes that the runtime tells apart.
+//! Failures of driver calls, and the error codes that the runtime distinguishes.
 
 use cudarc::driver::{CudaContext, DriverError, sys};
 
 /// `CUDA_ERROR_NOT_FOUND`: no such symbol.
 pub const NOT_FOUND: u32 = 500;
-/// `CUDA_ERROR_NOT_READY`: work is still in flight.
+/// `CUDA_ERROR_NOT_READY`: the work is still in flight.
 pub const NOT_READY: u32 = 600;
 /// `CUDA_ERROR_INVALID_VALUE`.
 pub const INVALID_VALUE: u32 = 1;
@@ -22,7 +22,8 @@ pub const INVALID_PTX: u32 = 218;
 pub const UNSUPPORTED_PTX_VERSION: u32 = 222;
 /// `CUDA_ERROR_CAPTURED_EVENT`: the event was last recorded in a capture.
 pub const CAPTURED_EVENT: u32 = 907;
-/// `CUDA_ERROR_STREAM_CAPTURE_UNJOINED`: a stream that was captured too has work that the capturing stream does not wait for.
+/// `CUDA_ERROR_STREAM_CAPTURE_UNJOINED`: another stream in the capture has work that the capturing stream does not wait
+/// for.
 pub const CAPTURE_UNJOINED: u32 = 904;
 /// `CUDA_ERROR_UNKNOWN`.
 pub const UNKNOWN: u32 = 999;
@@ -34,35 +35,35 @@ pub const NOT_SUPPORTED: u32 = 801;
 pub struct Failure {
     /// The call.
     pub call: &'static str,
-    /// Its result.
+    /// Its error code.
     pub code: u32,
 }
 
 impl Failure {
-    /// The failure of a call that cudarc made.
+    /// Returns the failure of a call that cudarc made.
     pub fn of(call: &'static str, error: DriverError) -> Failure {
         Failure { call, code: code_of(error.0) }
     }
 
-    /// The failure that the device has no memory left.
+    /// Returns the failure of an allocation without device memory left.
     pub fn out_of_memory(call: &'static str) -> Failure {
         Failure { call, code: OUT_OF_MEMORY }
     }
 
-    /// True if the device is out of memory.
+    /// Returns true if the device is out of memory.
     pub fn is_out_of_memory(self) -> bool {
         self.code == OUT_OF_MEMORY
     }
 
-    /// True if the failure ends all work of the context: a fault of a kernel, or the end of the context itself. From then on
-    /// every call fails with it, and nothing is in flight any more.
+    /// Returns true if the failure ends all work of the context: a fault of a kernel, or the end of the context itself. All
+    /// later calls then fail with it, and nothing is in flight any more.
     pub fn ends_the_context(self) -> bool {
         // Uncorrectable ECC and NVLink errors, an illegal address, a timeout, a destroyed context, an assertion, faults of
         // instructions and addresses, a failed launch, CUDA_ERROR_DEINITIALIZED.
         matches!(self.code, 4 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=719)
     }
 
-    /// True if the queried event was last recorded in a stream capture.
+    /// Returns true if the queried event was last recorded in a stream capture.
     pub fn is_captured_event(self) -> bool {
         self.code == CAPTURED_EVENT
     }
@@ -109,18 +110,18 @@ static KNOWN: [DriverError; 96] = known! {
     CUDA_ERROR_UNKNOWN
 };
 
-/// Returns the number of an error code.
+/// Returns an error code as a number.
 #[allow(clippy::as_conversions, reason = "an enum of the bindings converts to its number in no other way")]
 pub fn code_of(code: sys::CUresult) -> u32 {
     code as u32
 }
 
-/// Returns an error code as cudarc's error. `None` for codes that are newer than CUDA 12.4: cudarc's enum may not have them.
+/// Returns a code as cudarc's error. `None` for codes newer than CUDA 12.4, which cudarc's enum may lack.
 pub fn known(code: u32) -> Option<&'static DriverError> {
     KNOWN.iter().find(|error| code_of(error.0) == code)
 }
 
-/// Keeps a failure that a drop cannot return in the context, as cudarc does.
+/// Stores a failure that a drop cannot return in the context, as cudarc does.
 pub fn record(ctx: &CudaContext, failure: Failure) {
     let unknown = DriverError(sys::CUresult::CUDA_ERROR_UNKNOWN);
     ctx.record_err::<()>(Err(known(failure.code).copied().unwrap_or(unknown)));

@@ -1,4 +1,4 @@
-//! The calls about devices, modules, functions and the device's graph pool.
+//! Calls about devices, modules, functions and the device's graph pool.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,16 +10,16 @@ use super::handles::{Function, RawModule};
 use crate::index::wide;
 
 impl Driver {
-    /// An attribute of a device.
+    /// Returns an attribute of a device.
     pub fn device_attribute(&self, ctx: &CudaContext, attribute: u32) -> Outcome<u32> {
         let mut value = 0;
         call!(self, cuDeviceGetAttribute(&mut value, attribute, ctx.cu_device()))?;
         Ok(u32::try_from(value).unwrap_or(0))
     }
 
-    /// Loads a module into the current context; a failure comes with the log of the driver's compiler.
+    /// Loads a module into the current context. A failure comes with the log of the driver's compiler.
     pub fn load_module(&self, image: &[u8]) -> std::result::Result<RawModule, (Failure, String)> {
-        // Text has to end with a nul, and whatever else an image is, bytes after it do no harm.
+        // Text must end with a nul; for other images a trailing byte is harmless.
         let mut image = image.to_vec();
         image.push(0);
         let mut log = vec![0u8; 8192];
@@ -44,12 +44,12 @@ impl Driver {
         })
     }
 
-    /// Unloads a module, whatever is being captured.
+    /// Unloads a module, also during captures.
     pub fn unload_module(&self, module: RawModule) -> Outcome<()> {
         self.relaxed(|| call!(self, cuModuleUnload(module)))
     }
 
-    /// A function of a module, `None` where it has none of that name.
+    /// Returns a function of a module; `None` if the module has none of that name.
     pub fn function(&self, module: RawModule, name: &str) -> Outcome<Option<Function>> {
         let mut text = name.as_bytes().to_vec();
         text.push(0);
@@ -61,7 +61,7 @@ impl Driver {
         }
     }
 
-    /// The sizes of a function's parameters; `None` where the driver does not tell.
+    /// Returns the sizes of a function's parameters; `None` if the driver does not support the query.
     pub fn parameter_sizes(&self, function: Function) -> Outcome<Option<Vec<u64>>> {
         let mut sizes = Vec::new();
         loop {
@@ -75,7 +75,7 @@ impl Driver {
         }
     }
 
-    /// An attribute of a function.
+    /// Returns an attribute of a function.
     pub fn function_attribute(&self, function: Function, attribute: u32) -> Outcome<u32> {
         let mut value = 0;
         call!(self, cuFuncGetAttribute(&mut value, attribute, function))?;
@@ -87,7 +87,7 @@ impl Driver {
         call!(self, cuFuncSetAttribute(function, attribute, c_int::try_from(value).unwrap_or(c_int::MAX)))
     }
 
-    /// Gives a function the settings of another: the shared memory that it may ask for, and the share of the cache.
+    /// Copies the settings of a function to another: the maximum dynamic shared memory and the cache carveout.
     pub fn copy_attributes(&self, from: Function, to: Function) -> Outcome<()> {
         // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
         for attribute in [8, 9] {
@@ -98,7 +98,8 @@ impl Driver {
         Ok(())
     }
 
-    /// The blocks of a function, of so many threads and so much dynamic shared memory, that an SM holds at once.
+    /// Returns the number of blocks with `threads` threads and `shared` bytes of dynamic shared memory that an SM holds at
+    /// once.
     pub fn blocks_per_sm(&self, function: Function, threads: u32, shared: u32) -> Outcome<u32> {
         let mut blocks = 0;
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
@@ -114,19 +115,19 @@ impl Driver {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
-    /// Gives memory of the device's graph pool that nothing uses back to the system.
+    /// Returns unused memory of the device's graph pool to the system.
     pub fn trim_graph_memory(&self, device: c_int) -> Outcome<()> {
         call!(self, cuDeviceGraphMemTrim(device))
     }
 
-    /// An attribute of the device's graph pool.
+    /// Returns an attribute of the device's graph pool.
     pub fn graph_memory(&self, device: c_int, attribute: u32) -> Outcome<u64> {
         let mut value = 0u64;
         call!(self, cuDeviceGetGraphMemAttribute(device, attribute, (&raw mut value).cast()))?;
         Ok(value)
     }
 
-    /// Sets a high-water mark of the device's graph pool back to what is current.
+    /// Resets a high-water mark of the device's graph pool to the current value.
     pub fn reset_graph_memory(&self, device: c_int, attribute: u32) -> Outcome<()> {
         let mut value = 0u64;
         call!(self, cuDeviceSetGraphMemAttribute(device, attribute, (&raw mut value).cast()))

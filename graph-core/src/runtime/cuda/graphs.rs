@@ -1,4 +1,4 @@
-//! The calls about graphs.
+//! Calls about graphs.
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
@@ -9,7 +9,7 @@ use super::params::{
 };
 
 impl Driver {
-    /// A new graph.
+    /// Creates a graph.
     pub fn create_graph(&self) -> Outcome<RawGraph> {
         let mut graph = RawGraph::NONE;
         call!(self, cuGraphCreate(&mut graph, 0))?;
@@ -36,7 +36,7 @@ impl Driver {
         Ok(node)
     }
 
-    /// True if edges between kernels can be programmatic.
+    /// Returns true if edges between kernels can be programmatic.
     pub fn has_programmatic_edges(&self) -> bool {
         self.cuGraphAddDependencies_v2.is_some()
     }
@@ -55,7 +55,7 @@ impl Driver {
         // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC or CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
         // CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
         let data = EdgeData { from_port: 1 + u8::from(launch_order), to_port: 0, kind: 1, reserved: [0; 5] };
-        // SAFETY: the nodes are the graph's; the pointers are to locals.
+        // SAFETY: the nodes belong to the graph; the pointers are to locals.
         match unsafe { add(graph, &from, &to, &data, 1) } {
             0 => Ok(()),
             code => Err(Failure { call: CALL, code }),
@@ -86,7 +86,7 @@ impl Driver {
         Ok(node)
     }
 
-    /// Adds an alloc node; returns it with the address of its allocation, which is the same at each launch.
+    /// Adds an alloc node. Returns it with the address of its allocation, which is the same at each launch.
     pub fn add_alloc(
         &self,
         graph: RawGraph,
@@ -158,7 +158,7 @@ impl Driver {
         Ok((node, unsafe { *params.graphs }))
     }
 
-    /// Instantiates a graph. A failure comes with the node that the driver blames, or the null handle.
+    /// Instantiates a graph. A failure comes with the node that the driver reports, or the null handle.
     pub fn instantiate(&self, graph: RawGraph) -> std::result::Result<RawExec, (Failure, Node)> {
         let mut exec = RawExec::NONE;
         let mut params = InstantiateParams { flags: 0, upload_stream: 0, error_node: Node::NONE, result: 0 };
@@ -173,12 +173,12 @@ impl Driver {
         Ok(exec)
     }
 
-    /// Destroys an instantiated graph; the driver waits for launches in flight by itself.
+    /// Destroys an instantiated graph. The driver itself waits for launches in flight.
     pub fn destroy_exec(&self, exec: RawExec) -> Outcome<()> {
         call!(self, cuGraphExecDestroy(exec))
     }
 
-    /// Maps an instantiated graph's memory and brings it to the device.
+    /// Maps an instantiated graph's memory and uploads the graph to the device.
     pub fn upload(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
         call!(self, cuGraphUpload(exec, stream))
     }

@@ -39,26 +39,26 @@ impl Stream {
     /// The legacy default stream.
     pub const LEGACY: Stream = Stream(0);
 
-    /// The stream's handle.
+    /// Returns the stream's handle.
     pub fn of(stream: &CudaStream) -> Stream {
         Stream(stream.cu_stream().expose_provenance())
     }
 
-    /// True for the per-thread default stream: one handle that is another stream on each thread.
+    /// Returns true for the per-thread default stream: one handle that stands for another stream on each thread.
     pub fn is_per_thread(self) -> bool {
         self.0 == 2
     }
 }
 
 impl Event {
-    /// The event's handle.
+    /// Returns the event's handle.
     pub fn of(event: &cudarc::driver::CudaEvent) -> Event {
         Event(event.cu_event().expose_provenance())
     }
 }
 
 impl Context {
-    /// The context's handle.
+    /// Returns the context's handle.
     pub fn of(ctx: &CudaContext) -> Context {
         Context(ctx.cu_ctx().expose_provenance())
     }

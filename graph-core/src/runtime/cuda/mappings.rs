@@ -1,4 +1,4 @@
-//! Reserved addresses, and memory that is mapped there.
+//! Calls about reserved addresses and memory mapped there.
 
 use std::ffi::c_int;
 
@@ -11,7 +11,7 @@ use crate::index::wide;
 const MINIMUM: u32 = 0;
 
 impl Driver {
-    /// Returns the bytes that sizes and addresses of mappings are multiples of.
+    /// Returns the granularity of mappings: their sizes and addresses are multiples of it.
     pub fn granularity(&self, device: c_int) -> Outcome<u64> {
         let mut granularity = 0;
         call!(self, cuMemGetAllocationGranularity(&mut granularity, &Properties::of(device), MINIMUM))?;
@@ -25,13 +25,13 @@ impl Driver {
         Ok(start)
     }
 
-    /// Frees a range of addresses, all of it, that has no mapping.
+    /// Frees a whole range of addresses, which must have no mapping.
     pub fn free_addresses(&self, start: u64, bytes: u64) -> Outcome<()> {
         call!(self, cuMemAddressFree(start, host_size(bytes)))
     }
 
     /// Maps new memory of a device to a part of a reserved range, and gives that device access. The memory lives as long as
-    /// the mapping. A failure leaves nothing behind.
+    /// the mapping. On failure everything is undone.
     pub fn map(&self, device: c_int, start: u64, bytes: u64) -> Outcome<()> {
         let bytes = host_size(bytes);
         let mut handle = 0;
@@ -42,12 +42,12 @@ impl Driver {
         let access = Access::of(device);
         let accessible = released.and_then(|()| call!(self, cuMemSetAccess(start, bytes, &access, 1)));
         accessible.inspect_err(|_: &Failure| {
-            // Tried once: the first failure is the one that is told.
+            // A failure of the cleanup is ignored: the first failure is returned.
             let _ = call!(self, cuMemUnmap(start, bytes));
         })
     }
 
-    /// Removes the mappings that these addresses are made of, at once: nothing that uses them may be in flight.
+    /// Removes the mappings at these addresses. No use of them may be in flight.
     pub fn unmap(&self, start: u64, bytes: u64) -> Outcome<()> {
         call!(self, cuMemUnmap(start, host_size(bytes)))
     }

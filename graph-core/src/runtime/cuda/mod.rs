@@ -1,18 +1,18 @@
-//! The calls and handles of the CUDA driver: the only room that calls it, and the only one with `unsafe`. It imports no
+//! The calls and handles of the CUDA driver: the only module that calls it, and the only one with `unsafe`. It imports no
 //! other module of the crate.
 //!
-//! Entry points come from `cuGetProcAddress_v2`, once for the process, so that a symbol that the driver lacks is
-//! an error and no panic. They return plain numbers: a driver newer than the bindings may return errors that
-//! no Rust enum of today has. Handles are plain numbers too; structures are zeroed and of the size that the
-//! bindings know.
+//! Entry points come from `cuGetProcAddress_v2`, once for the process, so that a symbol that the driver lacks is an error
+//! and no panic. They return plain numbers: a driver newer than the bindings may return errors that no enum of the bindings
+//! has. Handles are plain numbers, too. Structures are zeroed and have the sizes of the bindings.
 //!
-//! The runtime upholds two rules for every call that is made through here: a handle is used only while its owner
-//! lives, and an address is that of a live allocation of the operand or the graph that it stands for.
+//! The runtime upholds two rules for every call made here: a handle is used only while its owner lives, and an address is
+//! that of a live allocation of the operand or graph that it belongs to.
 //!
-//! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles` their types;
-//! - `functions`, `streams`, `mappings`, `graphs`: the calls, by what they are about; `params`: the parameters of nodes;
-//! - `capture`: captures of a stream's work into a graph; `buffers`: the places that open or make cudarc's own types; `aside`: buffers that end while their stream captures;
-//!   `quiet`: cudarc's context object of the runtime's own; `any_bits`: element types without invalid bits;
+//! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles`: their types;
+//! - `functions`, `streams`, `mappings`, `graphs`: the calls, by subject; `params`: the parameters of nodes;
+//! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
+//!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
+//!   `any_bits`: element types without invalid bits;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
@@ -34,7 +34,10 @@ mod streams;
 pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
 pub use aside::Own;
 pub use buffers::{Keep, Lent, Made, PinnedViewMut, guarded, held, pinned_parts};
-pub use capture::{CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind};
+pub use capture::{
+    CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
+    during_capture,
+};
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,

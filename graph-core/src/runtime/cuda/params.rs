@@ -1,5 +1,5 @@
-//! The parameters of nodes as the driver takes them: structures of the sizes that the bindings know, zero where the runtime
-//! sets nothing.
+//! The parameters of nodes as the driver takes them: structures with the sizes of the bindings, zero where the runtime sets
+//! nothing.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -101,7 +101,7 @@ pub(super) struct Properties {
 }
 
 impl Properties {
-    /// Those of memory of a device: `CU_MEM_ALLOCATION_TYPE_PINNED` on `CU_MEM_LOCATION_TYPE_DEVICE`.
+    /// Returns the properties of device memory: `CU_MEM_ALLOCATION_TYPE_PINNED` on `CU_MEM_LOCATION_TYPE_DEVICE`.
     pub(super) fn of(device: c_int) -> Properties {
         Properties {
             kind: 1,
@@ -121,7 +121,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` for a device.
+    /// Read and write access for a device: `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
     pub(super) fn of(device: c_int) -> Access {
         Access { location: Location { kind: 1, device }, flags: 3 }
     }
@@ -135,7 +135,7 @@ pub(super) struct InstantiateParams {
     pub(super) result: u32,
 }
 
-/// The kind of an edge: `CUgraphEdgeData`.
+/// The data of an edge: `CUgraphEdgeData`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct EdgeData {
@@ -157,7 +157,7 @@ const _: () = {
     assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
 };
 
-/// Returns a number of the device's as one of the host's, which has 64 bits, too.
+/// Converts a size of the device to one of the host, which has 64 bits, too.
 pub(super) fn host_size(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
@@ -169,7 +169,7 @@ pub struct Launching {
     pub function: Function,
     /// Blocks.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub shared: u32,
@@ -197,7 +197,7 @@ pub enum Place {
     Host(u64),
 }
 
-/// A word of the values of parameters: each value starts at a word.
+/// A word of parameter values. Each value starts at a word.
 pub type Word = MaybeUninit<u64>;
 
 /// Returns an address as a word.
@@ -205,12 +205,12 @@ pub fn address_word(address: u64) -> Word {
     MaybeUninit::new(address)
 }
 
-/// Writes a value, byte for byte with its padding, into the words that it takes: `size_of::<T>()` bytes rounded up to
-/// words, one at least. Fewer are left as they are.
+/// Writes a value, byte for byte with its padding, into its words: `size_of::<T>()` bytes rounded up to words, at least
+/// one. If there are fewer words, they are unchanged.
 #[inline]
 pub fn write_value<T: Copy>(room: &mut [Word], value: T) {
     if size_of::<T>() < 8 {
-        // The bytes of the word behind the value are 0.
+        // The bytes of the word after the value are 0.
         room[..1].fill(MaybeUninit::new(0));
     }
     if size_of_val(room) >= size_of::<T>() {
@@ -226,7 +226,7 @@ pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) {
     write_value(&mut words[start..], value);
 }
 
-/// A block of bytes into which parameters and integers are put at offsets.
+/// A block of bytes, filled with parameters and integers at given offsets.
 #[derive(Debug)]
 pub struct Packed {
     words: Vec<Word>,
@@ -238,18 +238,16 @@ impl Packed {
         Packed { words: vec![MaybeUninit::new(0); size(bytes).div_ceil(8).max(1)] }
     }
 
-    /// Its words.
+    /// Returns its words.
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// Puts the first bytes of some words to an offset, byte for byte with their padding. What does not fit is left
-    /// out.
+    /// Copies the first bytes of some words to an offset, with their padding. Does nothing if they do not fit.
     pub fn put(&mut self, offset: u32, words: &[Word], bytes: u32) {
         let (offset, bytes) = (size(offset), size(bytes));
         if bytes <= size_of_val(words) && offset + bytes <= size_of_val(self.words.as_slice()) {
-            // SAFETY: both ranges are in bounds, and of different slices; bytes that are not initialised may be copied
-            // as such.
+            // SAFETY: both ranges are in bounds, and of different slices; uninitialised bytes may be copied as such.
             unsafe {
                 let to = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>().add(offset);
                 to.copy_from_nonoverlapping(words.as_ptr().cast(), bytes);
@@ -257,11 +255,11 @@ impl Packed {
         }
     }
 
-    /// Swaps so many bytes at two offsets, which do not overlap. What does not fit is left alone.
+    /// Swaps `bytes` bytes at two offsets, which must not overlap. Does nothing if they do not fit.
     pub fn swap(&mut self, one: u32, other: u32, bytes: u32) {
         let (first, second, bytes) = (size(one.min(other)), size(one.max(other)), size(bytes));
         if first + bytes <= second && second + bytes <= size_of_val(self.words.as_slice()) {
-            // SAFETY: both ranges are in bounds and apart; bytes that are not initialised may be swapped as such.
+            // SAFETY: both ranges are in bounds and disjoint; uninitialised bytes may be swapped as such.
             unsafe {
                 let start = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>();
                 std::ptr::swap_nonoverlapping(start.add(first), start.add(second), bytes);
@@ -269,16 +267,16 @@ impl Packed {
         }
     }
 
-    /// Puts an integer.
+    /// Writes an integer.
     pub fn put_number(&mut self, offset: u32, value: u32) {
         self.put(offset, &[MaybeUninit::new(u64::from(value.to_le()))], 4);
     }
 }
 
-/// Returns the bits of a parameter in its first bytes; the others are 0. The type of its value must have no padding.
+/// Returns a parameter's bits in the first bytes of a number; the others are 0. The parameter's type must have no padding.
 pub fn number(word: Word) -> u64 {
-    // SAFETY: words are made by `address_word` and `write_value`, of a value without padding, and `write_value` sets the
-    // whole word before it writes a value of fewer bytes.
+    // SAFETY: words come from `address_word` and `write_value`, of a value without padding, and `write_value` sets the
+    // whole word before it writes a shorter value.
     unsafe { word.assume_init() }
 }
 
@@ -288,18 +286,18 @@ pub struct Scratch {
     pointers: Vec<usize>,
 }
 
-/// A parameter with a size.
+/// A parameter with a size in words.
 pub trait WordCount {
-    /// The number of 8-byte words that its value takes.
+    /// Returns the number of 8-byte words of its value.
     fn word_count(&self) -> usize;
 }
 
 /// The values of a launch's parameters, in consecutive words.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'w, P> {
-    /// Their words.
+    /// The words.
     pub words: &'w [Word],
-    /// The parameters, in their order.
+    /// The parameters, in order.
     pub params: &'w [P],
 }
 
@@ -312,7 +310,7 @@ pub(super) fn kernel_params(
         scratch.pointers.resize(values.params.len(), 0);
     }
     let mut next = values.words.as_ptr();
-    // The driver reads the values within the call, and does not write them.
+    // The driver reads the values during the call, and does not write them.
     for (pointer, param) in scratch.pointers.iter_mut().zip(values.params) {
         *pointer = next.expose_provenance();
         next = next.wrapping_add(param.word_count());

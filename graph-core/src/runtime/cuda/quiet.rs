@@ -1,8 +1,8 @@
-//! cudarc's context object of the runtime's own.
+//! The runtime's own context object of cudarc.
 //!
-//! A `CudaContext` keeps the last error that a drop or a wait could not return, and every call through it gives that
-//! error instead of acting while there is one. Calls that cudarc makes for the runtime go through an object of the
-//! runtime's own over the same context: nobody else's error is in there, and its own is looked for after each of them.
+//! A `CudaContext` stores the last error that a drop or a wait could not return, and every call through it returns that
+//! error instead of acting. Calls that cudarc makes for the runtime go through a separate object over the same context: it
+//! holds no errors of others, and its own are checked after each call.
 
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::entry::Driver;
 use super::failure::{Failure, Outcome, code_of};
 use super::handles::Stream;
 
-/// A context object of the runtime's own. It tracks events, whether or not the user's own object does.
+/// The runtime's own object of a context. It tracks events, whether or not the user's object does.
 #[derive(Debug)]
 pub struct Quiet {
     ctx: Arc<CudaContext>,
@@ -25,7 +25,8 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// Returns the object of a context, which must be current. There is one for each context, for the life of the process.
+    /// Returns the object of a context, which must be current. There is one for each context, for the lifetime of the
+    /// process.
     pub fn of(driver: &Driver, ctx: &CudaContext) -> Outcome<&'static Quiet> {
         static ALL: Mutex<Vec<&'static Quiet>> = Mutex::new(Vec::new());
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +34,7 @@ impl Quiet {
             return Ok(quiet);
         }
         let made = object(ctx).map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
-        // It is never dropped: a drop would end the user's context.
+        // It is never dropped, since a drop would end the user's context.
         let _ = Arc::into_raw(made.clone());
         let quiet = Quiet { ctx: made, failures: AtomicU64::new(0), last: AtomicU32::new(0) };
         quiet.track(driver)?;
@@ -42,10 +43,10 @@ impl Quiet {
         Ok(quiet)
     }
 
-    /// Makes cudarc record events, which it does once it has counted a stream.
+    /// Makes cudarc record events, which it does only after it has counted a stream.
     fn track(&self, driver: &Driver) -> Outcome<()> {
-        // SAFETY: no buffer is allocated through this object. Tracking is off for a moment, since cudarc waits for the
-        // whole context when a first stream is made while it is on.
+        // SAFETY: no buffer is allocated through this object. Tracking is briefly off, since cudarc waits for the whole
+        // context when the first stream is created while it is on.
         unsafe { self.ctx.disable_event_tracking() };
         let counted = self.ctx.new_stream().map_err(|error| Failure::of("cuStreamCreate", error))?;
         // SAFETY: as above.
@@ -55,16 +56,16 @@ impl Quiet {
         driver.destroy_stream(raw)
     }
 
-    /// The stream of a handle, which must outlive what is done with it.
+    /// Returns a stream object for a handle, which must outlive it.
     pub fn stream(&self, raw: Stream) -> Arc<CudaStream> {
-        // SAFETY: the runtime uses the handles of streams that live.
+        // SAFETY: the runtime uses the handles of live streams only.
         unsafe { self.ctx.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) }
     }
 
-    /// A new event.
+    /// Creates an event.
     pub fn event(&self) -> Outcome<CudaEvent> {
         self.ctx.new_event(None).map_err(|error| {
-            // It may be the failure of an earlier call, which is gone from the object with this.
+            // The error may be that of an earlier call. Returning it removes it from the object, so it is counted.
             self.note(error);
             Failure::of("cuEventCreate", error)
         })
@@ -75,7 +76,7 @@ impl Quiet {
         self.failures.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the number of failed calls through this object: a call after which it is the same has succeeded.
+    /// Returns the number of failed calls through this object. A call that does not change it has succeeded.
     pub fn failures(&self) -> u64 {
         if let Err(error) = self.ctx.check_err() {
             self.note(error);
@@ -83,7 +84,7 @@ impl Quiet {
         self.failures.load(Ordering::SeqCst)
     }
 
-    /// Makes a call of cudarc through this object; a failure that cudarc keeps is returned.
+    /// Makes a call of cudarc through this object, and returns a failure that cudarc stores instead of returning it.
     pub fn watch<T>(&self, call: &'static str, work: impl FnOnce() -> T) -> Outcome<T> {
         let before = self.failures();
         let result = work();
@@ -94,15 +95,15 @@ impl Quiet {
     }
 }
 
-/// Returns another object of a context. It must never be dropped: that would end the context.
+/// Returns another object of a context. It must never be dropped, since that would end the context.
 pub fn object(ctx: &CudaContext) -> std::result::Result<Arc<CudaContext>, DriverError> {
     if !ctx.is_primary() {
         // SAFETY: the context lives, and the object is never dropped.
         return unsafe { CudaContext::from_raw_context(ctx.ordinal(), ctx.cu_device(), ctx.cu_ctx()) };
     }
     let made = CudaContext::new(ctx.ordinal())?;
-    // The object counts as no user of the primary context, which so ends with the user's own objects.
-    // SAFETY: this is the count that the line above took, and the object is never dropped.
+    // The object does not count as a user of the primary context, which so ends with the user's own objects. SAFETY: this
+    // releases the count that the line above took, and the object is never dropped.
     let _ = unsafe { result::primary_ctx::release(ctx.cu_device()) };
     Ok(made)
 }

@@ -1,4 +1,4 @@
-//! The calls that only the simulated driver has: names, source lines and planned buffers, for its checks and its
+//! The calls that only the simulated driver has: they describe names, source lines and planned buffers for its checks and
 //! reports. `graph-sim/ANNOTATE.md` documents them.
 
 use std::ffi::{c_char, c_void};
@@ -41,7 +41,7 @@ struct RawMember {
     first: u32,
 }
 
-/// The user of a buffer is all of a node.
+/// The member number that stands for a whole node.
 const WHOLE: u32 = u32::MAX;
 
 /// The simulated driver's own calls.
@@ -77,12 +77,12 @@ pub struct Member<'b> {
     pub name: &'b str,
     /// The line of its launch.
     pub line: u32,
-    /// Its first block in x; 0 where members lie along another dimension.
+    /// Its first block in x; 0 if members lie along another dimension.
     pub first: u32,
 }
 
 impl Simulator {
-    /// The simulated driver, if the process has that one.
+    /// Returns the simulated driver, if the process uses it.
     pub fn get() -> Option<&'static Simulator> {
         static SIMULATOR: OnceLock<Option<Simulator>> = OnceLock::new();
         SIMULATOR.get_or_init(Simulator::find).as_ref()
@@ -94,7 +94,7 @@ impl Simulator {
             (exported(c"cuweaveSimAddBuffer")?, exported(c"cuweaveSimMoveBuffers")?);
         let (name_members, move_members) =
             (exported(c"cuweaveSimNameMembers")?, exported(c"cuweaveSimMoveMembers")?);
-        // SAFETY: these names have these signatures in the library's documentation; it is never closed.
+        // SAFETY: these names have these signatures in the library's documentation; the library is never closed.
         unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
             if version() != 3 {
@@ -125,13 +125,13 @@ impl Simulator {
         }
     }
 
-    /// Gives a node its name and its place. A failure is ignored: the driver then checks less.
+    /// Sets the name and source line of a node. A failure is ignored: the driver then checks less.
     pub fn name_node(&self, node: Node, name: &str, file: &str, line: u32) {
         // SAFETY: the node is one of a graph that is being built; the texts live until the call returns.
         let _ = unsafe { (self.name_node)(node, Text::of(name), Text::of(file), line) };
     }
 
-    /// Tells which launches a node stands for: along a dimension of its grid, or by their first blocks in x.
+    /// Describes the launches of a batched node: along a dimension of its grid, or by their first blocks in x.
     pub fn name_members(&self, node: Node, axis: Option<u8>, file: &str, members: &[Member<'_>]) {
         let raw = |member: &Member<'_>| RawMember {
             name: Text::of(member.name),
@@ -145,13 +145,13 @@ impl Simulator {
         let _ = unsafe { (self.name_members)(node, axis, raw.as_ptr(), raw.len()) };
     }
 
-    /// Tells the first blocks of a node's members from now on.
+    /// Changes the first blocks of a node's members.
     pub fn move_members(&self, exec: RawExec, node: Node, firsts: &[u32]) {
         // SAFETY: the exec lives, and so does the graph of the node; the numbers live until the call returns.
         let _ = unsafe { (self.move_members)(exec, node, firsts.as_ptr(), firsts.len()) };
     }
 
-    /// Tells of a buffer.
+    /// Describes a buffer.
     pub fn add_buffer(&self, graph: RawGraph, buffer: &PlannedBuffer<'_>) {
         let (users, members): (Vec<Node>, Vec<u32>) =
             buffer.users.iter().map(|&(node, member)| (node, member.unwrap_or(WHOLE))).unzip();
@@ -166,11 +166,11 @@ impl Simulator {
             members: members.as_ptr(),
             count: users.len(),
         };
-        // SAFETY: the graph is being built; what the structure points to lives until the call returns.
+        // SAFETY: the graph is being built; the memory behind the structure's pointers lives until the call returns.
         let _ = unsafe { (self.add_buffer)(graph, &raw) };
     }
 
-    /// Tells where the buffers lie from now on, in the order in which they were told of.
+    /// Changes the addresses of the buffers, given in the order of their descriptions.
     pub fn move_buffers(&self, exec: RawExec, addresses: &[u64]) {
         // SAFETY: the exec lives; the addresses live until the call returns.
         let _ = unsafe { (self.move_buffers)(exec, addresses.as_ptr(), addresses.len()) };

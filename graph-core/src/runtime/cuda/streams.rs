@@ -1,8 +1,8 @@
-//! The calls about contexts, streams, events and memory in stream order.
+//! Calls about contexts, streams, events and memory in stream order.
 //!
-//! Calls that wait on the host are refused while a stream capture is on that forbids them (`cuStreamBeginCapture` in
-//! global mode forbids them to every thread), and the refusal breaks that capture. They are made in relaxed mode, in
-//! which only what touches the capture itself is refused.
+//! Calls that wait on the host are refused during some stream captures (`cuStreamBeginCapture` in global mode forbids them
+//! to every thread), and the refusal invalidates the capture. So they are made in relaxed mode, which refuses only calls
+//! that affect the capture itself.
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_READY, Outcome};
@@ -16,13 +16,13 @@ const NON_BLOCKING: u32 = 1;
 const DISABLE_TIMING: u32 = 2;
 
 impl Driver {
-    /// Does work in relaxed mode: no call in it is refused because of a capture that it does not touch.
+    /// Runs `work` in relaxed mode: no call in it is refused because of an unrelated capture.
     pub fn relaxed<T>(&self, work: impl FnOnce() -> T) -> T {
         let mut mode = RELAXED;
         let exchanged = call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_ok();
         let result = work();
         if exchanged && call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_err() {
-            // Tried once more: a thread that stays relaxed is refused less than its program expects.
+            // A second attempt: a thread left in relaxed mode is refused less than its program expects.
             let _ = call!(self, cuThreadExchangeStreamCaptureMode(&mut mode));
         }
         result
@@ -47,19 +47,19 @@ impl Driver {
         Ok(stream)
     }
 
-    /// Destroys a stream; what it was given is done all the same.
+    /// Destroys a stream. Its enqueued work still completes.
     pub fn destroy_stream(&self, stream: Stream) -> Outcome<()> {
         call!(self, cuStreamDestroy(stream))
     }
 
-    /// Returns the number of a stream, which is unique in the process, also among streams that get the same handle later.
+    /// Returns the number of a stream, which is unique in the process, also among later streams with the same handle.
     pub fn stream_id(&self, stream: Stream) -> Outcome<u64> {
         let mut id = 0;
         call!(self, cuStreamGetId(stream, &mut id))?;
         Ok(id)
     }
 
-    /// True if a stream is capturing.
+    /// Returns true if a stream is capturing.
     pub fn is_capturing(&self, stream: Stream) -> Outcome<bool> {
         let mut status = 0;
         call!(self, cuStreamIsCapturing(stream, &mut status))?;
@@ -73,17 +73,17 @@ impl Driver {
         Ok(event)
     }
 
-    /// Destroys an event; those that wait for it go on waiting.
+    /// Destroys an event. Enqueued waits for it remain.
     pub fn destroy_event(&self, event: Event) -> Outcome<()> {
         call!(self, cuEventDestroy(event))
     }
 
-    /// Makes later work on the stream wait for the work that the event recorded last.
+    /// Makes later work on the stream wait for the work of the event's last record.
     pub fn wait(&self, stream: Stream, event: Event) -> Outcome<()> {
         call!(self, cuStreamWaitEvent(stream, event, 0))
     }
 
-    /// Records the work that was given to the stream so far.
+    /// Records the work enqueued in the stream so far.
     pub fn record(&self, event: Event, stream: Stream) -> Outcome<()> {
         call!(self, cuEventRecord(event, stream))
     }
@@ -98,7 +98,7 @@ impl Driver {
         self.relaxed(|| call!(self, cuEventSynchronize(event)))
     }
 
-    /// True if the work that the event recorded is over. Must be called in [`Driver::relaxed`].
+    /// Returns true if the work of the event's last record is complete. Must be called in [`Driver::relaxed`].
     pub fn is_over(&self, event: Event) -> Outcome<bool> {
         match call!(self, cuEventQuery(event)) {
             Ok(()) => Ok(true),

@@ -1,9 +1,9 @@
-//! One arena for several execs that are launched one after the other on one stream.
+//! One arena shared by several execs that are launched one after the other on one stream.
 //!
-//! Launches on a stream are over in their order, and what a graph leaves in its arena nobody reads after it: so the
-//! members of a pool lie in the same bytes, and nothing but the stream is needed to keep them apart. The arena is a range
-//! of addresses as large as the device's memory, of which as much is mapped as the largest member asks for. It grows where
-//! it lies, so every member keeps its addresses, and a launch asks nothing of the pool.
+//! Launches on one stream complete in order, and no later launch reads what a graph left in its arena. So the members of a
+//! pool share the same bytes, and the stream alone separates them. The arena is a range of addresses as large as the
+//! device's memory. The part that the largest member needs is mapped. The arena grows in place, so every member keeps its
+//! addresses, and a launch does not access the pool.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,16 +16,16 @@ use crate::runtime::error::{Error, Result};
 use crate::runtime::ranges::Range;
 use crate::runtime::waits::OwnedEvent;
 
-/// An arena that the temporaries of several execs share: see [`Graph::instantiate_in`](crate::runtime::Graph::instantiate_in).
+/// An arena shared by the temporaries of several execs: see
+/// [`Graph::instantiate_in`](crate::runtime::Graph::instantiate_in).
 ///
-/// Its members are launched on the pool's stream, and only there, so that no two of them run at once: side by side
-/// on two streams needs two pools. A pool takes as many bytes as its largest member, in steps of the device's granularity
-/// (2 MiB); each exec of its own takes the sum. Outputs are no part of it: they are allocations of their own, whatever the
-/// graph's temporaries lie in.
+/// Its members are launched on the pool's stream only, so that no two of them run at once: concurrent launches on two
+/// streams need two pools. The size of a pool is that of its largest member, in steps of the device's granularity (2 MiB);
+/// separate execs need the sum. Outputs are not in the arena: they are allocations of their own.
 ///
-/// The arena lies at addresses of its own, as many as the device has memory: it grows in place when a larger member joins,
-/// and nothing moves. A clone is the same pool. When the pool and all members are gone, the memory is given back to the
-/// device as soon as a later call finds their last launches over.
+/// The arena has its own range of addresses, as large as the device's memory: it grows in place when a larger member joins,
+/// and nothing moves. A clone is the same pool. When the pool and all members have been dropped, a later call frees the
+/// memory once their last launches are complete.
 #[derive(Clone)]
 #[must_use = "the pool's memory is freed when the pool and its members are dropped"]
 pub struct ArenaPool {
@@ -33,12 +33,12 @@ pub struct ArenaPool {
 }
 
 impl ArenaPool {
-    /// Returns a pool without memory: it grows to what its largest member needs.
+    /// Returns a pool without memory. It grows to the size of its largest member.
     ///
     /// # Errors
     ///
-    /// The per-thread default stream, which is another stream on each thread; no driver, or one that is too old; a device
-    /// that does not map memory into reserved addresses.
+    /// The per-thread default stream, which is a different stream on each thread; no driver, or one that is too old; a
+    /// device that cannot map memory to reserved addresses.
     pub fn new(stream: &Arc<CudaStream>) -> Result<ArenaPool> {
         let driver = cuda::driver()?;
         let raw = Stream::of(stream);
@@ -64,13 +64,13 @@ impl ArenaPool {
         Ok(pool)
     }
 
-    /// The stream that the members are launched on.
+    /// Returns the stream that the members are launched on.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.shared.stream
     }
 
-    /// The bytes of the arena that have memory now.
+    /// Returns the number of bytes of the arena that are mapped.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.shared.lock().range.as_ref().map_or(0, Range::bytes)
@@ -101,9 +101,9 @@ pub(crate) struct Shared {
 /// The memory of a pool.
 #[derive(Debug)]
 struct Arena {
-    /// `None` at the end of the pool.
+    /// `None` once the pool is dropped.
     range: Option<Range>,
-    /// The last launches of members that are gone.
+    /// The last launches of members that were dropped.
     uses: Vec<Arc<OwnedEvent>>,
     /// True if a launch may use the memory for ever.
     leaks: bool,
@@ -122,11 +122,11 @@ impl Shared {
         }
     }
 
-    /// Notes the end of a member: its last launch, or that nothing tells when that is over.
+    /// Records the end of a member: its last launch, or that its completion is unknown.
     pub fn leave(&self, last: Option<&Arc<OwnedEvent>>, leaks: bool) {
         let mut arena = self.lock();
         arena.leaks |= leaks;
-        // Launches in one stream are over in their order, but the order in which members go is any.
+        // Launches in one stream complete in order, but members may be dropped in any order.
         arena.uses.extend(last.cloned());
     }
 }

@@ -1,4 +1,4 @@
-//! The state of a graph of any graph function, and the steps from a plan to an exec.
+//! The state of a graph, independent of the graph function, and the steps from a plan to an exec.
 //!
 //! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders all later uses
 //! after the last launch, and destroys both.
@@ -41,7 +41,8 @@ pub struct Core {
     pub(crate) in_flight: InFlight,
     /// The variables that its launches share with those of other execs.
     pub(crate) hidden: Arc<HiddenUses>,
-    /// True if the exec was dropped with its last launch in flight and nothing can wait for it: all that it may use is leaked.
+    /// True if the exec was dropped with its last launch in flight and nothing can wait for the launch. All memory that it
+    /// may use is leaked.
     pub(crate) leaks: Arc<AtomicBool>,
     /// The statements that use each argument buffer; computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
@@ -107,7 +108,7 @@ impl Core {
         self.make_slots()
     }
 
-    /// Returns the address of memory for the temporaries that no node allocates: in the pool, or the exec's own.
+    /// Returns the address of memory for the temporaries that no node allocates: in the pool, or owned by the exec.
     fn reserve(&mut self, bytes: u64) -> Outcome<u64> {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
@@ -117,19 +118,19 @@ impl Core {
         Ok(self.temporaries.owned.insert(range).start())
     }
 
-    /// Called after a failure. If launches were changed, plans again with the launches as written, and calls `anew`: the changed
-    /// launches may be the cause.
-    pub(crate) fn as_written(
+    /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
+    /// with the launches as written, and calls `retry`.
+    pub(crate) fn retry_as_written(
         &mut self,
         error: Error,
-        anew: impl FnOnce(&mut Core) -> Result<()>,
+        retry: impl FnOnce(&mut Core) -> Result<()>,
     ) -> Result<()> {
         if !self.nodes.is_changed() || matches!(error, Error::Call { .. }) {
             return Err(error);
         }
         self.replan(self.temporaries.lowering, Allowed::default())?;
         self.nodes.left_alone.push(LeftAlone::all(Change::Any, error));
-        anew(self)
+        retry(self)
     }
 
     /// Plans again, and destroys the nodes that were added.
@@ -167,20 +168,20 @@ impl Core {
     pub(crate) fn instantiate(&mut self, body: &dyn Body) -> Result<()> {
         context::enter(self.definition.driver, &self.definition.ctx)?;
         self.nodes.instantiate(&self.definition).or_else(|error| {
-            self.as_written(error, |core| {
+            self.retry_as_written(error, |core| {
                 core.add_nodes(body)?;
                 core.nodes.instantiate(&core.definition)
             })
         })
     }
 
-    /// Returns the parts that a report is made of.
+    /// Returns the parts of the graph that a report describes.
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject {
             program: self.definition.program(),
             operations: &self.nodes.operations,
             records: self.nodes.records.as_slice(),
-            open: &self.nodes.open,
+            unproved: &self.nodes.unproved,
             left_alone: &self.nodes.left_alone,
             captured: self.nodes.nodes_of(Kind::Capture(())),
             // A conditional node stands among those of its statement.

@@ -1,8 +1,9 @@
-//! Graph functions as types: what generated code implements, the graph that users hold, and what every exec is made of.
+//! Graph functions as types: the traits that generated code implements, the graph that users hold, and the common part of
+//! every exec.
 //!
-//! Generated code stands in the user's crate, so the traits that it implements are public, and a generic function of
-//! the user's can call their methods. Those that are not for users take a [`Token`], whose type has a name under
-//! `__private` only: safe code that does not go through there can neither call nor implement them.
+//! Generated code is in the user's crate, so the traits that it implements are public, and a generic function of the user
+//! can call their methods. Internal methods take a [`Token`], whose type can be named only under `__private`: safe code
+//! outside of it can neither call nor implement them.
 
 use std::cell::Cell;
 use std::fmt;
@@ -28,7 +29,7 @@ use super::arena::ArenaPool;
 use super::core::Core;
 use super::owned::Owned;
 
-/// The types beside a graph function, with access to their private fields. Implemented by generated code.
+/// The types of a graph function, with access to their private fields. Implemented by generated code.
 pub trait Generated: Sized {
     /// The exec: `launch`, the setters and everything else.
     type Exec: fmt::Debug;
@@ -36,16 +37,16 @@ pub trait Generated: Sized {
     type Views<'v>
     where
         Self: 'v;
-    /// Mutable views of those bound mutably or owned.
+    /// Mutable views of the buffers bound mutably or owned.
     type ViewsMut<'v>
     where
         Self: 'v;
 
-    /// Shows the bound buffers, in the order of the program's buffers.
+    /// Visits the bound buffers, in the order of the program's buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>, token: Token);
-    /// Views of the bound buffers.
+    /// Returns views of the bound buffers.
     fn views<'v>(&'v self, lender: &Lender<'v>, token: Token) -> Self::Views<'v>;
-    /// Mutable views.
+    /// Returns mutable views of the buffers bound mutably or owned.
     fn views_mut<'v>(&'v mut self, lender: &Lender<'v>, token: Token) -> Self::ViewsMut<'v>;
     /// Wraps an exec.
     fn exec(core: ExecCore<Self>, token: Token) -> Self::Exec;
@@ -57,9 +58,9 @@ pub trait Generated: Sized {
     fn into_core(exec: Self::Exec, token: Token) -> ExecCore<Self>;
 }
 
-/// A graph function, by the type of its bound arguments. `#[cuweave::graph]` implements it, and nothing else can.
+/// A graph function, identified by the type of its bound arguments. Only `#[cuweave::graph]` can implement it.
 pub trait GraphFn: Generated {
-    /// Returns the table of the function; `None` for the graph of a builder, whose table is that of its values.
+    /// Returns the table of the function; `None` for the graph of a builder, which has its table in its values.
     #[doc(hidden)]
     fn table(token: Token) -> Option<&'static Table>;
     /// Returns its records and lists, in the order of its parameters.
@@ -72,7 +73,7 @@ pub trait GraphFn: Generated {
         let _ = token;
         Ok(Vec::new())
     }
-    /// The values of its scalars, which its expressions are evaluated with.
+    /// The values of its scalars, with which its expressions are evaluated.
     #[doc(hidden)]
     type Values<'v>: Body
     where
@@ -82,24 +83,24 @@ pub trait GraphFn: Generated {
     fn values(&self, token: Token) -> Self::Values<'_>;
 }
 
-/// The exec of a graph function: a graph that can be launched, again and again.
+/// The exec of a graph function: a graph that can be launched repeatedly.
 ///
 /// For `#[cuweave::graph] fn residual(..)` it is the type `residual::Exec`, which has all methods.
 ///
-/// # An exec that is forgotten
+/// # Forgetting an exec
 ///
-/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed after them, and whatever cudarc
-/// does with those that the graph writes comes after them, on any stream. A buffer that is borrowed to be read is known to
-/// be in use on its owning stream alone: a write on a third stream, one that neither owns the buffer nor had the launch,
-/// waits for the launches only where the exec is dropped. A `CudaSlice` waits for its own two events alone, which nothing but
-/// a driver call for each buffer at each launch can record anew: 300 buffers would take 40 us. Buffers that are owned or in an
-/// `Arc` have no such gap, and neither has a [`Buffer`](crate::runtime::Buffer).
+/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed after them, and later uses
+/// through cudarc of the buffers that the graph writes are ordered after them, on any stream. A buffer that is borrowed for
+/// reads is known to be in use on its owning stream alone: a write on a third stream, which neither owns the buffer nor had
+/// the launch, waits for the launches only if the exec is dropped. A `CudaSlice` waits for its own two events alone, and
+/// recording them again takes a driver call for each buffer at each launch: 40 us for 300 buffers. Owned buffers, buffers in
+/// an `Arc`, and a [`Buffer`](crate::runtime::Buffer) have no such gap.
 ///
-/// Borrowed pinned memory is freed by cudarc on the host, which waits for the event that each launch records; it skips that
-/// wait if its context keeps an earlier error (`CudaContext::record_err`), as it does for its own copies.
+/// Borrowed pinned memory is freed by cudarc on the host, after a wait for the event that each launch records. cudarc skips
+/// that wait if its context holds an earlier error (`CudaContext::record_err`), as it does for its own copies.
 pub type Exec<A> = <A as Generated>::Exec;
 
-/// A graph that is built and not instantiated.
+/// A graph that is built but not instantiated.
 ///
 /// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
 #[must_use = "a graph does nothing until it is instantiated and launched"]
@@ -109,7 +110,7 @@ pub struct Graph<A: GraphFn> {
     not_sync: PhantomData<Cell<()>>,
 }
 
-/// A graph that is launched without being instantiated: none.
+/// Diagnoses the launch of a graph that is not instantiated. Nothing implements it.
 #[diagnostic::on_unimplemented(
     message = "a graph is instantiated before it is launched",
     label = "write `let mut exec = graph.instantiate()?;` and `exec.launch(&stream)?;`"
@@ -117,7 +118,7 @@ pub struct Graph<A: GraphFn> {
 pub trait NeedsNoInstance {}
 
 impl<A: GraphFn> Graph<A> {
-    /// Says to those who write it that a graph is instantiated first.
+    /// Explains in an error message of rustc that a graph must be instantiated before it is launched.
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl<A: GraphFn> Graph<A> {
         Graph { core, args, not_sync: PhantomData }
     }
 
-    /// Makes it ready to be launched.
+    /// Instantiates the graph, so that it can be launched.
     ///
     /// # Errors
     ///
@@ -144,11 +145,11 @@ impl<A: GraphFn> Graph<A> {
         Ok(self.into_exec())
     }
 
-    /// Makes it ready to be launched on the pool's stream, with its temporaries in the pool's arena, whatever `memory`
-    /// says. No other stream takes it from then on.
+    /// Instantiates the graph for launches on the pool's stream, with its temporaries in the pool's arena, whatever
+    /// `memory` says. It cannot be launched on any other stream.
     ///
-    /// The graph is laid out and added anew, without memory nodes for its temporaries, so this takes as long as
-    /// building it again with sizes that were planned before.
+    /// The graph is laid out and added again, without memory nodes for its temporaries, so this takes as long as building
+    /// it again with sizes that were planned before.
     ///
     /// # Errors
     ///
@@ -164,13 +165,13 @@ impl<A: GraphFn> Graph<A> {
         A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
     }
 
-    /// Returns what the graph consists of and what it needs.
+    /// Returns the contents and the needs of the graph.
     #[must_use]
     pub fn report(&self) -> Report {
         Report::of(&self.core.subject())
     }
 
-    /// Returns how long the host took to build it.
+    /// Returns the time that the host took to build it.
     #[must_use]
     pub fn times(&self) -> BuildTimes {
         self.core.times
@@ -182,8 +183,8 @@ impl<A: GraphFn> Graph<A> {
         self.core.dot()
     }
 
-    /// Returns the temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared
-    /// bytes are shaded, and what makes the bound is outlined.
+    /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
+    /// are shaded, and the buffers of the bound are outlined.
     ///
     /// # Errors
     ///
@@ -192,8 +193,8 @@ impl<A: GraphFn> Graph<A> {
         self.core.memory_svg()
     }
 
-    /// Returns the longest chain of statements against the bytes of the temporaries, at up to so many budgets between the
-    /// plan as it is and the floor, the widest first.
+    /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between the
+    /// current plan and the floor, the largest first.
     ///
     /// # Errors
     ///
@@ -220,10 +221,10 @@ pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
     [dump::checked(checked), dump::operations(checked.program(), &graph.core.nodes.operations)]
 }
 
-/// The contents of every exec: its generated methods call those here.
+/// The common part of every exec, whose generated methods call these.
 ///
-/// Fields in the order of their drop: the graph first, which orders what follows after the last launch, then the
-/// arguments, whose owned buffers are freed after it.
+/// The fields are dropped in order: first the graph, which orders later uses after the last launch, then the arguments,
+/// whose owned buffers are freed after it.
 pub struct ExecCore<A> {
     pub(crate) core: Owned,
     pub(crate) args: Keep<A>,
@@ -231,8 +232,8 @@ pub struct ExecCore<A> {
     pub(crate) _outlived: Outlived<A>,
 }
 
-/// Makes the drop of an exec a use of what it borrows: `Core`, which knows the buffers' events by number only,
-/// gives borrowed buffers back in its drop, so none of them may be gone by then.
+/// Makes the drop of an exec a use of its borrows for the borrow checker. `Core`, which knows the buffers' events by number
+/// only, gives borrowed buffers back in its drop, so all of them must live until then.
 pub(crate) struct Outlived<A>(PhantomData<A>);
 
 impl<A> Drop for Outlived<A> {

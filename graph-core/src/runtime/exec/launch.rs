@@ -17,7 +17,8 @@ use crate::runtime::waits::{self, StreamKey};
 
 use super::core::Core;
 
-/// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes the two one step.
+/// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes the two
+/// atomic.
 static PINNED: Mutex<()> = Mutex::new(());
 
 impl Core {

@@ -3,7 +3,7 @@
 //! - `core`: the parts of a graph, and the steps from a plan to an exec; `owned`: its owner in users' crates; `pipeline`: from
 //!   arguments to a graph;
 //! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
-//! - `launch`, `in_flight`, `release`: launches, the last one, and the order of everything that follows;
+//! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses;
 //! - `state`: the order of launches of several execs that share variables;
 //! - `arena`, `pooled`: one arena for the execs of a stream.
 

@@ -1,14 +1,14 @@
-//! The state of a graph behind a pointer whose drop is compiled in this crate.
+//! The state of a graph behind a trait object, whose drop is compiled in this crate.
 //!
-//! rustc compiles the drop of a type in each crate that drops it, with the drops of all that it owns. A `Core` owns most types of
-//! the runtime, and the crates of users drop execs: by a table of functions they call the drop that is compiled here.
+//! rustc compiles the drop of a type in each crate that drops it, with the drops of all fields. A `Core` owns most types of
+//! the runtime, and users' crates drop execs. Through the vtable they call the drop that is compiled here.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use super::core::Core;
 
-/// A [`Core`].
+/// Access to a [`Core`].
 trait Holds: Send {
     fn get(&self) -> &Core;
     fn get_mut(&mut self) -> &mut Core;

@@ -1,4 +1,4 @@
-//! Setters of what lies in records and lists of arguments: `exec.layers(3)?.set_q(..)`.
+//! Setters of parts of records and lists of arguments: `exec.layers(3)?.set_q(..)`.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::runtime::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut,
 
 use crate::runtime::build::Shift;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::statements::{self, Open};
+use crate::runtime::statements::{self, UnprovedLaunches};
 use crate::runtime::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
 
-/// A record with setters. `#[cuweave::arguments]` implements it, and nothing else can.
+/// A record with setters. Only `#[cuweave::arguments]` can implement it.
 pub trait Settable: Record + Sized {
     /// The type that has the setters.
     type Setters<P: Place<Part = Self>>;
@@ -25,8 +25,8 @@ pub trait Settable: Record + Sized {
     fn setters<P: Place<Part = Self>>(part: PartMut<P>, token: Token) -> Self::Setters<P>;
 }
 
-/// The way from an exec to a part of its arguments. The types are concrete and have no `Drop`, so that setters that are kept in a
-/// variable borrow the exec until their last use only.
+/// The path from an exec to a part of its arguments. The types are concrete and have no `Drop`, so that setters stored in a
+/// variable borrow the exec only until their last use.
 pub trait Place {
     /// The part.
     type Part: ?Sized;
@@ -41,14 +41,14 @@ pub trait Place {
 
     /// Evaluates statements again.
     #[doc(hidden)]
-    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Anew>;
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated>;
 }
 
 /// Statements that were evaluated again.
 #[derive(Debug)]
-pub struct Anew {
+pub struct Reevaluated {
     records: Vec<statements::Record>,
-    open: Open,
+    unproved: UnprovedLaunches,
 }
 
 /// An argument of an exec.
@@ -68,10 +68,10 @@ impl<A: GraphFn, R: ?Sized> Place for OfExec<'_, A, R> {
         &mut self.exec.core
     }
 
-    fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Anew> {
+    fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Reevaluated> {
         let ExecCore { core, args, .. } = &mut *self.exec;
-        let (records, open) = core.evaluate(&args.values(Token), statements)?;
-        Ok(Anew { records, open })
+        let (records, unproved) = core.evaluate(&args.values(Token), statements)?;
+        Ok(Reevaluated { records, unproved })
     }
 }
 
@@ -92,7 +92,7 @@ impl<P: Place, F: ?Sized> Place for OfRecord<'_, P, F> {
         self.record.core(token)
     }
 
-    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Anew> {
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated> {
         self.record.evaluate(statements, token)
     }
 }
@@ -114,7 +114,7 @@ impl<P: Place<Part: ListMut>> Place for OfList<P> {
         self.list.core(token)
     }
 
-    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Anew> {
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated> {
         self.list.evaluate(statements, token)
     }
 }
@@ -138,7 +138,7 @@ debug! {
 pub struct PartMut<P> {
     place: P,
     argument: ArgumentId,
-    /// The fields on the way from the argument.
+    /// The fields on the path from the argument.
     path: Vec<Text>,
     /// The first of its buffers, and its name.
     first: u32,
@@ -152,7 +152,7 @@ impl<P> fmt::Debug for PartMut<P> {
 }
 
 impl<A: GraphFn> ExecCore<A> {
-    /// Returns a part of an argument; `argument` is its number, `first` that of its first buffer.
+    /// Returns a part of an argument: `argument` is its number, `first` the number of its first buffer.
     pub fn part<R: ?Sized>(
         &mut self,
         (argument, name): (u32, &str),
@@ -205,7 +205,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         }
     }
 
-    /// Binds a buffer of the record anew; `field` is its number.
+    /// Binds the record's buffer of number `field` to another one.
     ///
     /// # Errors
     ///
@@ -217,7 +217,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         part: fn(&mut P::Part) -> &mut B,
     ) -> Result<()> {
         let first = self.first + self.place.part(Token).before(field, Token);
-        bind_anew(&mut self.place, first, value, part)
+        replace_buffers(&mut self.place, first, value, part)
     }
 
     /// Sets a scalar of the record.
@@ -234,24 +234,25 @@ impl<P: Place<Part: Record>> PartMut<P> {
         let core = self.place.core(Token);
         let statements = core.settable_field(self.argument, &self.path, (&self.name, field))?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
-        // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
+        // Evaluation runs the user's expressions, which may panic. The old value is restored then, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
-        let anew = change.place.evaluate(&statements, Token)?;
-        change.place.core(Token).exchange_field(&statements, anew)?;
+        let reevaluated = change.place.evaluate(&statements, Token)?;
+        change.place.core(Token).exchange_field(&statements, reevaluated)?;
         change.old = None;
         Ok(())
     }
 }
 
 impl Core {
-    /// Returns the place of the graph function.
+    /// Returns the source line of the graph function.
     fn at_function(&self) -> Box<At> {
         let program = self.definition.program();
         let line = program.statements.iter().next().map_or(0, |statement| statement.line);
         Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
     }
 
-    /// Returns the statements that a scalar of a record reaches, which can be set: the field of a part of an argument of that name.
+    /// Returns the statements that the scalar `field` of a record reaches; an error if it cannot be set. `path` leads to the
+    /// record, `name` is its name in messages.
     fn settable_field(
         &self,
         argument: ArgumentId,
@@ -272,28 +273,32 @@ impl Core {
         Ok(scalar.statements.clone())
     }
 
-    /// Takes over statements that were evaluated again for a scalar of a record.
-    fn exchange_field(&mut self, statements: &[StatementId], Anew { records, open }: Anew) -> Result<()> {
+    /// Replaces the records of statements that were evaluated again for a scalar of a record.
+    fn exchange_field(
+        &mut self,
+        statements: &[StatementId],
+        Reevaluated { records, unproved }: Reevaluated,
+    ) -> Result<()> {
         self.exchange(statements, records, &mut Shift::default())?;
-        self.nodes.note_open(statements, open);
+        self.nodes.record_unproved(statements, unproved);
         Ok(())
     }
 }
 
-/// Binds buffers anew, from the buffer `first` on.
-fn bind_anew<P: Place, B: Bound>(
+/// Binds other buffers to a part, from the buffer `first` on.
+fn replace_buffers<P: Place, B: Bound>(
     place: &mut P,
     first: u32,
     mut value: B,
     part: fn(&mut P::Part) -> &mut B,
 ) -> Result<()> {
-    let old = place.core(Token).bind_anew(size(first), &mut value)?;
+    let old = place.core(Token).replace_buffers(size(first), &mut value)?;
     std::mem::swap(part(place.part(Token)), &mut value);
     place.core(Token).release(&old, value);
     Ok(())
 }
 
-/// A scalar that is being set. Dropped before it is complete, it puts the old value back.
+/// A scalar that is being set. Its drop before completion restores the old value.
 struct Change<'e, P: Place, T> {
     place: &'e mut P,
     part: fn(&mut P::Part) -> &mut T,
@@ -308,11 +313,12 @@ impl<P: Place, T> Drop for Change<'_, P, T> {
     }
 }
 
-/// An element of an array or a slice of buffers that are read, to be bound anew: what `exec.weights(i)?` returns.
+/// An element of an array or a slice of buffers that are read, which `exec.weights(i)?` returns for binding another buffer.
 #[derive(Debug)]
 pub struct Element<P>(PartMut<P>);
 
-/// An element of an array or a slice of buffers that are written, to be bound anew: what `exec.caches(i)?` returns.
+/// An element of an array or a slice of buffers that are written, which `exec.caches(i)?` returns for binding another
+/// buffer.
 #[derive(Debug)]
 pub struct ElementMut<P>(PartMut<P>);
 
@@ -331,25 +337,25 @@ impl<P> ElementMut<P> {
 }
 
 impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
-    /// Binds the element anew: only the nodes that use it are updated.
+    /// Binds the element to another buffer. Only the nodes that use it are updated.
     ///
     /// # Errors
     ///
     /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
     /// driver.
     pub fn set(&mut self, buffer: impl BindShared<'a, T>) -> Result<()> {
-        bind_anew(&mut self.0.place, self.0.first, buffer.bind_shared(), |bound| bound)
+        replace_buffers(&mut self.0.place, self.0.first, buffer.bind_shared(), |bound| bound)
     }
 }
 
 impl<'a, T: 'a, P: Place<Part = Exclusive<'a, T>>> ElementMut<P> {
-    /// Binds the element anew: only the nodes that use it are updated.
+    /// Binds the element to another buffer. Only the nodes that use it are updated.
     ///
     /// # Errors
     ///
     /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
     /// driver.
     pub fn set(&mut self, buffer: impl BindMut<'a, T>) -> Result<()> {
-        bind_anew(&mut self.0.place, self.0.first, buffer.bind_mut(), |bound| bound)
+        replace_buffers(&mut self.0.place, self.0.first, buffer.bind_mut(), |bound| bound)
     }
 }

@@ -1,7 +1,7 @@
-//! From bound arguments to a graph: evaluate, check, plan, add.
+//! The pipeline from bound arguments to a graph: evaluate, check, plan, add.
 //!
-//! Everything that bad input can bring is found before the driver is given a node. On an error all that was
-//! created is destroyed again by its owner's drop, and the caller's buffers are as they were.
+//! All faults of the input are found before the first node is added. After an error everything that was created has been
+//! destroyed by its owner's drop, and the caller's buffers are unchanged.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,14 +25,14 @@ use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::ranges;
-use crate::runtime::statements::{Evaluation, Open, Record};
+use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches};
 use crate::runtime::token::Token;
 
 use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
 use super::owned::Owned;
 
-/// The bound arguments of a graph function of any type: the build is compiled once, and not for each function.
+/// The bound arguments of a graph function of any type, so that the build is compiled once, not for each function.
 trait Arguments {
     /// Returns the table of the function; `None` for the graph of a builder.
     fn table(&self) -> Option<&'static Table>;
@@ -40,7 +40,7 @@ trait Arguments {
     /// Returns its records and lists.
     fn described(&self) -> Result<Vec<Described>>;
 
-    /// Shows the bound buffers.
+    /// Visits the bound buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>);
 
     /// Calls `with` with the values of its scalars and the code of its expressions.
@@ -71,7 +71,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     Ok(Graph::new(core, args))
 }
 
-/// Builds the graph of a function with these arguments.
+/// Builds the graph of a function from its bound arguments.
 fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned> {
     let began = Instant::now();
     let driver = cuda::driver()?;
@@ -110,9 +110,9 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     };
     let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
-    let (mut modules, records, words, open) = match programmatic {
+    let (mut modules, records, words, unproved) = match programmatic {
         Err(_) => evaluate(programmatic)?,
-        // A kernel that waits first may take fewer threads than the kernel as it is written.
+        // A kernel that waits first may support fewer threads than the kernel as written.
         Ok(()) => evaluate(programmatic)
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
@@ -132,11 +132,11 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
         limits,
         modules,
     };
-    let nodes = Nodes::new(&definition, (records, words), open, planned);
+    let nodes = Nodes::new(&definition, (records, words), unproved, planned);
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
     let planned = Instant::now();
     args.with_body(&mut |body| {
-        core.add_nodes(body).or_else(|error| core.as_written(error, |core| core.add_nodes(body)))
+        core.add_nodes(body).or_else(|error| core.retry_as_written(error, |core| core.add_nodes(body)))
     })?;
     core.times = BuildTimes {
         evaluated: evaluated - began,
@@ -151,17 +151,17 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
 type Evaluated = Vector<StatementId, Record>;
 
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
-/// the launches that are not proved to write all.
+/// the launches that do not provably write all elements.
 fn evaluate(
     (flat, dims): (&Flattened, &Vector<DimId, u64>),
     args: &dyn Arguments,
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Evaluated, Vec<Word>, Open)> {
+) -> Result<(Modules, Evaluated, Vec<Word>, UnprovedLaunches)> {
     let program = flat.checked.program();
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
-    let (records, words, open) = evaluation.into_parts();
-    Ok((modules, records.into(), words, open))
+    let (records, words, unproved) = evaluation.into_parts();
+    Ok((modules, records.into(), words, unproved))
 }

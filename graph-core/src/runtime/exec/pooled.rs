@@ -23,11 +23,11 @@ impl Core {
         let allowed = Allowed::of(checked.program(), checked.functions());
         self.replan(Some(Memory::Owned), allowed)?;
         self.temporaries.pool = Some(shared.clone());
-        let anew = |core: &mut Core| {
+        let add = |core: &mut Core| {
             core.add_nodes(body)?;
             core.nodes.instantiate(&core.definition)
         };
-        anew(self).or_else(|error| self.as_written(error, anew))
+        add(self).or_else(|error| self.retry_as_written(error, add))
     }
 
     /// Checks that a member of a pool is launched into the pool's stream.
@@ -40,9 +40,10 @@ impl Core {
         }
     }
 
-    /// Gives up the memory of the temporaries behind the last launch. `over` is false if nothing tells when that is over.
+    /// Releases the memory of the temporaries after the last launch. `over` is false if the completion of that launch is
+    /// unknown.
     pub(crate) fn release_temporaries(&mut self, over: bool) {
-        // A launch without an event has been waited for.
+        // A launch without an event has been waited for on the host.
         let launched = self.in_flight.last.is_some() && !self.in_flight.lost;
         let last = launched.then(|| self.in_flight.done.clone());
         if let Some(shared) = self.temporaries.pool.take() {

@@ -27,7 +27,7 @@ impl Core {
         if self.in_flight.last.is_none() && !self.operands.is_touched() {
             return true;
         }
-        // Pinned memory that the exec owns is freed by the host at its drop.
+        // The host frees pinned memory that the exec owns when it is dropped.
         let pinned = operands.clone().any(|operand| operand.kind == MemoryKind::Pinned && !operand.borrowed);
         let uses = operands.filter_map(|operand| {
             let owner = operand.owner?;
@@ -119,8 +119,8 @@ impl Core {
         }
         let driver = self.definition.driver;
         let entered = waits::enter(driver, &self.definition.ctx);
-        // cudarc does not wait before it frees pinned memory if the context holds an error.
-        // Host values may end with the exec.
+        // cudarc does not wait before it frees pinned memory if the context holds an error. Host values may be dropped with
+        // the exec.
         let pinned = self.operands.pinned_replaced
             || self.definition.flat.has_host_values()
             || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
@@ -130,7 +130,7 @@ impl Core {
         let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
         let ordered =
             entered && self.give_back(self.operands.list.iter()) && self.order_uses(uncertain, retired);
-        // An unrecorded launch has been waited for, if possible.
+        // A launch that is not recorded has been waited for, if possible.
         pinned && (ordered || self.is_over())
     }
 

@@ -1,4 +1,4 @@
-//! Setters: they change an argument of an instantiated graph, and patch the nodes that use it.
+//! Setters: change an argument of an instantiated graph, and patch the nodes that use it.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::runtime::build::{Asked, Body, Flattened, Shift, check_new_overlap, ch
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::observe::annotate;
-use crate::runtime::statements::{Evaluation, Open, Record};
+use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -43,7 +43,7 @@ impl<A: GraphFn> ExecCore<A> {
         mut value: B,
         place: impl FnOnce(&mut A) -> &mut B,
     ) -> Result<()> {
-        let old = self.core.bind_anew(size(first), &mut value)?;
+        let old = self.core.replace_buffers(size(first), &mut value)?;
         std::mem::swap(place(&mut self.args), &mut value);
         self.core.release(&old, value);
         Ok(())
@@ -54,7 +54,7 @@ impl<A: GraphFn> ExecCore<A> {
         let scalar = ScalarId::new(index);
         self.core.settable(scalar)?;
         let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation: the old values are restored then too.
+        // The user's expressions may panic during evaluation. The old values are restored then, too.
         let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
         core.set(&args.values(Token), scalar, &mut change.shift)?;
@@ -78,14 +78,14 @@ impl Core {
         Ok(())
     }
 
-    /// Changes all that a scalar reaches, whose new value `body` has. `shift` gets the old values of bounds.
+    /// Applies a new value of a scalar, which `body` has. `shift` receives the old values of bounds.
     fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut Shift) -> Result<()> {
         let flat = self.definition.flat.clone();
         self.move_bounds(body, &flat, scalar, shift)?;
         let statements = &flat.scalars[scalar].statements;
-        let (records, open) = self.evaluate(body, statements)?;
+        let (records, unproved) = self.evaluate(body, statements)?;
         self.exchange(statements, records, shift)?;
-        self.nodes.note_open(statements, open);
+        self.nodes.record_unproved(statements, unproved);
         Ok(())
     }
 
@@ -94,7 +94,7 @@ impl Core {
         &mut self,
         body: &dyn Body,
         statements: &[StatementId],
-    ) -> Result<(Vec<Record>, Open)> {
+    ) -> Result<(Vec<Record>, UnprovedLaunches)> {
         let core = self;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
@@ -105,17 +105,17 @@ impl Core {
             room,
         );
         evaluation.statements(&core.definition.flat, body, statements)?;
-        let (mut records, mut words, open) = evaluation.into_parts();
+        let (mut records, mut words, unproved) = evaluation.into_parts();
         // The user's expressions may have changed the current context.
         core.definition.driver.enter(core.definition.context)?;
         for (&statement, record) in statements.iter().zip(&mut records) {
             *record = core.nodes.resolve(&mut core.definition, statement, *record, &mut words)?;
         }
         core.nodes.spare = words;
-        Ok((records, open))
+        Ok((records, unproved))
     }
 
-    /// Gives the bounds that a scalar reaches their new values, and checks the ranges.
+    /// Recomputes the bounds that a scalar reaches, and checks the ranges.
     fn move_bounds(
         &mut self,
         body: &dyn Body,
@@ -136,7 +136,7 @@ impl Core {
         Ok(())
     }
 
-    /// Gives bounds their old values again.
+    /// Restores the old values of bounds.
     fn restore(&mut self, shift: &mut Shift) {
         shift.swap(&mut self.definition, &mut self.nodes);
     }
@@ -166,9 +166,9 @@ fn number(index: impl TryInto<usize>) -> usize {
 }
 
 impl Core {
-    /// Binds the buffers of a value in place of those from `first` on, and returns what they replace. The value is then to be put
-    /// among the arguments.
-    pub(super) fn bind_anew<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
+    /// Binds the buffers of a value in place of those from `first` on, and returns the replaced operands. The caller must
+    /// store the value among the arguments.
+    pub(super) fn replace_buffers<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
         let core = self;
         core.changeable()?;
         let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
@@ -182,7 +182,7 @@ impl Core {
             &new,
             &core.operands.list,
         );
-        // Buffers may be exchanged by several setters: what they are then is checked by the next launch.
+        // Several setters may exchange buffers, so an overlap of shared buffers is checked by the next launch.
         let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
         if !exchanged {
             apart?;
@@ -206,7 +206,7 @@ impl Core {
 
     /// Drops a replaced value behind the last launch.
     pub(super) fn release<B>(&mut self, old: &[Operand], value: B) {
-        // An owned buffer is dropped here, and freed behind the last launch.
+        // An owned buffer is dropped here, and freed after the last launch.
         if self.retire(old) {
             self.definition.driver.relaxed(|| drop(value));
         } else {
@@ -221,7 +221,8 @@ impl Core {
         context::enter(self.definition.driver, &self.definition.ctx)
     }
 
-    /// Replaces records, and the parameters of their nodes. `shift` has the old values of bounds. Restores all on failure.
+    /// Replaces records, and the parameters of their nodes. `shift` holds the old values of bounds. Restores everything on
+    /// failure.
     pub(super) fn exchange(
         &mut self,
         statements: &[StatementId],
@@ -274,7 +275,7 @@ impl Core {
         }
     }
 
-    /// Checks that no library call uses the buffers from `first` on: it keeps the addresses that it was captured with.
+    /// Checks that no library call uses the buffers from `first` on, since the captured nodes keep their addresses.
     fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
         match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {

@@ -1,5 +1,5 @@
-//! Loading batched variants: they lie in modules of their own, made when they are first asked for. Only kernels that use no
-//! written variable have any, so no state is in two places.
+//! Loading of batched variants: they are in modules of their own, made on first request. Only kernels that use no written
+//! variable have variants, so no state is duplicated.
 
 use std::sync::{Arc, PoisonError};
 
@@ -14,8 +14,8 @@ use super::module::LoadedModule;
 use super::variants::{Made, Variant, Wanted};
 
 impl LoadedModule {
-    /// Returns the most members of a batch of a kernel's launches, or the reason that they cannot be batched; `None` for
-    /// machine code.
+    /// Returns the batches that a kernel's launches can be members of, or the reason that they cannot be batched; `None`
+    /// for machine code.
     pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
         let found = self.entry(name)?.batching.get_or_init(|| {
             let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
@@ -27,7 +27,7 @@ impl LoadedModule {
         Some(found.clone())
     }
 
-    /// Loads the variants that are not loaded yet: in one module, or each in its own if that fails.
+    /// Loads the variants that are not loaded yet: in one module, or in one module each if that fails.
     pub fn make_variants(&self, wanted: &[Wanted]) {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         let mut new: Vec<Wanted> = Vec::new();

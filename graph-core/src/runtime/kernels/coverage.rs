@@ -1,6 +1,6 @@
 //! The check that launches write all elements of their write-only parameters, with their configuration and scalars.
 //!
-//! - Covered: the stores that the outline follows write the whole extent.
+//! - Covered: the stores in the outline write the whole extent.
 //! - Short: they do not, and the kernel has no other store through the parameter. An error if the elements count as written
 //!   afterwards: for [`Mode::Write`] and for accesses that a later read relies on.
 //! - Unknown: everything else, for example stores that depend on loaded data. An error for the same accesses if the element
@@ -21,31 +21,32 @@ use super::declaration::Kernel;
 use super::param::Param;
 use super::shape::Shape;
 
-/// The most verdicts that are kept; then all are dropped, since a setter may bring new numbers without end.
-const MOST_KEPT: usize = 4096;
+/// The maximum number of cached verdicts. At the limit all are dropped, since a setter may bring ever new numbers.
+const MOST_CACHED: usize = 4096;
 
-/// Values that all builds share.
-struct Kept<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
+/// A cache that all builds share.
+struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
 
-/// The outlines of kernels, by their addresses: kernels are statics. `None` for bytes of another version of this crate.
-static OUTLINES: Kept<usize, Option<Arc<Outlined>>> = Kept::new();
-/// The verdicts by all numbers that they follow from: the kernel, the launch's configuration, the scalars that decide, and the
-/// extents.
-static VERDICTS: Kept<Vec<u64>, Arc<[Verdict]>> = Kept::new();
+/// The outlines of kernels, by the addresses of their static declarations. `None` for bytes of another version of this
+/// crate.
+static OUTLINES: Cache<usize, Option<Arc<Outlined>>> = Cache::new();
+/// The verdicts by all numbers that they depend on: the kernel, the launch's configuration, the scalars that decide, and
+/// the extents.
+static VERDICTS: Cache<Vec<u64>, Arc<[Verdict]>> = Cache::new();
 
-impl<K: Eq + Hash + Clone, V: Clone> Kept<K, V> {
-    const fn new() -> Kept<K, V> {
-        Kept(LazyLock::new(Mutex::default))
+impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
+    const fn new() -> Cache<K, V> {
+        Cache(LazyLock::new(Mutex::default))
     }
 
-    /// Returns the value of a key; one that is not kept is made, without the lock.
+    /// Returns the cached value of a key, or makes it without holding the lock.
     fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
         if let Some(value) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) {
             return value.clone();
         }
         let value = make();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST_KEPT {
+        if kept.len() >= MOST_CACHED {
             kept.clear();
         }
         kept.insert(key.clone(), value.clone());
@@ -53,7 +54,8 @@ impl<K: Eq + Hash + Clone, V: Clone> Kept<K, V> {
     }
 }
 
-/// The check of the launches of one graph. Launches of one kernel are often alike, so the last verdicts of each are at hand.
+/// Checks the launches of one graph. Launches of one kernel are often equal, so the last verdicts of each kernel are
+/// cached.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     seen: Vec<Seen>,
@@ -62,12 +64,12 @@ pub(crate) struct Judge {
     key: Vec<u64>,
 }
 
-/// A kernel that was launched.
+/// A kernel that was launched before.
 #[derive(Debug)]
 struct Seen {
     address: usize,
     outlined: Option<Arc<Outlined>>,
-    /// The numbers of the last launch, with its verdicts.
+    /// The numbers of the last launch, and its verdicts.
     key: Vec<u64>,
     verdicts: Arc<[Verdict]>,
 }
@@ -75,9 +77,9 @@ struct Seen {
 #[derive(Debug)]
 struct Outlined {
     outline: Outline,
-    /// The words of the scalars that decide, by parameter.
+    /// The scalars that the verdict depends on: parameter and first word.
     scalars: Vec<(u32, usize)>,
-    /// For each parameter that is followed: its index, and which of the buffers it is.
+    /// Each parameter in the outline: its index, and the index of its buffer.
     followed: Vec<(usize, usize)>,
 }
 
@@ -117,7 +119,7 @@ impl Outlined {
     }
 }
 
-/// A write-only parameter of a launch that is not proved to be written in all.
+/// A write-only parameter of a launch that is not proved to be fully written.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     /// Its index among the kernel's parameters.
@@ -128,7 +130,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// Returns true if the build fails: what is not written counts as written afterwards, and may be no value.
+    /// Returns true if the build must fail: unwritten elements would count as written, and may be invalid values.
     pub fn is_error(&self, kernel: &Kernel, accesses: &[Access]) -> bool {
         let Some(access) = accesses.get(self.access) else { return false };
         let rested_on = access.mode == Mode::Write || access.relied_on;
@@ -143,7 +145,8 @@ impl Finding {
 }
 
 impl Judge {
-    /// Returns the parameters of a launch that are not proved to be written in all. `extents` are those of its buffers, in order.
+    /// Returns the parameters of a launch that are not proved to be fully written. `extents` are those of its buffers, in
+    /// order.
     pub fn findings(
         &mut self,
         kernel: &'static Kernel,
@@ -174,7 +177,7 @@ impl Judge {
             .collect()
     }
 
-    /// Returns the index of a kernel among those that were launched.
+    /// Returns the index of a kernel in the cache.
     fn seen(&mut self, kernel: &'static Kernel) -> usize {
         let address = std::ptr::from_ref(kernel).addr();
         if self.seen.get(self.last).is_none_or(|seen| seen.address != address) {
@@ -188,7 +191,7 @@ impl Judge {
         self.last
     }
 
-    /// Returns the threads of a launch that would write all elements: with the same blocks, in a grid that is larger along one
+    /// Returns the number of threads that would write all elements, with the same blocks in a grid that is larger along one
     /// axis.
     pub fn needed(
         &self,

@@ -15,13 +15,13 @@ pub struct Kernel {
     pub module: &'static Module,
     /// Its parameters.
     pub params: &'static [Param],
-    /// The words that the values of its parameters take.
+    /// The number of words of its parameter values.
     pub words: usize,
-    /// The bit mask of those among the first 64 words that are addresses of buffers.
+    /// A bit mask of the words among the first 64 that are addresses of buffers.
     addresses: u64,
-    /// Module-level variables that it reads and that something writes.
+    /// The module-level variables that it reads and that some kernel writes.
     pub hidden_reads: &'static [&'static str],
-    /// Module-level variables that it writes.
+    /// The module-level variables that it writes.
     pub hidden_writes: &'static [&'static str],
     /// The elements that it writes: an encoded [`Outline`](cuweave_ptx::coverage::Outline), or empty.
     pub outline: &'static [u8],
@@ -41,13 +41,13 @@ impl Kernel {
         Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[], outline: &[] }
     }
 
-    /// Returns the words that are addresses of buffers, in the order of the parameters.
+    /// Returns the indices of words that are addresses of buffers, in the order of the parameters.
     #[inline]
     pub(crate) fn address_words(&self) -> AddressWords<'_> {
         AddressWords { kernel: self, left: self.addresses, next: None }
     }
 
-    /// True if it uses module-level variables that something writes.
+    /// Returns true if it uses module-level variables that some kernel writes.
     pub(crate) fn shares_state(&self) -> bool {
         !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())
     }
@@ -66,7 +66,7 @@ impl Kernel {
     }
 }
 
-/// A kernel's item, which `#[kernels]` generates. Nothing else can implement it: only generated code can name a
+/// A kernel's item, which `#[kernels]` generates. Nothing else can implement it, since only generated code can name a
 /// [`Token`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
@@ -77,7 +77,7 @@ pub trait KernelItem {
     fn kernel(token: Token) -> &'static Kernel;
 }
 
-/// The iterator of [`Kernel::address_words`]: the bits of the mask, then a walk over the parameters beyond its 64 words.
+/// The iterator of [`Kernel::address_words`]: over the bits of the mask, then over the parameters beyond its 64 words.
 pub(crate) struct AddressWords<'k> {
     kernel: &'k Kernel,
     left: u64,

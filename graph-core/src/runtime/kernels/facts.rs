@@ -1,5 +1,4 @@
-//! The properties of each launch of a graph, for the stage that decides about launches, and the variants that its decision
-//! needs.
+//! The properties of each launch of a graph, which launch decisions depend on, and the variants that a decision needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -49,16 +48,16 @@ impl Changing {
 
 /// The launches of a graph, with kernels numbered as the stage knows them.
 pub(crate) struct Facts {
-    /// One entry a statement; none where nothing may be changed.
+    /// An entry for each statement; `None` if the launch must stay as written.
     pub launches: Vector<StatementId, Option<Launch>>,
     /// The constants of the device.
     pub tuning: Tuning,
     kernels: Vector<KernelId, &'static Kernel>,
-    /// The kernels that are launched as written, and the reasons.
+    /// The kernels that are launched as written, with the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
 }
 
-/// Gathers the properties of the launches, given one entry a statement.
+/// Collects the properties of the launches, given an entry for each statement.
 pub(crate) fn gather<'r>(
     (driver, ctx): (&Driver, &CudaContext),
     (records, words): (impl ExactSizeIterator<Item = (StatementId, Option<&'r LaunchRecord>)>, &[Word]),
@@ -113,7 +112,7 @@ pub(crate) fn gather<'r>(
 }
 
 impl Facts {
-    /// Returns facts without launches, for a reason: all launches stay as they are written.
+    /// Returns facts without launches, for a reason: all launches stay as written.
     pub fn unknown(why: &Error) -> Facts {
         let left_alone = BTreeSet::from([LeftAlone::all(Change::Any, why)]);
         Facts { left_alone, ..Facts::none() }
@@ -133,7 +132,7 @@ impl Facts {
         known.unwrap_or_else(|| self.kernels.push(kernel))
     }
 
-    /// Notes which kernels are left alone, and why.
+    /// Records the kernels whose launches cannot be changed, with the reasons.
     fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
         if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
             self.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
@@ -161,8 +160,8 @@ impl Facts {
         }
     }
 
-    /// Gives up batching the launches of a kernel, one of whose variants cannot be used.
-    fn give_up(&mut self, kernel: KernelId, why: &str) {
+    /// Disables batching of a kernel's launches because one of its variants cannot be used.
+    fn disable_batching(&mut self, kernel: KernelId, why: &str) {
         let Kernel { name, module, .. } = self.kernels[kernel];
         self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
@@ -170,8 +169,8 @@ impl Facts {
         }
     }
 
-    /// Loads the variants of the batches. Returns `None` if one cannot be used: its kernel is given up, and the decision must
-    /// be made again.
+    /// Loads the variants of the batches. Returns `None` if one cannot be used: batching of its kernel is disabled, and the
+    /// decision must be made again.
     pub fn variants(
         &mut self,
         (driver, modules): (&Driver, &mut Modules),
@@ -194,7 +193,7 @@ impl Facts {
         let mut useless = Vec::new();
         for ((kernel, wanted), batch) in wanted.iter().zip(batches) {
             let module = modules.module(self.kernels[*kernel]);
-            let own = modules.known_info(self.kernels[*kernel]);
+            let own = modules.loaded_info(self.kernels[*kernel]);
             let first = self.launches[batch.members[0]].as_ref();
             let made = match (module, own, first) {
                 (Some(module), Some(own), Some(launch)) => module.variant(wanted).and_then(|variant| {
@@ -210,7 +209,7 @@ impl Facts {
                 Err(why) => useless.push((*kernel, why)),
             }
         }
-        useless.iter().for_each(|(kernel, why)| self.give_up(*kernel, why));
+        useless.iter().for_each(|(kernel, why)| self.disable_batching(*kernel, why));
         (useless.is_empty() && variants.len() == batches.len()).then_some(variants)
     }
 
@@ -221,8 +220,8 @@ impl Facts {
     }
 }
 
-/// Checks that a variant takes the launch, needs no more local memory than the kernel, and has its occupancy. The error is the
-/// reason that it cannot be used.
+/// Checks that a variant supports the launch, needs no more local memory than the kernel, and has its occupancy. The error
+/// is the reason that it cannot be used.
 pub(crate) fn serves(
     driver: &Driver,
     own: &FunctionInfo,
@@ -251,13 +250,13 @@ pub(crate) fn serves(
     Ok(())
 }
 
-/// Returns the number of a statement, which equals no other.
+/// Returns a number that no other statement has.
 fn number_of(statement: StatementId) -> u64 {
     u64::from(statement.as_u32())
 }
 
-/// Returns the values of the scalars that influence the kernel's trip counts. A launch whose trip counts depend on data, or on
-/// a value that cannot be compared, equals no other.
+/// Returns the values of the scalars that decide on the kernel's trip counts. For a launch whose trip counts depend on
+/// data, or on a value that cannot be compared, the value is unique.
 fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: StatementId) -> Vec<u64> {
     let mut values = Vec::new();
     if entry.by_data {
@@ -268,9 +267,9 @@ fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: Stateme
         match deciding {
             Deciding::No => {}
             Deciding::ByValue if param.is_scalar() && param.dense => values.push(cuda::number(words[at])),
-            // An address: the memory behind it is data.
+            // An address: the trip count depends on the memory behind it, which is data.
             Deciding::ByValue if !param.is_scalar() => {}
-            // The bytes of a structure that are padding have no value.
+            // The padding of a structure has no defined value.
             Deciding::ByValue | Deciding::Unknown => values.push(number_of(statement)),
         }
         at += param.words();

@@ -7,19 +7,19 @@ use crate::runtime::cuda::{Driver, Failure, Function};
 pub(crate) struct FunctionInfo {
     /// The function.
     pub function: Function,
-    /// The most threads that a block can have.
+    /// The maximum number of threads of a block.
     pub most_threads: u32,
-    /// Its own shared memory, in bytes.
+    /// Its static shared memory, in bytes.
     pub shared: u32,
     /// The local memory of a thread, in bytes.
     pub local: u32,
-    /// The most dynamic shared memory that it is set to take.
+    /// The maximum dynamic shared memory that it is configured for.
     pub dynamic_shared: u32,
     /// Registers of a thread.
     pub registers: u32,
-    /// The block that it requires, where that is known.
+    /// The block size that it requires, if known.
     pub required_block: Option<[u32; 3]>,
-    /// The clusters that it has to be launched in; zeros where the launch has to give their size.
+    /// The cluster size that it must be launched with; zeros if the launch must specify it.
     pub cluster: Option<[u32; 3]>,
 }
 
@@ -33,7 +33,7 @@ const CLUSTER_SIZE_MUST_BE_SET: u32 = 10;
 const REQUIRED_CLUSTER: [u32; 3] = [11, 12, 13];
 
 impl FunctionInfo {
-    /// Queries the driver.
+    /// Queries the attributes of a function.
     pub fn of(
         driver: &Driver,
         function: Function,

@@ -1,8 +1,8 @@
-//! The explanation of a failed load, from the module's image.
+//! Explains failed module loads from the image.
 //!
-//! The driver answers an image that it cannot use with one of a few codes, and no word of what the image is made for.
-//! That stands in the image: `.version` and `.target` of PTX, the architecture in the header of a cubin (ELF, machine
-//! 190; LLVM's `BinaryFormat/ELF.h` has where it stands), one a member in a fat binary.
+//! The driver rejects an unusable image with one of a few codes, without naming the required driver or device. The image
+//! states them: `.version` and `.target` of PTX, the architecture in the header of a cubin (ELF, machine 190; the layout is
+//! in LLVM's `BinaryFormat/ELF.h`), and one for each member of a fat binary.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use crate::runtime::cuda::{INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, UNSUPP
 /// Major and minor.
 type Version = (u32, u32);
 
-/// An architecture as its name says it: 90 for `sm_90`, and the letters behind.
+/// An architecture by its name: 90 for `sm_90`, and the suffix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Architecture {
     /// `10 * major + minor` of the compute capability.
     number: u32,
-    /// `a`: on no other capability; `f`: only within its family.
+    /// `a`: not compatible with any other capability; `f`: compatible within its family only.
     suffix: String,
 }
 
@@ -47,13 +47,13 @@ enum Image {
     Text { version: Option<Version>, target: Option<Architecture> },
     /// Machine code of one architecture.
     Cubin(Option<Architecture>),
-    /// Machine code and PTX of several.
+    /// Machine code and PTX of several architectures.
     Fat { machine: Vec<u32>, ptx: Vec<u32> },
     /// None of the formats that a driver takes.
     Unknown,
 }
 
-/// The device and the driver that an image is for.
+/// The device and the driver that loads the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// The device's compute capability.
@@ -62,8 +62,8 @@ pub(crate) struct Target {
     pub driver: Version,
 }
 
-/// Why the driver answered an image with this code, and what helps: lines of `note:` and `help:`, each behind a line
-/// break. Empty where the code is none of an image's, or nothing can be said.
+/// Explains why the driver rejected an image with this code: lines of `note:` and `help:`, each after a line break. Empty
+/// if the code is not about images, or nothing is known.
 pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
     if ![NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION, INVALID_IMAGE].contains(&code) {
         return String::new();
@@ -114,10 +114,10 @@ pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
     }
 }
 
-/// The CUDA version whose driver first took a PTX version, from the PTX manual's release table.
+/// Returns the CUDA version whose driver first supported a PTX version, from the PTX manual's release table.
 fn needed_driver((major, minor): Version) -> Option<Version> {
     match (major, minor) {
-        // PTX 7.m came with CUDA 11.m, 8.m with 12.m up to 12.5, from then on a step behind, 9.m with 13.m.
+        // PTX 7.m came with CUDA 11.m, 8.m with 12.m up to 12.5 and with 12.(m + 1) from then on, 9.m with 13.m.
         (8, 6..) => Some((12, minor + 1)),
         (7.., _) => Some((major + 4, minor)),
         _ => None,
@@ -125,7 +125,8 @@ fn needed_driver((major, minor): Version) -> Option<Version> {
 }
 
 impl Architecture {
-    /// True if PTX for it can be compiled for a device, by the device's number.
+    /// Returns true if PTX for this architecture can be compiled for a device, given by `10 * major + minor` of its
+    /// capability.
     fn runs_on(&self, device: u32) -> bool {
         match self.suffix.as_str() {
             "" => self.number <= device,
@@ -134,7 +135,7 @@ impl Architecture {
         }
     }
 
-    /// True if machine code of it runs on a device: one of the same major version that is not older.
+    /// Returns true if machine code of this architecture runs on a device: one of the same major version that is not older.
     fn is_machine_code_of(&self, device: u32) -> bool {
         self.number / 10 == device / 10 && self.number <= device
     }
@@ -148,7 +149,7 @@ impl Image {
         if bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
             return fat(bytes);
         }
-        // The head of a file is enough, and a character may be cut at its end.
+        // The start of a file suffices. A character may be cut at its end.
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]);
         let directive =
             |name: &str| text.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
@@ -176,8 +177,8 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// The architecture in the flags of a cubin's header: in their lowest byte, and in the one above from version 8 of its
-/// ABI on, which CUDA 13 writes.
+/// Returns the architecture in the flags of a cubin's header: in the lowest byte, and from ABI version 8 on, which CUDA 13
+/// writes, in the second byte.
 fn cubin(bytes: &[u8]) -> Option<Architecture> {
     const CUDA: u32 = 190;
     if half(bytes, 18)? != CUDA {
@@ -188,7 +189,7 @@ fn cubin(bytes: &[u8]) -> Option<Architecture> {
     Some(Architecture::machine(number))
 }
 
-/// The members of a fat binary: a header that says its own size, then members with a header each.
+/// Parses a fat binary: a header that states its own size, then members with a header each.
 fn fat(bytes: &[u8]) -> Image {
     const PTX: u32 = 1;
     const ELF: u32 = 2;
@@ -222,7 +223,7 @@ mod tests {
         format!("// made by hand\n.version {version}\n.target {target}\n.address_size 64\n").into_bytes()
     }
 
-    /// A cubin's header, as NVRTC 12.9 (ABI 7) and 13.0 (ABI 8) write it.
+    /// Returns a cubin's header as NVRTC 12.9 (ABI 7) and 13.0 (ABI 8) write it.
     fn header(abi: u8, flags: u32) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         bytes[..4].copy_from_slice(b"\x7fELF");
@@ -265,7 +266,7 @@ mod tests {
             explain(&text("8.6", "sm_90a"), INVALID_PTX, older).contains("compile it for `sm_90`, which")
         );
         assert!(explain(&text("8.8", "sm_100f"), INVALID_PTX, older).contains("`sm_100f`"));
-        // It is made for the device: the compiler's log has the reason.
+        // The image is for this device, so the compiler's log has the reason.
         for target in ["sm_50", "sm_90", "sm_90a"] {
             assert_eq!(explain(&text("8.4", target), INVALID_PTX, HOPPER), "", "{target}");
         }

@@ -1,19 +1,19 @@
-//! The items that statements name. Every kernel and every graph function has a constant `__ITEM`, which is found by the path
-//! `name::__ITEM` in either; where a name has none, generated code finds [`no_item`]. The types of these constants decide
-//! what rustc says of a name that does not fit the statement.
+//! The items that statements name. Every kernel and every graph function has a constant `__ITEM`, found by the path
+//! `name::__ITEM` in either; for a name without one, generated code finds [`no_item`]. The types of these constants decide
+//! on rustc's message about a name that does not fit the statement.
 
 use super::declaration::{Kernel, KernelItem};
 use crate::runtime::token::Token;
 
-/// The constant of a kernel.
+/// The `__ITEM` of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelPath<K>(pub K);
 
-/// The constant of a graph function.
+/// The `__ITEM` of a graph function.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphPath<G>(pub G);
 
-/// The constant of everything else.
+/// The `__ITEM` of any other name.
 #[derive(Clone, Copy, Debug)]
 pub struct NoPath;
 
@@ -25,7 +25,7 @@ pub struct NoPath;
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait Launched {
-    /// The kernel's item.
+    /// The type of the kernel's item.
     type Item;
 
     /// Returns the item.
@@ -48,17 +48,17 @@ impl<G: HasConfiguration> Launched for GraphPath<G> {
     }
 }
 
-/// No graph function has a launch configuration.
+/// A name launched by `name[config](..)`. No graph function has a launch configuration.
 #[diagnostic::on_unimplemented(
     message = "CW001: a graph function has no launch configuration",
     label = "this is a graph function, not a kernel: call it without the brackets, as in `name(..)`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait HasConfiguration {
-    /// There is none.
+    /// The type of the item. There is none.
     type Item;
 
-    /// Is not called.
+    /// Never called.
     fn none(self) -> Self::Item;
 }
 
@@ -70,7 +70,7 @@ pub trait HasConfiguration {
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait Called {
-    /// The graph function's item.
+    /// The type of the graph function's item.
     type Item;
 
     /// Returns the item.
@@ -93,17 +93,17 @@ impl<K: NeedsNoConfiguration> Called for KernelPath<K> {
     }
 }
 
-/// Every kernel needs a launch configuration.
+/// A name called by `name(..)`. Every kernel needs a launch configuration.
 #[diagnostic::on_unimplemented(
     message = "CW001: the kernel `{Self}` is launched without a configuration",
     label = "write it in brackets: `{Self}[per_item(n)](..)` or `{Self}[(grid, block)](..)`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait NeedsNoConfiguration {
-    /// There is none.
+    /// The type of the item. There is none.
     type Item;
 
-    /// Is not called.
+    /// Never called.
     fn none(self) -> Self::Item;
 }
 
@@ -116,43 +116,44 @@ pub fn kernel_of<K: KernelItem>(_: &K) -> &'static Kernel {
     K::kernel(Token)
 }
 
-/// The items of a name that is neither a kernel nor a graph function, and those that a graph function lacks.
+/// The fallback items of a name that is neither a kernel nor a graph function, and of the items that a graph function
+/// lacks.
 pub mod no_item {
     pub use super::limits::*;
 
-    /// The constant that generated code finds.
+    /// The fallback `__ITEM`.
     pub const __ITEM: super::NoPath = super::NoPath;
 }
 
-/// A type that is no kernel.
+/// The fallback trait of a type that is no kernel.
 pub trait NoItem {
-    /// The constant that generated code finds.
+    /// The fallback `__ITEM`.
     const __ITEM: NoPath = NoPath;
 }
 
 impl<T> NoItem for T {}
 
-/// The limits of launch configurations where there is no kernel: none.
+/// The limits of launch configurations for a name that is no kernel: none.
 pub mod limits {
-    /// Refuses no grid.
+    /// Accepts every grid.
     pub const fn __admits_grid(_: u32, _: u32, _: u32) -> bool {
         true
     }
 
-    /// Refuses no block.
+    /// Accepts every block.
     pub const fn __admits_block(_: u32, _: u32, _: u32) -> bool {
         true
     }
 
-    /// Refuses no shared memory.
+    /// Accepts every amount of shared memory.
     pub const fn __admits_shared(_: u32) -> bool {
         true
     }
 
-    /// The reason that `__admits_grid` refuses: none.
+    /// The reason why `__admits_grid` refuses a grid: none.
     pub const __GRIDS: &str = "";
-    /// The reason that `__admits_block` refuses: none.
+    /// The reason why `__admits_block` refuses a block: none.
     pub const __BLOCKS: &str = "";
-    /// The reason that `__admits_shared` refuses: none.
+    /// The reason why `__admits_shared` refuses an amount: none.
     pub const __SHARED: &str = "";
 }

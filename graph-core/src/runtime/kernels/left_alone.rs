@@ -1,16 +1,16 @@
-//! The launches that stay as they are written although more was allowed.
+//! The launches that stay as written although changes were allowed.
 
 use std::fmt;
 
-/// A change of the launches that was allowed and is not made.
+/// An allowed change of launches that was not made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct LeftAlone {
-    /// The kernel whose launches stay as they are. `None`: all kernels of the graph.
+    /// The kernel whose launches stay as written; `None` for all kernels of the graph.
     pub kernel: Option<NamedKernel>,
     /// The change.
     pub change: Change,
-    /// The reason that it is not made.
+    /// The reason why it was not made.
     pub reason: String,
 }
 
@@ -28,11 +28,11 @@ pub struct NamedKernel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Change {
-    /// Any change.
+    /// All changes.
     Any,
     /// Launches of one kernel become one launch.
     Batching,
-    /// A launch starts while those in front of it end.
+    /// A launch starts before its predecessors have ended.
     EarlyStart,
 }
 

@@ -26,7 +26,7 @@ pub struct Limits {
 
 /// Registers are given to warps, in steps of 256 (every architecture since 5.0, by CUDA's occupancy tables).
 const REGISTER_STEP: u64 = 256;
-/// The most blocks of a cluster that every device with clusters takes.
+/// The maximum number of blocks of a cluster that every device with clusters supports.
 const PORTABLE_CLUSTER: u64 = 8;
 
 impl Limits {
@@ -44,7 +44,8 @@ impl Limits {
         })
     }
 
-    /// Checks that the device and the loaded function take a configuration. The error is the reason that one of them does not.
+    /// Checks that the device and the loaded function support a configuration. The error is the reason why one of them does
+    /// not.
     pub(crate) fn check(
         &self,
         shape: &Shape,
@@ -75,7 +76,7 @@ impl Limits {
 
     fn threads(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
         let block = shape.block;
-        // The extents are those of a device: their product fits.
+        // The extents are within the device's limits, so their product does not overflow.
         let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
         if threads > u64::from(self.threads) {
             return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
@@ -134,7 +135,7 @@ impl Limits {
     }
 }
 
-/// Returns the registers that a block takes: per warp, rounded up to the allocation step.
+/// Returns the registers of a block: per warp, rounded up to the allocation step.
 fn registers(threads: u64, each: u32) -> u64 {
     threads.div_ceil(32) * (u64::from(each) * 32).next_multiple_of(REGISTER_STEP)
 }
@@ -174,11 +175,11 @@ mod tests {
 
     #[test]
     fn registers_of_a_block() {
-        // 65,536 / 1,024 threads is 64 each.
+        // 65,536 registers for 1,024 threads are 64 each.
         assert_eq!(check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 64, ..PLAIN }), None);
         let error = check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 65, ..PLAIN }).expect("too many");
         assert!(error.contains("65 registers each") && error.contains("65536 registers a block"), "{error}");
-        // 255 a thread are 8,192 a warp with the steps: eight warps fill the device's.
+        // 255 registers a thread are 8,192 a warp after rounding: eight warps fill the device's limit.
         let most = FunctionInfo { registers: 255, ..PLAIN };
         assert_eq!(check(HOPPER, 1, 256, 0, most), None);
         assert!(check(HOPPER, 1, 257, 0, most).is_some());

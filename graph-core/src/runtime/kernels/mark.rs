@@ -1,8 +1,8 @@
-//! Arguments against parameters, as types: what `&b`, `&mut b`, `atomic(&mut b)` and `b` fit, said by trait bounds in our
-//! words. `T` is the element.
+//! Type-level check of arguments against parameters: trait bounds state which parameters `&b`, `&mut b`, `atomic(&mut b)`
+//! and `b` fit, with messages of our own. `T` is the element type.
 //!
-//! Each form of an argument has a trait for the parameters that it fits. A parameter of another form has an implementation
-//! too, under a bound that nothing meets and whose message says what to write: rustc reports the innermost bound.
+//! Each form of an argument has a trait for the parameters that it fits. A parameter of another form implements the trait,
+//! too, under a bound that no type satisfies and whose message contains the advice: rustc reports the innermost bound.
 
 use std::marker::PhantomData;
 
@@ -46,7 +46,7 @@ macro_rules! marks {
         }
 
         impl<T> $name<T> {
-            /// Returns the mark of the statement's access with that index.
+            /// Returns the mark of the statement's access of an index.
             pub const fn at(access: u32) -> Self {
                 Self { access, element: PhantomData }
             }
@@ -77,21 +77,21 @@ marks! {
 }
 
 impl<T> Shared<T> {
-    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    /// Returns the mark of the statement's access of an index to a part of an argument.
     pub fn of<F: Lends<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
 impl<T> Unique<T> {
-    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    /// Returns the mark of the statement's access of an index to a part of an argument.
     pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
 impl<T> Atomic<T> {
-    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    /// Returns the mark of the statement's access of an index to a part of an argument.
     pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
@@ -105,7 +105,7 @@ impl<T> Atomic<T> {
     note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
 )]
 pub trait Lends {
-    /// The element.
+    /// The element type.
     type Element;
 }
 
@@ -125,7 +125,7 @@ impl<T> Lends for bind::Exclusive<'_, T> {
     note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
 )]
 pub trait LendsMut {
-    /// The element.
+    /// The element type.
     type Element;
 }
 
@@ -133,12 +133,12 @@ impl<T> LendsMut for bind::Exclusive<'_, T> {
     type Element = T;
 }
 
-/// Returns the element of a part of an argument.
+/// Returns the element type of a part of an argument.
 pub fn element<F: Lends<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
 
-/// Returns the element of a part of an argument that is written.
+/// Returns the element type of a written part of an argument.
 pub fn element_mut<F: LendsMut<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
@@ -150,7 +150,7 @@ pub fn element_mut<F: LendsMut<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T
     note = "a scalar of a record is passed by value: `layer.d`"
 )]
 pub trait Lent<'v> {
-    /// The argument.
+    /// The type of the argument.
     type Argument;
 
     /// Returns the argument.
@@ -164,7 +164,7 @@ pub trait Lent<'v> {
     note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`"
 )]
 pub trait LentMut<'v> {
-    /// The argument.
+    /// The type of the argument.
     type Argument;
 
     /// Returns the argument.
@@ -219,17 +219,17 @@ lists! {
     {const N: usize} [L; N] => [L; N];
 }
 
-/// Returns the argument for a part of an argument in a call of a graph function.
+/// Returns the argument of a graph function for a part of an argument.
 pub fn lent<'v, F: Lent<'v>>(part: &'v F) -> F::Argument {
     part.lent()
 }
 
-/// Returns the argument for a part of an argument in a call of a graph function that may write it.
+/// Returns the argument of a graph function, which may write it, for a part of an argument.
 pub fn lent_mut<'v, F: LentMut<'v>>(part: &'v F) -> F::Argument {
     part.lent_mut()
 }
 
-/// Compares the elements of the two ends of a copy.
+/// Compiles only if the elements of the source can be copied to the target.
 pub fn same<From: CopiesTo<To>, To>(_: PhantomData<From>, _: PhantomData<To>) {}
 
 /// A buffer argument of a launch or a call.
@@ -271,10 +271,10 @@ impl<T> CopiesTo<T> for T {}
 pub trait LeavesAs<T> {}
 impl<T> LeavesAs<T> for T {}
 
-/// Holds the element types of a `copy` against each other.
+/// Compiles only if elements of type `From` can be copied to elements of type `To`.
 pub const fn copies<From: CopiesTo<To>, To>() {}
 
-/// Holds the element type of an output against the declared one.
+/// Compiles only if an output's element type is the declared one.
 pub const fn leaves<Actual: LeavesAs<Declared>, Declared>() {}
 
 macro_rules! takes {
@@ -296,13 +296,13 @@ takes! {
     TakesShared { Read } { ReadWrite: WriteMut Write: WriteMut Atomics: WriteAtomic Taken: WriteName }
     /// A parameter that `&mut b` fits.
     TakesUnique { ReadWrite Write } { Read: WriteShared Atomics: WriteAtomic Taken: WriteName }
-    /// A parameter that `&mut b` fits where b is not all written.
+    /// A parameter that `&mut b` fits if not all of `b` is written before.
     TakesFresh { Write } { Read: Unwritten ReadWrite: Unwritten Atomics: Unwritten Taken: Unwritten }
     /// A parameter that `atomic(&mut b)` fits.
     TakesAtomic { Atomics } { Read: NotAtomic ReadWrite: NotAtomic Write: NotAtomic Taken: NotAtomic }
     /// A parameter that `b` fits.
     TakesMoved { Taken } { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic }
-    /// A parameter that `b` fits where b is not all written: none.
+    /// A parameter that `b` fits if not all of `b` is written before. There is none.
     TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: UnwrittenTaken }
 }
 
@@ -332,24 +332,24 @@ refusals! {
     LendShared: "this argument hands its allocation over, and its parameter borrows", "write `&` before it";
     /// `b` for a parameter that is written.
     LendMut: "this argument hands its allocation over, and its parameter borrows", "write `&mut` before it";
-    /// A buffer of which not all elements are written, for a parameter that is read.
+    /// A buffer, not all of whose elements are written, for a parameter that is read.
     Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
         "nothing has written all elements of type `{Self}` of this buffer",
         "only a parameter declared as `&mut [MaybeUninit<{Self}>; _]` takes elements that nothing has written";
-    /// `b`, of which not all elements are written, for a parameter that takes the allocation over.
+    /// `b`, not all of whose elements are written, for a parameter that takes the allocation over.
     UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",
         "nothing has written all elements of type `{Self}` of this allocation",
         "a parameter declared as `[{Self}; _]` takes elements that are written; lend it to one that is declared as \
          `&mut [MaybeUninit<{Self}>; _]`";
 }
 
-/// The element type of an output that a graph function does not have.
+/// The element type of an output beyond those of a graph function.
 #[derive(Debug)]
 pub struct Nothing;
 
 macro_rules! nothing {
     ($($output:ident)*) => {
-        /// The element types of the outputs of a function that has none. Each function's own stand in front of these.
+        /// The element types of the outputs of a function without outputs. Each function's own types shadow these.
         pub mod nothing {
             $(#[doc(hidden)] pub type $output = super::Nothing;)*
         }

@@ -1,10 +1,10 @@
-//! Kernels: their declarations, the modules that they are loaded from, and the launches that are recorded of them.
+//! Kernels: their declarations, the modules that they are loaded from, and their recorded launches.
 //!
-//! - `param`, `declaration`, `item`, `mark`: what generated code declares; `shape`, `record`: a launch's configuration and values;
+//! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
 //! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
-//! - `limits`, `coverage`: whether the device takes a launch, and which elements its threads write; `facts`: the properties of
-//!   launches that the launch decisions use; `left_alone`: the changes that are not made.
+//! - `limits`, `coverage`: the checks that the device supports a launch and that its threads write all elements; `facts`:
+//!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
 
 mod batched;
 mod coverage;

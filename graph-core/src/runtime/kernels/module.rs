@@ -19,13 +19,16 @@ use super::param::Param;
 use super::text::{Entry, Form, Programmatic, Text, programmatic};
 use super::variants::Variants;
 
+/// A list in a static.
+type List<T> = ManuallyDrop<Mutex<Vec<T>>>;
+
 /// The module of a kernels block. Its address is its identity.
 pub struct Module {
     path: &'static str,
     image: &'static [u8],
-    // Modules are statics, which are never dropped. rustc compiles the drops of what statics own all the same, in the user's crate.
-    loaded: ManuallyDrop<Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>>,
-    kept: ManuallyDrop<Mutex<Vec<(Context, Weak<Kept>)>>>,
+    // `ManuallyDrop`: modules are statics, which are never dropped, but rustc would compile their drops in the user's crate.
+    loaded: List<(Context, Form, Weak<LoadedModule>)>,
+    forms: List<(Context, Weak<LoadedForms>)>,
 }
 
 impl fmt::Debug for Module {
@@ -36,23 +39,23 @@ impl fmt::Debug for Module {
 }
 
 impl Module {
-    /// The module of a file: PTX text, a cubin or a fat binary.
+    /// Returns the module of a file: PTX text, a cubin or a fat binary.
     pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
         let loaded = ManuallyDrop::new(Mutex::new(Vec::new()));
-        Module { path, image, loaded, kept: ManuallyDrop::new(Mutex::new(Vec::new())) }
+        Module { path, image, loaded, forms: ManuallyDrop::new(Mutex::new(Vec::new())) }
     }
 
-    /// The file, as the declaration names it.
+    /// Returns the file, as the declaration names it.
     pub fn path(&self) -> &'static str {
         self.path
     }
 
-    /// The file's bytes.
+    /// Returns the file's bytes.
     pub(crate) fn image(&self) -> &'static [u8] {
         self.image
     }
 
-    /// Returns the module in a context: the load in that form, or a new one. It stays loaded while someone keeps the file.
+    /// Returns the module in a context: the loaded one of that form, or a new one. It stays loaded while the file is kept.
     pub(crate) fn load(
         &'static self,
         driver: &'static Driver,
@@ -60,7 +63,7 @@ impl Module {
         form: Form,
     ) -> Result<Arc<LoadedModule>> {
         let module = self.load_form(driver, ctx, form)?;
-        if let Some(kept) = self.kept(ctx) {
+        if let Some(kept) = self.loaded_forms(ctx) {
             let mut modules = kept.modules.lock().unwrap_or_else(PoisonError::into_inner);
             if !modules.iter().any(|other| Arc::ptr_eq(other, &module)) {
                 modules.push(module.clone());
@@ -69,10 +72,10 @@ impl Module {
         Ok(module)
     }
 
-    /// Returns the keeper of the file's loads in a context, if one lives.
-    fn kept(&self, ctx: &CudaContext) -> Option<Arc<Kept>> {
+    /// Returns the owner of the file's loaded modules in a context, if it is alive.
+    fn loaded_forms(&self, ctx: &CudaContext) -> Option<Arc<LoadedForms>> {
         let context = Context::of(ctx);
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
     }
 
@@ -83,7 +86,7 @@ impl Module {
         form: Form,
     ) -> Result<Arc<LoadedModule>> {
         let context = Context::of(ctx);
-        // Held over the load, so that two threads do not load twice.
+        // Locked during the load, so that two threads do not load twice.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let find = |form| {
             let mut of = loaded.iter().filter(|entry| entry.0 == context && entry.1 == form);
@@ -130,7 +133,7 @@ impl Module {
 
     /// Returns the error of a failed load of the image, or of a function in it, with an explanation from the image.
     fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: DriverFailure) -> Error {
-        // CUdevice_attribute: compute capability, major and minor; 0 where the driver does not answer.
+        // CUdevice_attribute: compute capability, major and minor; 0 if the query fails.
         let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
         let target =
             Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
@@ -143,46 +146,46 @@ impl Module {
 #[derive(Debug)]
 pub(crate) struct LoadedModule {
     pub(crate) module: &'static Module,
-    /// The contents of the text; `None` for machine code.
+    /// The parsed text; `None` for machine code.
     text: Option<Text>,
-    /// Success if its kernels run the wait first, where they can, or the reason that they do not.
+    /// Success if its kernels run the wait first wherever possible, or the reason that they do not.
     waiting: Programmatic,
     raw: RawModule,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
     pub(crate) variants: Mutex<Variants>,
-    /// A module of the compiler's own that the same graphs use: it stays loaded as long as this one.
+    /// A module of the compiler's own that the same graphs use. It stays loaded as long as this one.
     companion: OnceLock<Arc<LoadedModule>>,
-    /// Launches that may still run its functions when nobody holds the module any more.
+    /// Launches that may still run its functions after the last holder of the module is dropped.
     in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
-    /// The launches that used its variables last.
+    /// The last launches that used its variables.
     pub(crate) notes: Notes,
 }
 
 impl LoadedModule {
-    /// Returns the properties of a kernel that the text shows.
+    /// Returns the properties of a kernel from the text.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
     }
 
     /// Keeps a module of the compiler's own loaded as long as this one.
     pub fn accompany(&self, companion: &Arc<LoadedModule>) {
-        // One that is there already is the same.
+        // A companion that is set already is the same module.
         let _ = self.companion.set(companion.clone());
     }
 
-    /// True if it has variables that its kernels may write: two loads would then be two states.
+    /// Returns true if it has variables that its kernels may write. Two loads would have two copies of them.
     fn has_state(&self) -> bool {
         self.text.as_ref().is_none_or(|text| text.has_state)
     }
 
-    /// True if a kernel runs the wait first.
+    /// Returns true if a kernel runs the wait first.
     pub fn waits(&self, name: &str) -> bool {
         self.waiting.is_ok() && self.entry(name).is_some_and(|entry| entry.waiting.is_ok())
     }
 
-    /// Success if a kernel of PTX runs the wait first, or the reason that it does not.
+    /// Returns success if a kernel of PTX runs the wait first, or the reason that it does not.
     pub fn waiting(&self, entry: &Entry) -> Programmatic {
         entry.waiting.clone().and_then(|()| self.waiting.clone())
     }
@@ -198,15 +201,15 @@ impl LoadedModule {
             path: self.module.path.to_owned(),
             reason,
         };
-        // A driver that loads lazily may meet the machine code only here.
+        // With lazy loading, a driver may compile or reject the machine code only here.
         let function = self
             .driver
             .function(self.raw, name)
             .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
             .ok_or_else(|| fault("does not exist there".to_owned()))?;
         let entry = self.entry(name);
-        // The driver tells the end of a list by an error, which tools report: it is asked only where nothing else
-        // tells.
+        // The driver ends the list of sizes with an error, which tools report, so it is queried only if the sizes are not
+        // known otherwise.
         let sizes = match entry {
             Some(entry) => Some(entry.sizes.clone()),
             None => self.driver.parameter_sizes(function)?,
@@ -247,7 +250,7 @@ impl LoadedModule {
         Ok(())
     }
 
-    /// Keeps the module loaded until the work that the event recorded is over.
+    /// Keeps the module loaded until the work of the event's last record is complete.
     pub fn outlives(&self, event: &Arc<OwnedEvent>) {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.driver;
@@ -265,7 +268,7 @@ impl Drop for LoadedModule {
             record(&self.ctx, failure);
         }
         if !entered || over.is_err() {
-            // Launches that may be in flight need the code.
+            // Launches that may be in flight need the code, so it is leaked.
             return;
         }
         // A module that cannot be unloaded is lost with its context; nothing depends on it.
@@ -276,9 +279,9 @@ impl Drop for LoadedModule {
     }
 }
 
-/// The loaded forms of a file, kept loaded.
+/// The loaded forms of a file.
 #[derive(Debug, Default)]
-struct Kept {
+struct LoadedForms {
     modules: Mutex<Vec<Arc<LoadedModule>>>,
 }
 
@@ -287,7 +290,7 @@ struct Kept {
 #[must_use = "the module is kept loaded only as long as this lives"]
 pub struct Loaded {
     module: &'static Module,
-    _kept: Arc<Kept>,
+    _forms: Arc<LoadedForms>,
 }
 
 impl fmt::Debug for Loaded {
@@ -296,17 +299,17 @@ impl fmt::Debug for Loaded {
     }
 }
 
-/// Loads the module of a kernels block, or finds it loaded.
+/// Loads the module of a kernels block, or returns the loaded one.
 pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
-    let kept = module.kept(ctx).unwrap_or_else(|| {
-        let new = Arc::new(Kept::default());
-        let mut kept = module.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = module.loaded_forms(ctx).unwrap_or_else(|| {
+        let new = Arc::new(LoadedForms::default());
+        let mut kept = module.forms.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|entry| entry.1.strong_count() > 0);
         kept.push((Context::of(ctx), Arc::downgrade(&new)));
         new
     });
     module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
-    Ok(Loaded { module, _kept: kept })
+    Ok(Loaded { module, _forms: kept })
 }

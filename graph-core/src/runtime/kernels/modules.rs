@@ -18,13 +18,13 @@ use super::param::{Param, ParamKind};
 use super::shape::Shape;
 use super::text::{Form, Programmatic};
 
-/// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
+/// Kernels that the compiler inserts: the hub of wide joins, and fills that a memset cannot do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
 
-/// Does nothing.
+/// A kernel that does nothing.
 pub(crate) static HUB: Kernel = Kernel::new("cuweave_hub", &INTERNAL, &[]);
 
-/// Fills with 64-bit values.
+/// Fills memory with 64-bit values.
 pub(crate) static FILL64: Kernel = Kernel::new(
     "cuweave_fill64",
     &INTERNAL,
@@ -64,21 +64,21 @@ pub struct Modules {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     programmatic: Programmatic,
-    /// By the module's address.
+    /// The loaded modules, by the address of their declaration.
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// The requested kernels, in the order of the first request.
-    kernels: Vec<Known>,
+    kernels: Vec<LoadedKernel>,
     /// A cache of indices into that list, by a hash of the kernel's address.
     places: [u32; PLACES],
     /// The check of the elements that the kernels write.
     pub(crate) judge: Judge,
 }
 
-/// The slots of the cache by which the kernels of neighbouring launches are found without a search.
+/// The number of slots of the cache.
 const PLACES: usize = 32;
 
 /// A kernel with its function.
-pub(crate) struct Known {
+pub(crate) struct LoadedKernel {
     kernel: &'static Kernel,
     /// The attributes of its function.
     pub info: FunctionInfo,
@@ -100,19 +100,19 @@ impl Modules {
         }
     }
 
-    /// Success if they are loaded for programmatic edges, or the reason that they are not.
+    /// Returns success if they are loaded for programmatic edges, or the reason that they are not.
     pub(crate) fn programmatic(&self) -> &Programmatic {
         &self.programmatic
     }
 
-    /// Returns a kernel's function; its module is loaded if need be.
+    /// Returns a kernel's function. Loads its module if necessary.
     pub(crate) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
-        Ok(self.known(kernel)?.info)
+        Ok(self.loaded_kernel(kernel)?.info)
     }
 
-    /// Returns a kernel with its function; its module is loaded if need be.
+    /// Returns a kernel with its function. Loads its module if necessary.
     #[inline]
-    pub(crate) fn known(&mut self, kernel: &'static Kernel) -> Result<&mut Known> {
+    pub(crate) fn loaded_kernel(&mut self, kernel: &'static Kernel) -> Result<&mut LoadedKernel> {
         let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
         let mut at = size(self.places[place]);
         if !self.kernels.get(at).is_some_and(|known| std::ptr::eq(known.kernel, kernel)) {
@@ -123,22 +123,22 @@ impl Modules {
     }
 
     /// Returns the attributes of a kernel that was requested before.
-    pub(crate) fn known_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
+    pub(crate) fn loaded_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
         self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
     }
 
-    /// True if a requested kernel uses module-level variables that something writes.
+    /// Returns true if a requested kernel uses module-level variables that some kernel writes.
     pub(crate) fn share_state(&self) -> bool {
         self.kernels.iter().any(|known| known.kernel.shares_state())
     }
 
-    /// Returns the index of a kernel in the list, to which it is added if need be.
+    /// Returns the index of a kernel in the list, and adds it if necessary.
     #[cold]
     fn find(&mut self, kernel: &'static Kernel) -> Result<usize> {
         if let Some(at) = self.kernels.iter().position(|known| std::ptr::eq(known.kernel, kernel)) {
             return Ok(at);
         }
-        // Between two expressions of the user's, which may make another context current.
+        // The user's expressions before and after may make another context current.
         self.driver.enter(Context::of(&self.ctx))?;
         let module = std::ptr::from_ref(kernel.module).addr();
         let module = match self.loaded.entry(module) {
@@ -153,7 +153,7 @@ impl Modules {
             let others = self.loaded.values().filter(|other| !Arc::ptr_eq(other, &internal));
             others.for_each(|other| other.accompany(&internal));
         }
-        self.kernels.push(Known { kernel, info, checked: None });
+        self.kernels.push(LoadedKernel { kernel, info, checked: None });
         Ok(self.kernels.len() - 1)
     }
 
@@ -162,7 +162,7 @@ impl Modules {
         if let Some(module) = self.loaded.get(&std::ptr::from_ref(kernel.module).addr()) {
             module.raise_dynamic_shared(kernel.name, bytes)?;
         }
-        let known = self.known(kernel)?;
+        let known = self.loaded_kernel(kernel)?;
         known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Modules {
         self.loaded.get(&std::ptr::from_ref(kernel.module).addr())
     }
 
-    /// Keeps the modules loaded until the work that the event recorded is over.
+    /// Keeps the modules loaded until the work of the event's last record is complete.
     pub(crate) fn outlive(&self, event: &Arc<OwnedEvent>) {
         self.loaded.values().for_each(|module| module.outlives(event));
     }

@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex};
 use crate::runtime::cuda::{Driver, Outcome};
 use crate::runtime::waits::{HeldStream, OwnedEvent};
 
-/// The launches that a module's variables remember, by variable.
+/// The last launches that used a module's variables, by variable.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(pub Mutex<BTreeMap<&'static str, Variable>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Variable {
     pub written: Option<Note>,
-    /// The launches that have read it since.
+    /// The launches that have read it since the last write.
     pub read: Vec<Note>,
 }
 
-/// A launch that used a variable. The note outlives its exec.
+/// A launch that used a variable. The note may outlive its exec.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub done: Arc<OwnedEvent>,
@@ -31,7 +31,7 @@ impl Note {
         self.stream.is(&other.stream)
     }
 
-    /// Makes the launch `next` come after this one. Launches of one exec come in their order by themselves.
+    /// Orders the launch `next` after this one. Launches of one exec are ordered already.
     pub fn order(&self, driver: &Driver, next: &Note) -> Outcome<()> {
         if self.in_one_stream(next) || Arc::ptr_eq(&self.done, &next.done) {
             return Ok(());
@@ -40,7 +40,7 @@ impl Note {
     }
 }
 
-/// Drops the notes of finished launches once there are many: readers may come from any number of streams and threads.
+/// Drops the notes of completed launches once there are many, since readers may use any number of streams.
 pub(crate) fn forget_the_finished(driver: &Driver, notes: &mut Vec<Note>) {
     const MANY: usize = 16;
     if notes.len() >= MANY {

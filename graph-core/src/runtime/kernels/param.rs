@@ -20,16 +20,16 @@ pub enum ParamKind {
     Scalar,
 }
 
-/// The updates that a kernel makes to a buffer of atomics, as far as their order matters.
+/// The updates that a kernel makes to a buffer of atomics, by the effect of their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Updates {
     /// Updates whose result depends on the order, or unknown ones.
     Ordered,
-    /// None.
+    /// No updates.
     Nothing,
-    /// Reads alone.
+    /// Only reads.
     Reads,
-    /// Reductions of one operation and type (`add.u32`) whose results are not used: they commute with their like.
+    /// Reductions of one operation and type (`add.u32`) with unused results, which commute with each other.
     Reduction(&'static str),
 }
 
@@ -46,18 +46,18 @@ pub struct Param {
     pub updates: Updates,
     /// The size of an element of a buffer, in bytes.
     pub element: u32,
-    /// True if every bit pattern is known to be a value of an element.
+    /// True if every bit pattern is known to be a valid element.
     pub any_bits: bool,
-    /// True if that was determined.
+    /// True if `any_bits` was determined.
     pub checks_bits: bool,
     /// True if an element, or a scalar's value, is known to have no padding.
     pub dense: bool,
-    /// The parts of the declaration that the PTX does not prove, and the reasons: the user vouches for them.
+    /// The parts of the declaration that the PTX does not prove, and the reasons. The user vouches for them.
     pub unproved: &'static [(Open, &'static str)],
 }
 
 impl Param {
-    /// Returns a buffer of elements `T`.
+    /// Returns a parameter that is a buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
         Param { size: 8, element: narrow(size_of::<T>()), ..Param::bytes(name, 8) }.of(kind)
     }
@@ -74,7 +74,7 @@ impl Param {
         if words == 0 { 1 } else { words }
     }
 
-    /// True for a scalar.
+    /// Returns true for a scalar.
     pub(crate) const fn is_scalar(&self) -> bool {
         matches!(self.kind, ParamKind::Scalar)
     }
@@ -110,7 +110,7 @@ impl Param {
         self
     }
 
-    /// Sets the properties of written elements: every bit pattern is a value, and there is no padding.
+    /// Sets the properties of written elements: all bit patterns are valid, and there is no padding.
     pub const fn written(mut self, any_bits: bool, dense: bool) -> Param {
         self.any_bits = any_bits;
         self.checks_bits = true;

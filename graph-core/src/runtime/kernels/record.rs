@@ -1,4 +1,4 @@
-//! The values of a launch, as the user's expressions gave them.
+//! The evaluated values of a launch.
 
 use crate::runtime::cuda::{Function, Launching};
 
@@ -14,13 +14,13 @@ pub(crate) struct LaunchRecord {
     pub function: Function,
     /// Its configuration.
     pub shape: Shape,
-    /// The word at which its parameters begin, in the order of the kernel's declaration. The k-th buffer among them
-    /// is the k-th access of the statement; its word is its address once that is known.
+    /// The word at which its parameters begin, in the order of the kernel's declaration. The k-th buffer among them is the
+    /// k-th access of the statement; its word becomes its address once that is known.
     pub first: u32,
 }
 
 impl LaunchRecord {
-    /// As the driver takes it.
+    /// Converts the launch for the driver.
     #[inline]
     pub fn launching(&self) -> Launching {
         let Shape { grid, block, shared } = self.shape;

@@ -1,11 +1,11 @@
 //! The configuration of a launch.
 
-/// A configuration: blocks, threads a block, dynamic shared memory in bytes.
+/// A configuration: blocks, threads of a block, dynamic shared memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Blocks.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory of a block.
     pub shared: u32,

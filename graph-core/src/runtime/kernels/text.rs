@@ -1,8 +1,9 @@
-//! The text of a PTX file: which form of it is loaded, and the properties of its kernels.
+//! The text of a PTX file: the form that is loaded, and the properties of its kernels.
 //!
-//! - Where launches overlap, every kernel of the file that may runs `griddepcontrol.wait` first. Otherwise the text is that of
-//!   the file, with the same variables, so it is loaded instead of the file. Where the driver does not take it, the file is loaded.
-//! - A file with variables is loaded in one form at a time, whichever comes first: they are state that launches share.
+//! - If launches overlap, every kernel that can do so runs `griddepcontrol.wait` first. Apart from that the text is that of
+//!   the file, with the same variables, and is loaded instead of the file. If the driver rejects it, the file is loaded.
+//! - A file with variables is loaded in one form at a time, the first that is requested: the variables are state that
+//!   launches share.
 
 use std::sync::OnceLock;
 
@@ -14,10 +15,10 @@ use crate::runtime::error::Error;
 use cuweave_ptx::rewrite::{self, Waiting};
 use cuweave_ptx::{self as ptx, Space, duration};
 
-/// The form of a file's text that is loaded.
+/// A form of a file's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The file's own text.
+    /// The text as written.
     AsWritten,
     /// The text in which kernels run `griddepcontrol.wait` first.
     Waiting,
@@ -36,7 +37,7 @@ impl Form {
     }
 }
 
-/// The properties of a kernel that its PTX shows.
+/// The properties of a kernel, from its PTX.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: String,
@@ -50,22 +51,22 @@ pub(crate) struct Entry {
     pub by_data: bool,
     /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
-    /// An error with the reason if it cannot run the wait first.
+    /// Success, or the reason why the kernel cannot run the wait first.
     pub waiting: std::result::Result<(), String>,
 }
 
 /// The influence of a parameter on its kernel's trip counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deciding {
-    /// None.
+    /// No influence.
     No,
-    /// Through its value, a number.
+    /// Influence through its value, a number.
     ByValue,
-    /// Through a part of it that cannot be compared.
+    /// Influence through a part of it that cannot be compared.
     Unknown,
 }
 
-/// Success where launches can have programmatic edges, or the reason that they cannot.
+/// Success if launches can have programmatic edges, or the reason that they cannot.
 pub(crate) type Programmatic = std::result::Result<(), String>;
 
 /// Checks that the graph function, the device and the driver allow programmatic edges.

@@ -1,4 +1,4 @@
-//! Batched variants of kernels: the request for one, and the ones that are loaded.
+//! Batched variants of kernels: requests, and loaded variants.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use super::function::FunctionInfo;
 pub(crate) struct Wanted {
     /// The kernel.
     pub entry: &'static str,
-    /// The most members.
+    /// The maximum number of members.
     pub capacity: u32,
     /// The arrangement of their blocks.
     pub shape: GridShape,
 }
 
 impl Wanted {
-    /// Returns the request for `members` members: batches of similar sizes share a variant.
+    /// Returns the request for a batch of `members` members. Batches of similar sizes share a variant.
     pub fn of(entry: &'static str, members: usize, axis: Option<u8>, batching: Batching) -> Wanted {
         let shape = match axis {
             Some(1) => GridShape::Axis(Axis::Y),
@@ -48,14 +48,14 @@ pub(crate) struct Variant {
     pub table: Arc<Table>,
 }
 
-/// The requests, each with its variant or the reason that there is none.
+/// The requests, each with its variant or the reason that it could not be made.
 pub(crate) type Made = Vec<(Wanted, std::result::Result<Variant, String>)>;
 
 /// The variants of a module, in the order of the requests. A failed request is not tried again.
 #[derive(Debug, Default)]
 pub(crate) struct Variants {
     pub made: Made,
-    /// The modules that hold them.
+    /// The modules that contain the variants.
     pub modules: Vec<RawModule>,
 }
 

@@ -1,5 +1,5 @@
-//! Passes the names of nodes and buffers to the simulated driver: its checks are then per buffer, and its reports name the user's
-//! statements.
+//! Passes the names of nodes and buffers to the simulated driver, so that its checks are per buffer and its reports name
+//! the user's statements.
 
 use std::collections::BTreeMap;
 
@@ -29,18 +29,18 @@ pub(crate) struct Annotated<'n> {
     pub exec: RawExec,
 }
 
-/// Returns the buffers that the simulated driver knows, in this order.
-fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
+/// Returns the buffers that are described to the simulated driver, in this order.
+fn described(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
     let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
         .filter(|((_, place), declared)| !matches!(place, Place::Nowhere) && !declared.origin.is_pinned())
         .map(|((buffer, _), _)| buffer)
 }
 
-/// Passes the current addresses of the buffers of an instantiated graph to the simulated driver, if that is loaded.
+/// Passes the current addresses of an instantiated graph's buffers to the simulated driver, if it is loaded.
 pub(crate) fn moved(graph: &Annotated<'_>) {
     if let Some(simulator) = Simulator::get() {
-        let addresses: Vec<u64> = shown(graph).map(|buffer| graph.bases[buffer]).collect();
+        let addresses: Vec<u64> = described(graph).map(|buffer| graph.bases[buffer]).collect();
         simulator.move_buffers(graph.exec, &addresses);
     }
 }
@@ -59,7 +59,7 @@ fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operat
     simulator.name_members(node, axis, &graph.program.file, &members);
 }
 
-/// Passes the current first blocks of the members of a batch to the simulated driver, if that is loaded.
+/// Passes the current first blocks of the members of a batch to the simulated driver, if it is loaded.
 pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
     let Some(simulator) = Simulator::get() else { return };
     if let Ok((None, firsts)) =
@@ -69,7 +69,7 @@ pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
     }
 }
 
-/// Passes the names of the nodes and buffers of a graph to the simulated driver, if that is loaded.
+/// Passes the names of the nodes and buffers of a graph to the simulated driver, if it is loaded.
 pub(crate) fn annotate(graph: &Annotated<'_>) {
     let Some(simulator) = Simulator::get() else { return };
     let program = graph.program;
@@ -98,7 +98,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
         }
     }
     let scopes = Scopes::of(program);
-    for buffer in shown(graph) {
+    for buffer in described(graph) {
         let declared = &program.buffers[buffer];
         // A temporary of a body lives within each run of it.
         let body = match declared.origin {

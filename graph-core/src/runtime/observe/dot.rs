@@ -1,4 +1,4 @@
-//! The operations in the DOT language.
+//! The operations as a DOT graph.
 
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
@@ -26,7 +26,7 @@ pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
         let label = quoted(&format!("{}{}", operation.name, lines.concat()));
         format!("label={label} shape=box fontname=monospace style=filled fillcolor={colour} tooltip={kind}")
     };
-    // A programmatic edge.
+    // Programmatic edges have a style of their own.
     let edge = |_: &DiGraph<&Operation, bool>, edge: EdgeReference<'_, bool>| {
         if *edge.weight() { "style=dashed".to_owned() } else { String::new() }
     };

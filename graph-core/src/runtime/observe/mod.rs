@@ -1,5 +1,5 @@
-//! Information about a graph: reports, pictures, figures, and the names that the simulated driver is given. Everything is read
-//! from the plan, the records and the nodes.
+//! Information about a graph: reports, pictures, figures, and annotations for the simulated driver. Everything is read from
+//! the plan, the records and the nodes.
 
 pub(crate) mod annotate;
 mod dot;

@@ -24,7 +24,7 @@ pub(crate) struct Subject<'g> {
     /// One record for each statement.
     pub records: &'g [Record],
     /// The launches that are not proved to write all elements of their write-only parameters.
-    pub open: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    pub unproved: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The number of nodes that library calls captured.
@@ -77,7 +77,7 @@ pub struct Report {
     pub batches: Vec<Vec<At>>,
     /// The number of programmatic edges: the consumer may start before its producer has ended.
     pub overlapped: usize,
-    /// The number of branches that were serialized after others of their lane, because so many concurrent ones are slower.
+    /// The number of branches that were serialized after others of their lane, because running all concurrently is slower.
     pub serialized: usize,
     /// The allowed changes of launches that were not possible, with the reasons. Sorted by their text.
     pub left_alone: Vec<LeftAlone>,
@@ -160,7 +160,7 @@ pub struct Plan {
     pub antichain_buffers: Vec<At>,
     /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
     pub floor: u64,
-    /// That statement.
+    /// The statement that needs them.
     pub floor_statement: Option<At>,
     /// True if `planned` equals `antichain`: no plan under this order is smaller.
     pub optimal: bool,
@@ -308,7 +308,7 @@ impl Report {
             )?;
         }
         for members in &self.batches {
-            // Members from a loop have one name and one line.
+            // The members from a loop have the same name and line.
             let mut runs: Vec<(&At, usize)> = Vec::new();
             for member in members {
                 match runs.last_mut() {
@@ -352,7 +352,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
             list.extend(param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)));
         }
     }
-    for (kernel, findings) in graph.open.values() {
+    for (kernel, findings) in graph.unproved.values() {
         for finding in findings {
             let param = &kernel.params[finding.parameter];
             let said = param.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
@@ -366,7 +366,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
 
 fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
     let mut list = Vec::new();
-    for (&statement, (kernel, findings)) in graph.open {
+    for (&statement, (kernel, findings)) in graph.unproved {
         for finding in findings {
             if let Verdict::Short { written, missing } = finding.verdict {
                 list.push(LeftUnwritten {

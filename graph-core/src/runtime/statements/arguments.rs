@@ -1,4 +1,4 @@
-//! The arguments of a launch, as the kernel's item lists them.
+//! The arguments of a launch, in the order of the kernel's parameters.
 
 use cudarc::driver::DeviceRepr;
 
@@ -9,20 +9,20 @@ use crate::runtime::kernels::mark::Mark;
 
 use super::dims::Dim;
 
-/// The most words and buffers of a launch that need no allocation: a build evaluates thousands of launches.
+/// The maximum number of words of a launch without an allocation, since a build evaluates thousands of launches.
 const FEW_WORDS: usize = 16;
 const FEW_BUFFERS: usize = 8;
 
-/// The arguments of a launch as its kernel's item lists them.
+/// The arguments of a launch, added in the order of the kernel's parameters.
 #[derive(Debug)]
 pub struct Arguments {
-    /// Their values.
+    /// The words of the values.
     words: [Word; FEW_WORDS],
     word_count: usize,
     /// The number of elements of each buffer that the kernel touches.
     extents: [u64; FEW_BUFFERS],
     extent_count: usize,
-    /// All words and extents, where one of the arrays is too small.
+    /// All words and extents, if one of the arrays is too small.
     many: Option<Box<(Vec<Word>, Vec<u64>)>>,
     /// The number of buffers whose index equals the index of their access in the statement.
     pub(crate) in_order: usize,
@@ -31,7 +31,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns an empty list with room for that many words and buffers.
+    /// Returns an empty list with capacity for `words` words and `buffers` buffers.
     #[inline]
     pub fn new(words: usize, buffers: usize) -> Arguments {
         let many = (words > FEW_WORDS || buffers > FEW_BUFFERS)
@@ -63,7 +63,7 @@ impl Arguments {
         }
     }
 
-    /// Adds a buffer, of which the kernel touches `extent` elements.
+    /// Adds a buffer of which the kernel touches `extent` elements.
     #[inline]
     pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
         let at = self.extent_count;

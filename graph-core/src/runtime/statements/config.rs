@@ -1,4 +1,4 @@
-//! Launch configurations: what stands in the brackets of `kernel[config](..)`.
+//! Launch configurations: the values in the brackets of `kernel[config](..)`.
 
 use cudarc::driver::LaunchConfig;
 
@@ -6,10 +6,10 @@ use crate::runtime::kernels::Shape;
 
 use super::dims::{Dim, ToDim};
 
-/// The limits of a kernel that `per_item` obeys.
+/// The limits of a kernel that `per_item` respects.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockLimits {
-    /// The most threads that a block of the loaded function can have.
+    /// The maximum number of threads of a block of the loaded function.
     pub most: u32,
     /// The block that the kernel requires, if it requires one.
     pub required: Option<[u32; 3]>,
@@ -21,7 +21,7 @@ pub struct BlockLimits {
     note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` with `u32` or tuples of them, a `LaunchConfig`, or `per_item(n)`"
 )]
 pub trait Config {
-    /// The configuration's value, or why it has none.
+    /// Returns the configuration, or the reason why it has no value.
     fn shape(self, limits: BlockLimits) -> Result<Shape, String>;
 }
 
@@ -58,7 +58,7 @@ impl<G: Extents, B: Extents, S: SharedBytes> Config for (G, B, S) {
     note = "a grid or a block is a `u32`, or a tuple of up to three"
 )]
 pub trait Extents {
-    /// The three extents.
+    /// Returns the three extents.
     fn extents(self, what: &str) -> Result<[u32; 3], String>;
 }
 
@@ -67,7 +67,7 @@ pub trait Extents {
     message = "`{Self}` is not the dynamic shared memory of a block, which is a `u32` of bytes"
 )]
 pub trait SharedBytes {
-    /// Returns the bytes, or the reason that they have no value.
+    /// Returns the bytes, or the reason why they have no value.
     fn shared_bytes(self) -> Result<u32, String>;
 }
 
@@ -88,7 +88,7 @@ impl SharedBytes for Dim {
 /// One extent of a grid or a block.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not the extent of a grid or a block, which is a `u32`")]
 pub trait Extent {
-    /// Its value.
+    /// Returns the extent.
     fn extent(self, what: &str) -> Result<u32, String>;
 }
 
@@ -140,7 +140,8 @@ impl<X: Extent, Y: Extent, Z: Extent> Extents for (X, Y, Z) {
 #[derive(Clone, Copy, Debug)]
 pub struct PerItem(Dim);
 
-/// One thread for each of `n` items: blocks of 256 threads, or as many as the kernel can take or requires.
+/// Returns a configuration of at least one thread for each of `n` items: blocks of 256 threads, or of the number that the
+/// kernel supports or requires.
 pub fn per_item(n: impl ToDim) -> PerItem {
     PerItem(n.to_dim())
 }

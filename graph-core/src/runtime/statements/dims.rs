@@ -5,8 +5,8 @@ use std::ops::{Add, Div, Mul, Rem, Sub};
 
 use crate::runtime::error::Fault;
 
-/// The value of an expression over integer arguments: what `+ - * / %` give in 64 bits, or the first fault. An expression with a
-/// signed integer in it may be negative on the way.
+/// The value of an expression over integer arguments: the result of `+ - * / %` in 64 bits, or the first fault.
+/// Intermediate values may be negative if the expression contains a signed integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim(Result<Number, Fault>);
 
@@ -21,7 +21,7 @@ impl Dim {
     ///
     /// # Errors
     ///
-    /// A number below 0 or above `u64::MAX`, here or on the way.
+    /// A final or intermediate value below 0 or above `u64::MAX`.
     pub fn value(self) -> Result<u64, Fault> {
         self.0.and_then(|number| match u64::try_from(number.value) {
             Ok(value) => Ok(value),
@@ -30,11 +30,11 @@ impl Dim {
         })
     }
 
-    /// Returns the value of an end of a loop, which may be negative.
+    /// Returns the value of a loop's end, which may be negative.
     ///
     /// # Errors
     ///
-    /// A number that 64 bits do not hold, here or on the way.
+    /// A final or intermediate value that 64 bits cannot hold.
     pub fn integer(self) -> Result<i128, Fault> {
         self.0.map(|number| number.value)
     }
@@ -65,7 +65,7 @@ impl Dim {
     label = "write an integer: `4`, `n`, `n as u64`"
 )]
 pub trait ToDim {
-    /// The value as a dimension.
+    /// Converts the integer.
     fn to_dim(self) -> Dim;
 }
 
@@ -97,10 +97,10 @@ impl<T: ToDim + Copy> ToDim for &T {
     }
 }
 
-/// An integer that the variable of a loop can be.
+/// A type of loop variables.
 #[diagnostic::on_unimplemented(message = "a loop runs over a range of integers, not of `{Self}`")]
 pub trait TurnVariable: Sized {
-    /// Returns the value of a turn. It lies in the loop's range, so it fits.
+    /// Returns the value of a turn, which fits because it lies in the loop's range.
     fn of_turn(value: i64) -> Self;
 }
 
@@ -115,22 +115,22 @@ macro_rules! turn_variables {
 }
 turn_variables!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
-/// Returns the variable of a loop in a turn, in the type of the range that the loop runs over.
+/// Returns the loop variable of a turn, in the type of the loop's range.
 pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64) -> T {
     T::of_turn(value)
 }
 
-/// Returns an index as a `usize`. One without a value is beyond every list.
+/// Returns an index as a `usize`. An index without a value is `usize::MAX`, beyond every list.
 pub fn index(value: impl ToDim) -> usize {
     value.to_dim().value().ok().and_then(|value| usize::try_from(value).ok()).unwrap_or(usize::MAX)
 }
 
-/// Returns a scalar, whose type is given.
+/// Returns a scalar of a given type.
 pub fn typed<T>(value: T) -> T {
     value
 }
 
-/// An integer as a dimension.
+/// Converts an integer.
 pub fn dim(value: impl ToDim) -> Dim {
     value.to_dim()
 }
@@ -153,8 +153,8 @@ operators! {
     Rem rem checked_rem Fault::DivisionByZero;
 }
 
-/// Computes a length or bound. `operand` gives the values that are not part of the code. Returns `None` for malformed code.
-/// `stack` is scratch space.
+/// Evaluates the code of a length or bound. `operand` returns the values that are not in the code. Returns `None` for
+/// malformed code. `stack` is scratch space.
 pub(crate) fn compute(
     code: &[Op],
     mut operand: impl FnMut(Op) -> Option<Dim>,

@@ -1,4 +1,4 @@
-//! From a statement's record to the parameters of its node, once the addresses of its buffers are known.
+//! Converts a statement's record to the parameters of its node, once the addresses of its buffers are known.
 
 use crate::index::Vector;
 use crate::ir::{BufferId, DimId, Program, StatementId};
@@ -11,11 +11,11 @@ pub(crate) struct Emission<'n> {
     pub program: &'n Program,
     pub dims: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
-    /// The targets of all accesses, if setters change some.
+    /// The targets of all accesses, if setters may change some.
     pub pointed: Option<&'n Vector<PointedId, Pointed>>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
-    /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
+    /// True for fills of 8-byte values that a setter may change. They are kernels, whatever the current value is.
     pub fill_kernels: &'n Vector<StatementId, bool>,
 }
 
@@ -28,7 +28,7 @@ impl Emission<'_> {
         (address, hi - lo)
     }
 
-    /// Returns the place of a statement's access.
+    /// Returns the memory of a statement's access.
     pub fn place_of(&self, statement: StatementId, access: usize) -> Place {
         let buffer = self.program.statements[statement].accesses[access].buffer;
         let (address, _) = self.range_of(statement, access);
@@ -58,14 +58,14 @@ pub(crate) struct Adding<'d> {
     pub driver: &'d Driver,
     pub context: Context,
     pub graph: RawGraph,
-    /// The nodes that it comes after.
+    /// The dependencies of the node.
     pub after: &'d [Node],
     /// The values of the parameters of all statements.
     pub words: &'d [Word],
     pub scratch: &'d mut Scratch,
 }
 
-/// A node of an exec that is changed.
+/// A node of an exec whose parameters are changed.
 pub(crate) struct Setting<'d> {
     pub driver: &'d Driver,
     pub context: Context,

@@ -1,4 +1,5 @@
-//! The evaluation of one statement: the program, the device and the loaded modules that its values are checked against.
+//! The evaluation of one statement, with the program, the device and the loaded modules against which its values are
+//! checked.
 
 use crate::index::{Vector, size};
 use crate::ir::{Access, DimId, Program, StatementId};
@@ -8,7 +9,7 @@ use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, Limits, Modules};
 
 /// The launches that are not proved to write all of their write-only parameters.
-pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
 
 /// The evaluator of the current statement.
 pub(super) struct Evaluator<'b> {
@@ -21,13 +22,14 @@ pub(super) struct Evaluator<'b> {
     /// The values of parameters.
     pub words: Vec<Word>,
     /// Launches that are not proved to write all of their write-only parameters.
-    pub open: Open,
+    pub unproved: UnprovedLaunches,
 }
 
 impl<'b> Evaluator<'b> {
     /// Returns an access of the statement.
     pub fn access(&self, index: u32) -> Result<&'b Access> {
-        // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
+        // The table and the code that passes the index are generated together, so the index is valid unless they do not
+        // match.
         self.program.statements[self.statement]
             .accesses
             .get(size(index))
@@ -48,7 +50,7 @@ impl Evaluator<'_> {
         Error::Config { at: self.at(), reason }
     }
 
-    /// Adds this statement to the error of a driver call.
+    /// Adds the statement to the error of a driver call.
     pub fn placed(&self, mut error: Error) -> Error {
         if let Error::Driver(failure) = &mut error
             && failure.at.is_none()
@@ -58,7 +60,7 @@ impl Evaluator<'_> {
         error
     }
 
-    /// Returns the range's length in elements.
+    /// Returns the length of an access in elements.
     pub fn len(&self, access: &Access) -> u64 {
         self.dims[access.hi] - self.dims[access.lo]
     }

@@ -1,5 +1,5 @@
-//! The kinds of statements while a graph is built: what generated code evaluates of each, its record, and the parameters of its
-//! node. Each kind has a file of its own; here are the matches on kinds.
+//! The kinds of statements while a graph is built: the evaluation of each, its record, and the parameters of its node. Each
+//! kind has a file of its own; this module contains the matches on kinds.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::runtime::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
 use super::arguments::Arguments;
 use super::config::Config;
 use super::emission::{Emission, Parameters};
-use super::evaluator::{Evaluator, Open};
+use super::evaluator::{Evaluator, UnprovedLaunches};
 
 pub(super) mod copy;
 pub(super) mod fill;
@@ -26,7 +26,7 @@ use copy::Copying;
 use fill::{FillRecord, Fillable};
 use launch::LaunchNode;
 
-/// The stage of the build: statements are evaluated. Values of parameters lie in a list of words that all statements share.
+/// The build stage after evaluation. The values of parameters are in a list of words that all statements share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evaluated;
 
@@ -43,9 +43,9 @@ impl Stage for Evaluated {
 /// The values of a statement.
 pub(crate) type Record = Kind<Evaluated>;
 
-/// The recorder of the values that generated code gives for statements, one after the other.
+/// Records the values that generated code computes for statements, one after the other.
 ///
-/// Records are made when the graph is built, and made again, in the same space, when an argument is set.
+/// Records are made when the graph is built, and made again, in the same space, by setters.
 pub struct Evaluation<'b> {
     evaluator: Evaluator<'b>,
     records: Vec<Record>,
@@ -58,11 +58,11 @@ impl fmt::Debug for Evaluation<'_> {
 }
 
 impl Evaluation<'_> {
-    /// Records a launch with its arguments, which the kernel's item gives in the order of its parameters.
+    /// Records a launch with its arguments, in the order of the kernel's parameters.
     ///
     /// # Errors
     ///
-    /// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
+    /// A configuration that the device or the kernel does not support; an extent that is longer than its buffer.
     pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
         let launch = launch::evaluate(&mut self.evaluator, kernel, config, &arguments)?;
         self.records.push(Kind::Launch(launch));
@@ -98,7 +98,7 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Records the next statement, a library call: its values are given when its nodes are captured.
+    /// Records the next statement, a library call, whose values are evaluated when its nodes are captured.
     pub(crate) fn capture(&mut self) {
         self.records.push(Kind::Capture(()));
     }
@@ -108,7 +108,7 @@ impl Evaluation<'_> {
         self.records.push(if begins { Kind::Condition(()) } else { Kind::Join(()) });
     }
 
-    /// Records the next statement, which allocates or frees: it has no values.
+    /// Records the next statement, which allocates or frees and has no values.
     pub(crate) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
         self.records.push(match lifetime {
             Lifetime::Begins(_) => Kind::Alloc(()),
@@ -118,12 +118,12 @@ impl Evaluation<'_> {
 }
 
 impl Record {
-    /// Returns the launch of a kernel, the user's or one of the library's.
+    /// Returns the launch of a user's or an internal kernel.
     pub(crate) fn launch(&self) -> Option<&LaunchRecord> {
         if let Kind::Launch(launch) = self { Some(launch) } else { None }
     }
 
-    /// Returns true for a launch of a kernel of the user's.
+    /// Returns true for a launch of a user's kernel.
     pub(crate) fn is_user_launch(&self) -> bool {
         self.launch().is_some_and(|launch| !std::ptr::eq(launch.kernel, &FILL64))
     }
@@ -138,7 +138,7 @@ impl Record {
         }
     }
 
-    /// Returns the same record with its words at `place`.
+    /// Returns the record with its words moved to `place`.
     pub(crate) fn at(self, place: usize) -> Record {
         let first = narrow(place);
         match self {
@@ -148,7 +148,7 @@ impl Record {
         }
     }
 
-    /// Writes the addresses of its buffers into its words, and returns the record; a fill that no memset can do becomes a
+    /// Writes the addresses of its buffers into its words, and returns the record. A fill that a memset cannot do becomes a
     /// launch.
     pub(crate) fn resolve(
         self,
@@ -188,7 +188,7 @@ impl Record {
 }
 
 impl<'b> Evaluation<'b> {
-    /// Returns an evaluation of that many statements, with space for their values.
+    /// Returns an evaluation of `statements` statements, with space for their values.
     pub(crate) fn new(
         program: &'b Program,
         dims: &'b Vector<DimId, u64>,
@@ -198,14 +198,14 @@ impl<'b> Evaluation<'b> {
     ) -> Evaluation<'b> {
         words.clear();
         words.reserve(4 * statements);
-        let (statement, open) = (StatementId::NONE, Vec::new());
+        let (statement, unproved) = (StatementId::NONE, Vec::new());
         Evaluation {
-            evaluator: Evaluator { program, dims, limits, modules, statement, words, open },
+            evaluator: Evaluator { program, dims, limits, modules, statement, words, unproved },
             records: Vec::with_capacity(statements),
         }
     }
 
-    /// Evaluates one statement by a step, which must record it.
+    /// Evaluates one statement by calling its step, which must record it.
     pub(crate) fn one(
         &mut self,
         statement: StatementId,
@@ -221,8 +221,9 @@ impl<'b> Evaluation<'b> {
         Err(self.evaluator.config(reason.to_owned()))
     }
 
-    /// Returns a record for each statement, the values of parameters, and the launches that are not proved to write all.
-    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, Open) {
-        (self.records, self.evaluator.words, self.evaluator.open)
+    /// Returns a record for each statement, the values of parameters, and the launches that do not provably write all
+    /// elements.
+    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, UnprovedLaunches) {
+        (self.records, self.evaluator.words, self.evaluator.unproved)
     }
 }

@@ -1,4 +1,4 @@
-//! The blocks of a batch's launch that belong to each of its members.
+//! The ranges of blocks of a batch's members.
 
 use crate::index::{Index, Vector};
 use crate::ir::{Program, StatementId};
@@ -9,14 +9,14 @@ use crate::runtime::kernels::LaunchRecord;
 
 use super::kinds::Record;
 
-/// Returns the number of an operation's batch: batches are sorted by their first members.
+/// Returns the batch of an operation. Batches are sorted by their first members.
 pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {
     let first = operation.sources.first();
     let found = operations.batches.as_slice().binary_search_by(|batch| batch.members.first().cmp(&first));
     found.map(BatchId::new).map_err(|_| Error::Plan(format!("`{}` is no batch of the plan", operation.name)))
 }
 
-/// Returns the launch that is recorded for a statement.
+/// Returns the recorded launch of a statement.
 pub(crate) fn launch_of(
     program: &Program,
     records: &Vector<StatementId, Record>,
@@ -26,8 +26,8 @@ pub(crate) fn launch_of(
     launch.ok_or_else(|| Error::Plan(format!("{} is no launch", at_statement(program, statement))))
 }
 
-/// Returns the dimension of the grid along which the members of an operation lie; or, where their blocks are consecutive,
-/// none and the first block of each member.
+/// Returns the dimension of the grid along which the members of an operation lie. If their blocks are consecutive, returns
+/// `None` and the first block of each member.
 pub(crate) fn members_of(
     program: &Program,
     operations: &Operations,
@@ -41,7 +41,7 @@ pub(crate) fn members_of(
     }
 }
 
-/// Returns the first block of each member where their blocks are consecutive, and the number of all blocks.
+/// Returns the first block of each member, if their blocks are consecutive, and the number of all blocks.
 pub(crate) fn first_blocks(
     program: &Program,
     records: &Vector<StatementId, Record>,

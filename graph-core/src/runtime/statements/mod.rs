@@ -1,8 +1,9 @@
 //! Statements while a graph is built, by their kinds: their values, and the parameters of their nodes.
 //!
-//! - `kinds`: the matches on kinds, and a file a kind;
-//! - `evaluator`: the statement that generated code evaluates; `dims`, `config`, `arguments`: what it says of lengths and launches;
-//! - `emission`: the addresses that nodes are given; `members`: the blocks of a batch.
+//! - `kinds`: the matches on kinds, and a file for each kind;
+//! - `evaluator`: the evaluation of a statement by generated code; `dims`, `config`, `arguments`: the values of lengths and
+//!   launches;
+//! - `emission`: the addresses that nodes use; `members`: the blocks of a batch.
 
 mod arguments;
 mod config;
@@ -18,7 +19,7 @@ pub use config::{Config, PerItem, per_item};
 pub(crate) use dims::compute;
 pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};
 pub(crate) use emission::{Adding, Emission, Setting, element};
-pub(crate) use evaluator::Open;
+pub(crate) use evaluator::UnprovedLaunches;
 pub use kinds::Evaluation;
 pub(crate) use kinds::Record;
 pub use kinds::fill::Fillable;

@@ -62,7 +62,7 @@ impl Lowering<'_> {
         first
     }
 
-    /// `#[at_least(n)]` on a scalar or a slice.
+    /// Adds the fact of `#[at_least(n)]` on a scalar or a slice.
     fn at_least(&mut self, argument: &Argument, least: u64) {
         let name = &argument.name;
         let bound = match &argument.kind {

@@ -13,7 +13,7 @@ pub(super) struct Elements {
     views: Vec<View>,
     /// True if the loop counts them.
     enumerated: bool,
-    /// True if the loop counts them down.
+    /// True if the loop counts the elements down.
     counts_down: bool,
 }
 
@@ -91,14 +91,14 @@ impl Elements {
         Elements { views: self.views.into_iter().map(shared).collect(), ..self }
     }
 
-    /// The elements from the last to the first, with the indices that they have.
+    /// Returns the elements in reverse order, with their original indices.
     fn reversed(self) -> Elements {
         let views = self.views.into_iter().rev().collect();
         Elements { views, counts_down: self.enumerated != self.counts_down, ..self }
     }
 }
 
-/// Returns true for an iterator: `w.iter()`, and `w.iter().enumerate()`.
+/// Returns true for the iterators `w.iter()` and `w.iter().enumerate()`.
 fn is_iterator(expr: &Expr) -> bool {
     matches!(expr, Expr::MethodCall(_))
 }

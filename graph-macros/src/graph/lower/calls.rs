@@ -101,7 +101,7 @@ impl Lowering<'_> {
                 Ok(None) => {
                     arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(argument))));
                 }
-                // The other buffers of a faulty launch still count: those that it borrows mutably are written.
+                // Continues after a faulty argument: the buffers that the launch borrows mutably count as written.
                 Err(Reported) => faulty = true,
             }
         }
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A buffer argument, or `None` for a scalar.
+    /// Returns the access of a buffer argument, or `None` for a scalar.
     pub(super) fn launch_argument(&mut self, argument: &Expr, kernel: &str) -> Lower<Option<(Access, Span)>> {
         let (inner, mode) = match argument {
             Expr::Paren(paren) => return self.launch_argument(&paren.expr, kernel),
@@ -173,7 +173,7 @@ impl Lowering<'_> {
         Ok(Some(access))
     }
 
-    /// The buffer that an expression without a borrow stands for; `None` for a scalar, also of a record.
+    /// Returns the buffer that an expression without a borrow names; `None` for a scalar, also for one of a record.
     fn bare(&mut self, expr: &Expr) -> Lower<Option<View>> {
         match self.place(expr)? {
             Some(place) if !place.is_whole() && place.lent().is_none() => Ok(None),
@@ -191,7 +191,7 @@ impl Lowering<'_> {
         (Access { buffer: view.buffer, mode, lo, hi, relied_on: false }, span)
     }
 
-    /// The buffer argument of `fill` or `copy`.
+    /// Returns the buffer argument of `fill` or `copy`.
     pub(super) fn buffer_argument(
         &mut self,
         argument: &Expr,
@@ -217,7 +217,7 @@ impl Lowering<'_> {
                 ));
             }
         };
-        // A shared argument passed bare to what writes it is CW205's, as one passed by `&mut` is.
+        // CW205 reports a shared argument passed bare where it is written, as it does for one passed by `&mut`.
         if mode == Mode::Write && !mutable && reference.is_some() {
             return Err(self.refuse(
                 argument,
@@ -240,7 +240,7 @@ impl Lowering<'_> {
         )
     }
 
-    /// Leaves a name that is not bound in the function to rustc.
+    /// Records a name that is not bound in the function, for rustc to report.
     pub(super) fn no_such_buffer(&mut self, name: &Ident) -> Reported {
         let text = name.to_string();
         let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
@@ -276,7 +276,7 @@ pub(super) fn ungrouped(mut expr: &Expr) -> &Expr {
     expr
 }
 
-/// Returns the constructor of a `Result` or an `Option` that an expression names.
+/// Returns the constructor of a `Result` or an `Option` that an expression calls.
 pub(super) fn result_word(function: &Expr) -> Option<String> {
     let Expr::Path(path) = ungrouped(function) else { return None };
     let name = path.path.get_ident()?.to_string();
@@ -287,7 +287,7 @@ pub(super) fn is_named(function: &Expr, name: &str) -> bool {
     matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
-/// The name at the root of `w`, `w[i]`, `w[lo..hi]`.
+/// Returns the name at the root of `w`, `w[i]`, `w[lo..hi]`.
 fn root(expr: &Expr) -> Option<&Ident> {
     let mut expr = expr;
     loop {

@@ -74,7 +74,7 @@ impl Lowering<'_> {
             Pat::Wild(_) => Test::Known(true),
             Pat::Ident(name) => match &name.subpat {
                 Some((_, inner)) => self.pattern_test(inner, of),
-                // Without a small letter it is the name of a constant.
+                // A name without a lower-case letter is that of a constant.
                 None if name.ident.to_string().contains(char::is_lowercase) => Test::Known(true),
                 None => {
                     let name = &name.ident;
@@ -133,7 +133,7 @@ impl Lowering<'_> {
                     names.sort_by(|one, other| one.0.cmp(&other.0));
                     cases.push(names);
                 }
-                // Each case binds the same names; from the same parts, too.
+                // All cases must bind the same names to the same parts.
                 if cases.windows(2).any(|pair| pair[0] != pair[1]) {
                     return Err(self.not_in_language(
                         pattern,

@@ -61,7 +61,7 @@ impl Lowering<'_> {
         Ok(Some(()))
     }
 
-    /// Refuses other iterators over lists; `None` for what has no list.
+    /// Refuses other iterators over lists; `None` if the expression holds no list.
     fn other_iterator(&mut self, expr: &Expr) -> Lower<Option<()>> {
         let mut at = expr;
         while let Expr::MethodCall(call) = ungrouped(at) {
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         ))
     }
 
-    /// The number of elements of a list.
+    /// Returns the number of elements of a list as a bound.
     pub(super) fn count(&mut self, list: &Expr) -> Bound {
         let list = self.substituted(list);
         let tokens =
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         Bound::count(&list, tokens, &mut self.symbols)
     }
 
-    /// A loop over a list whose length the build knows: its body is lowered once.
+    /// Lowers the body of a loop over a list whose length the build knows, once.
     fn element_turns(&mut self, each: &ExprForLoop, head: &Head<'_>, place: &Place, backwards: Backwards) {
         let hi = self.count(&place.expr);
         let (lo, hi) = (self.dim(Bound::constant(0)), self.dim(hi));

@@ -39,59 +39,7 @@ impl Lowering<'_> {
             ));
         }
         let mut accesses: Vec<(Access, Span)> = Vec::new();
-        let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
-        let mut faulty = false;
-        let mut whole: Vec<(Place, &Expr)> = Vec::new();
-        for argument in &call.args {
-            if let Some(host) = self.host(argument) {
-                match self.passed(&host, &bindings) {
-                    Ok(name) => {
-                        bindings.push(Argument::Host(host.argument));
-                        arguments.push(LaunchArgument::Scalar(Box::new(name)));
-                    }
-                    Err(Reported) => faulty = true,
-                }
-                continue;
-            }
-            match self.call_argument(argument, &text) {
-                Ok(Passed::Scalar) => {
-                    let value = self.substituted(argument);
-                    // A `let` of a scalar passes on the scalars that it is computed of.
-                    let found = Names::of(&value);
-                    let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
-                    let mut of: Vec<ScalarId> = numbers.copied().collect();
-                    let fields = self.fields_in(&value);
-                    // A scalar of a record is no bound: its value may change.
-                    let bound = if fields.is_empty() { self.integer(&value) } else { None };
-                    of.extend(fields);
-                    bindings.push(Argument::Scalar { of, value: bound });
-                    arguments.push(LaunchArgument::Scalar(Box::new(value)));
-                }
-                Ok(Passed::Borrowed(access)) => {
-                    bindings.push(Argument::Access(accesses.len() as u32));
-                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
-                    accesses.push(access);
-                }
-                Ok(Passed::Moved(access)) => {
-                    bindings.push(Argument::Moved(access.0.buffer));
-                    arguments.push(LaunchArgument::Moved(accesses.len() as u32));
-                    accesses.push(access);
-                }
-                Ok(Passed::Field(place, access, borrow)) => {
-                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
-                    arguments.push(LaunchArgument::Field(accesses.len() as u32, borrow));
-                    accesses.push(access);
-                }
-                Ok(Passed::Part(place)) => {
-                    self.accesses_of_array(argument, &place, &mut accesses);
-                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
-                    arguments.push(LaunchArgument::Part(Box::new(place.reference())));
-                    whole.push((place, argument));
-                }
-                Err(Reported) => faulty = true,
-            }
-        }
-        faulty |= self.lent_twice(&text, &whole, call).is_err();
+        let CallArguments { arguments, bindings, faulty } = self.call_arguments(call, &text, &mut accesses);
         let id = StatementId::new(self.statements.len());
         let mut returned = Vec::new();
         let number = self.callee(callee, results.len());
@@ -116,6 +64,69 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Lowers the arguments of a call. Adds their accesses to `accesses`.
+    fn call_arguments(
+        &mut self,
+        call: &ExprCall,
+        callee: &str,
+        accesses: &mut Vec<(Access, Span)>,
+    ) -> CallArguments {
+        let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
+        let mut faulty = false;
+        let mut whole: Vec<(Place, &Expr)> = Vec::new();
+        for argument in &call.args {
+            if let Some(host) = self.host(argument) {
+                match self.passed(&host, &bindings) {
+                    Ok(name) => {
+                        bindings.push(Argument::Host(host.argument));
+                        arguments.push(LaunchArgument::Scalar(Box::new(name)));
+                    }
+                    Err(Reported) => faulty = true,
+                }
+                continue;
+            }
+            match self.call_argument(argument, callee) {
+                Ok(Passed::Scalar) => {
+                    let value = self.substituted(argument);
+                    // A `let` of a scalar passes on the scalars of its value.
+                    let found = Names::of(&value);
+                    let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
+                    let mut of: Vec<ScalarId> = numbers.copied().collect();
+                    let fields = self.fields_in(&value);
+                    // A scalar of a record is no bound, since a setter may change it.
+                    let bound = if fields.is_empty() { self.integer(&value) } else { None };
+                    of.extend(fields);
+                    bindings.push(Argument::Scalar { of, value: bound });
+                    arguments.push(LaunchArgument::Scalar(Box::new(value)));
+                }
+                Ok(Passed::Borrowed(access)) => {
+                    bindings.push(Argument::Access(accesses.len() as u32));
+                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                    accesses.push(access);
+                }
+                Ok(Passed::Moved(access)) => {
+                    bindings.push(Argument::Moved(access.0.buffer));
+                    arguments.push(LaunchArgument::Moved(accesses.len() as u32));
+                    accesses.push(access);
+                }
+                Ok(Passed::Field(place, access, borrow)) => {
+                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
+                    arguments.push(LaunchArgument::Field(accesses.len() as u32, borrow));
+                    accesses.push(access);
+                }
+                Ok(Passed::Part(place)) => {
+                    self.accesses_of_array(argument, &place, accesses);
+                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
+                    arguments.push(LaunchArgument::Part(Box::new(place.reference())));
+                    whole.push((place, argument));
+                }
+                Err(Reported) => faulty = true,
+            }
+        }
+        faulty |= self.lent_twice(callee, &whole, call).is_err();
+        CallArguments { arguments, bindings, faulty }
+    }
+
     /// Returns the number of the graph function that a path names.
     fn callee(&mut self, path: &Path, results: usize) -> usize {
         let known = self.callees.iter().position(|callee| callee.path == *path);
@@ -136,7 +147,7 @@ impl Lowering<'_> {
         Some(self.dim(bound))
     }
 
-    /// Settles which names of `let` are those of calls that may return nothing: those that no statement uses as a buffer.
+    /// Decides which names of `let` name statements: those of calls without results, which no statement uses as a buffer.
     pub(super) fn name_statements(&mut self) {
         let mut used: BTreeSet<BufferId> = self.outputs.iter().copied().collect();
         used.extend(self.renames.iter().copied());
@@ -159,19 +170,19 @@ impl Lowering<'_> {
         }
     }
 
-    /// The buffer of an allocation that a call returns.
+    /// Returns a view of an allocation that a call returns.
     fn result(&mut self, callee: usize, at: usize, name: &Ident, call: StatementId) -> View {
         let path = &self.callees[callee].path;
         let span = path.span();
         let (callee, output) = (paths::callee(path, callee), format_ident!("__Output{at}", span = span));
         let buffer = BufferId::new(self.buffers.len());
         let len = Bound::extent(buffer, &name.to_string(), &mut self.symbols);
-        // rustc tells an error of one place once.
+        // With one span for both, rustc reports an error here once.
         let element = syn::parse_quote_spanned!(span=> #callee::#output);
         self.buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)
     }
 
-    /// An argument of a call: a whole allocation by its bare name is handed over.
+    /// Returns an argument of a call. An allocation by its bare name passes ownership.
     fn call_argument(&mut self, argument: &Expr, callee: &str) -> Lower<Passed> {
         if let Expr::Call(call) = argument
             && is_named(&call.func, "record")
@@ -212,7 +223,8 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// A field of a record, or an element of one, by `&` or `&mut`: rustc knows whether it is a buffer, a record or a list.
+    /// Lowers a field of a record, or an element of one, behind `&` or `&mut`. rustc decides whether it is a buffer, a
+    /// record or a list.
     fn lent_field(&mut self, argument: &Expr) -> Lower<Option<Passed>> {
         let Some(place) = self.place(argument)? else { return Ok(None) };
         let borrow = match argument {
@@ -244,7 +256,7 @@ impl Lowering<'_> {
         self.place(expr)
     }
 
-    /// Adds the accesses of an array of buffers that is passed as it is.
+    /// Adds the accesses of an array of buffers that is passed whole.
     fn accesses_of_array(&mut self, at: &Expr, place: &Place, accesses: &mut Vec<(Access, Span)>) {
         if !matches!(place.kind, PlaceKind::Array) {
             return;
@@ -267,7 +279,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// CW201: a record or a list in a call counts as borrowed mutably in all of its buffers.
+    /// Reports CW201. A record or a list in a call counts as borrowed mutably in all of its buffers.
     fn lent_twice(&mut self, callee: &str, whole: &[(Place, &Expr)], call: &ExprCall) -> Lower<()> {
         for (at, (place, written)) in whole.iter().enumerate() {
             let again = whole[..at].iter().find(|(other, _)| other.overlaps(place));
@@ -329,7 +341,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the expression inside a borrow, also by `atomic` and `record`.
+/// Returns the expression inside a borrow, `atomic` or `record`.
 fn borrowed(expr: &Expr) -> &Expr {
     match expr {
         Expr::Reference(reference) => borrowed(&reference.expr),
@@ -340,7 +352,17 @@ fn borrowed(expr: &Expr) -> &Expr {
     }
 }
 
-/// How an argument is passed to a graph function.
+/// The lowered arguments of a call.
+struct CallArguments {
+    /// The expressions in generated code.
+    arguments: Vec<LaunchArgument>,
+    /// The bindings of the callee's parameters.
+    bindings: Vec<Argument>,
+    /// True if one of them is faulty.
+    faulty: bool,
+}
+
+/// The way in which an argument is passed to a graph function.
 enum Passed {
     Scalar,
     Borrowed((Access, Span)),

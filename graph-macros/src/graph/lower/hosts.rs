@@ -1,4 +1,4 @@
-//! Host values: arguments that are passed on to calls, and to nothing else.
+//! Host values: arguments that are only passed on to calls.
 
 use cuweave_core::ids::ArgumentId;
 use cuweave_core::structure::Argument;
@@ -8,12 +8,12 @@ use syn::Expr;
 use super::{Lower, Lowering, Reported};
 use crate::graph::scope::Binding;
 
-/// A host value as an argument names it.
+/// A host value, as an argument of a call names it.
 pub(super) struct HostValue {
     pub name: Ident,
     pub argument: ArgumentId,
     resource: bool,
-    /// The borrow that is written, if one is: true for `&mut`.
+    /// The written borrow, if there is one: true for `&mut`.
     borrow: Option<bool>,
 }
 
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reports a host value in the place of something else.
+    /// Reports a host value that is used outside the arguments of a call.
     pub(super) fn host_elsewhere(&mut self, name: &Ident) -> Reported {
         self.mentioned.insert(name.to_string());
         self.refuse(

@@ -1,4 +1,4 @@
-//! The kinds of statements: the words that they are calls of, and the generated code that evaluates them.
+//! The kinds of statements: the words that call them, and the generated code that evaluates them.
 //!
 //! Launches are lowered in `calls`, calls of graph functions in `functions`.
 
@@ -19,12 +19,12 @@ use crate::graph::launch;
 use crate::graph::paths;
 use crate::graph::scope::{Binding, Borrow};
 
-/// A word that a statement is a call of.
+/// A word that makes a statement, such as `fill`.
 pub(super) struct Word {
     name: &'static str,
-    /// The number of its arguments.
+    /// The number of arguments.
     arguments: usize,
-    /// The statement as it is written.
+    /// The syntax of the statement.
     usage: &'static str,
     lower: LowerWord,
 }
@@ -68,7 +68,7 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         }
         Kind::Copy(()) => {
             let (from, to) = (of.element(0), of.element(1));
-            // rustc holds one element type against the other, at the destination.
+            // rustc compares the two element types, at the destination.
             let [from, to] = [from, to].map(|ty| type_at(ty, of.spans[1]));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::copies::<#from, #to>(););
             quote!({ #same #evaluation.copy() })
@@ -80,17 +80,17 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         }
         Kind::Fill(()) => {
             let (element, value) = (of.element(0), syntax.scalars());
-            // rustc says at the buffer that its elements cannot be filled with.
+            // rustc reports elements that cannot be filled at the buffer.
             let fill = quote_spanned!(of.spans[0]=> fill::<#element>);
             quote!(#evaluation.#fill(#(#value),*))
         }
         Kind::Launch(()) => {
             let (kernel, arguments) = (&syntax.path, of.arguments());
-            // rustc points at the kernel where the number of arguments is wrong.
+            // rustc reports a wrong number of arguments at the kernel.
             let item = Ident::new("kernel", Span::mixed_site());
             let call = quote_spanned!(kernel.span()=> #item.__launch(#(#arguments),*));
             let found = kernel.as_ref().map(paths::launched);
-            // Only an item of `#[kernels]` has this: a type of the user's with a `__launch` is no kernel.
+            // Only an item of `#[kernels]` implements this trait, so a user's type with a `__launch` is no kernel.
             let declared = quote!(::cuweave::__private::kernel_of(&#item));
             let config = syntax.config.as_ref().map(|config| launch::tokens(config, of.integers));
             quote!({ let #item = #found; #evaluation.run(#declared, #config, #call) })
@@ -269,12 +269,12 @@ impl<'l> Evaluated<'l> {
         }
     }
 
-    /// Returns the type of the elements that an access is about.
+    /// Returns the element type of an access.
     pub fn element(&self, access: usize) -> &'l Type {
         &self.elements[self.statement.accesses[access].buffer.index()]
     }
 
-    /// Returns the name of the buffer that an access is about.
+    /// Returns the name of the buffer of an access.
     pub fn buffer_name(&self, access: usize) -> &'l str {
         let buffer = &self.program.buffers[self.statement.accesses[access].buffer];
         let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
@@ -283,7 +283,7 @@ impl<'l> Evaluated<'l> {
         field.map_or(self.lowered.argument_names[*argument].as_str(), |field| field)
     }
 
-    /// Returns the expression of an access of a part of an argument.
+    /// Returns the expression of an access to a part of an argument.
     pub fn part(&self, access: usize) -> Option<&'l Expr> {
         let (buffer, at) = (self.statement.accesses[access].buffer, self.spans[access].start());
         let uses = &self.lowered.part_exprs;
@@ -292,18 +292,18 @@ impl<'l> Evaluated<'l> {
         uses.get(&(buffer, at)).or_else(first)
     }
 
-    /// Returns the expression by which generated code names the element type of an access, as a `PhantomData`.
+    /// Returns the `PhantomData` expression of an access's element type.
     fn element_of(&self, access: usize, written: bool) -> TokenStream {
         match self.part(access) {
             Some(part) => {
-                // All of the path has one span: else rustc points to the attribute.
+                // The whole path has one span; otherwise rustc points to the attribute.
                 let function =
                     Ident::new(if written { "element_mut" } else { "element" }, self.spans[access]);
                 quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
             }
             None => {
                 let element = self.element(access);
-                // rustc holds one element type against the other, at the destination.
+                // rustc compares the two element types, at the destination.
                 let at = self.spans.last().copied().unwrap_or_else(Span::call_site);
                 quote_spanned!(at=> ::core::marker::PhantomData::<#element>)
             }
@@ -347,7 +347,7 @@ impl<'l> Evaluated<'l> {
         quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
     }
 
-    /// Returns the argument for a buffer, whose type rustc holds against the declaration.
+    /// Returns the argument for a buffer. rustc checks its type against the declaration.
     fn marker(&self, index: u32, kind: &str) -> TokenStream {
         let access = index as usize;
         let kind = ident(kind);

@@ -1,4 +1,4 @@
-//! The names in an expression of the user: free names, and names that it binds.
+//! The names in a user's expression: free names and bound ones.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,12 @@ use syn::{Expr, FieldValue, Item, Macro, PatIdent};
 pub struct Names {
     /// Names that may stand for values, also in the tokens of macro calls.
     pub mentioned: BTreeSet<String>,
-    /// Free names of values, as far as the syntax shows.
+    /// Free names of values, as far as the syntax shows them.
     pub values: Vec<Ident>,
-    /// Names that a pattern in it binds.
+    /// Names that a pattern in the expression binds.
     bound: BTreeSet<String>,
-    /// It has macros or items, or fields written without their values: names cannot be replaced in it.
+    /// True if the expression has macros, items, or fields written without their values, so that names cannot be replaced
+    /// in it.
     opaque: bool,
 }
 
@@ -25,7 +26,7 @@ impl Names {
     /// Collects the names of an expression.
     pub fn of(expr: &Expr) -> Names {
         let mut names = Names::default();
-        // Most are single names.
+        // Fast path: most expressions are single names.
         if let Expr::Path(path) = expr
             && let Some(name) = path.path.get_ident()
         {
@@ -40,7 +41,8 @@ impl Names {
         names
     }
 
-    /// Returns whether a variable's name may stand for something else in it, so that its value cannot be put there.
+    /// Returns true if a variable's name may be bound again in the expression, so that its value cannot be substituted
+    /// there.
     pub fn binds(&self, variables: &[(String, Meaning)]) -> bool {
         variables
             .iter()
@@ -52,7 +54,7 @@ impl<'e> Visit<'e> for Names {
     fn visit_expr(&mut self, expr: &'e Expr) {
         match expr {
             Expr::Path(path) => self.values.extend(path.path.get_ident().cloned()),
-            // The name of a function is not that of a buffer.
+            // The name of a called function is not that of a buffer.
             Expr::Call(call) if matches!(&*call.func, Expr::Path(_)) => {
                 call.args.iter().for_each(|argument| self.visit_expr(argument));
             }
@@ -81,9 +83,9 @@ impl<'e> Visit<'e> for Names {
     }
 }
 
-/// The expression in a block that gives the variables in it their values.
-pub fn within(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
-    // The innermost of several variables with one name comes last.
+/// Returns an expression inside a block that binds the mentioned variables to their values.
+pub fn with_bindings(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
+    // Of several variables with one name, the innermost comes last and shadows the others.
     let bindings = variables.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
         match value {
@@ -98,7 +100,7 @@ pub fn within(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, exp
     syn::parse_quote!({ #(#bindings)* #expr })
 }
 
-/// Adds every name in tokens; every word of a text may be one, since `format!("{n}")` captures `n`.
+/// Adds every name in tokens. Words of string literals count as names, since `format!("{n}")` captures `n`.
 pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
     let (mut dots, mut member) = (false, false);
     for token in tokens {
@@ -122,8 +124,8 @@ pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Adds the scalars of records that tokens mention: `layers.scale` for `layers[i].scale`, and `layers` where all of an argument
-/// may be meant. `roots` are the names of arguments. The length of a list is no scalar of it.
+/// Adds the scalars of records that tokens mention: `layers.scale` for `layers[i].scale`, and `layers` if any part of the
+/// argument may be mentioned. `roots` are the names of arguments. The length of a list is no scalar of the record.
 pub fn chains(tokens: TokenStream, roots: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

@@ -1,4 +1,4 @@
-//! The numbers of a function: how its bounds are computed, and the variables of its loops.
+//! The numbers of a function: the code of its bounds, and the variables of its loops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::graph::signature::{ArgumentKind, Signature};
 
 /// A loop that is unrolled when the graph is built.
 pub struct Turn {
-    /// The range as it is written, with the names of outer loops put in.
+    /// The range as written, with the names of outer loops substituted.
     pub range: Expr,
     /// The name of the variable.
     pub name: String,
 }
 
-/// How the bounds are computed, and the expressions that they are computed of, each once: one that gives another value
-/// each time is asked once a build.
+/// Returns the code of each bound, and its leaves without duplicates: an expression that returns another value at each
+/// evaluation is evaluated once a build.
 pub(super) fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
     let mut numbers: BTreeMap<String, LeafId> = BTreeMap::new();
     let mut leaves = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
     (bounds.iter().map(code).collect(), leaves)
 }
 
-/// Returns the text of a bound with the names of loop variables as they are written.
+/// Returns the text of a bound with the loop variables' names from the source.
 pub(super) fn readable(mut text: String, turns: &[Turn]) -> String {
     for (number, Turn { name, .. }) in turns.iter().enumerate().rev() {
         text = text.replace(&format!("__turn_{number}"), name);
@@ -76,7 +76,7 @@ pub(super) fn variables(
     ids(turns.len()).zip(turns).map(variable).collect()
 }
 
-/// Returns the loops whose variables stand in tokens, rising, each once.
+/// Returns the loops whose variables stand in tokens, ascending, without duplicates.
 pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     let mut names = BTreeSet::new();
     collect(tokens, &mut names);
@@ -85,7 +85,7 @@ pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     turns
 }
 
-/// Returns the expression of the user's that a leaf is computed of: `n` of `dim(n)`.
+/// Returns the user's expression of a leaf: `n` of `dim(n)`.
 pub fn expression(leaf: &TokenStream) -> TokenStream {
     match leaf.clone().into_iter().last() {
         Some(TokenTree::Group(group)) => group.stream(),
@@ -93,7 +93,7 @@ pub fn expression(leaf: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the scalar arguments that a leaf mentions, rising, each once.
+/// Returns the scalar arguments that a leaf mentions, ascending, without duplicates.
 pub(super) fn scalars_in(leaf: &TokenStream, numbers: &BTreeMap<String, ScalarId>) -> Vec<ScalarId> {
     let mut names = BTreeSet::new();
     collect(expression(leaf), &mut names);
@@ -102,7 +102,7 @@ pub(super) fn scalars_in(leaf: &TokenStream, numbers: &BTreeMap<String, ScalarId
     scalars
 }
 
-/// The names of the scalar arguments, and of those whose type is an integer.
+/// Returns the names of the scalar arguments, and the names of the integers among them.
 pub(super) fn scalars(signature: &Signature) -> (BTreeSet<String>, BTreeSet<String>) {
     const INTEGERS: [&str; 12] =
         ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];

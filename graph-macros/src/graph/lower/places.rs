@@ -51,7 +51,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the buffer that a part is.
+    /// Returns the view of a part that is a buffer.
     pub(super) fn part_view(&mut self, place: &Place, at: &Expr) -> Lower<View> {
         if place.is_whole() {
             let (what, help) = match place.kind {
@@ -87,7 +87,7 @@ impl Lowering<'_> {
         Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
     }
 
-    /// Has the build check that the elements exist whose scalars an expression names.
+    /// Makes the build check the indices of all elements whose scalars an expression mentions.
     pub(super) fn needs(&mut self, expr: &Expr) {
         struct Indexed<'e>(Vec<&'e Expr>);
         impl<'e> Visit<'e> for Indexed<'e> {
@@ -117,14 +117,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// `let q = &layer.q;`, `let d = layer.d;`: another name for a part. Returns false for other expressions.
+    /// Lowers `let q = &layer.q;` and `let d = layer.d;`, which give a part another name. Returns false for other
+    /// expressions.
     pub(super) fn name_part(&mut self, name: &Ident, value: &Expr) -> Lower<bool> {
         let Some(place) = self.named_part(value)? else { return Ok(false) };
         self.bind_place(name, place);
         Ok(true)
     }
 
-    /// Returns the part that a `let` names, with the borrow under which it does; `None` for other expressions.
+    /// Returns the part that a `let` names, with the borrow of the `let`; `None` for other expressions.
     pub(super) fn named_part(&mut self, value: &Expr) -> Lower<Option<Place>> {
         let Some(place) = self.place(value)? else { return Ok(None) };
         let borrow = match value {
@@ -133,13 +134,13 @@ impl Lowering<'_> {
             _ => place.borrow,
         };
         if borrow.is_none() {
-            // The name stands for the scalar.
+            // Checks the scalar's expression, for which the name stands.
             self.substituted(value);
         }
         Ok(Some(Place { borrow, ..place }))
     }
 
-    /// Gives a part a name, which stands for it in expressions, too.
+    /// Binds a name to a part. The name also stands for the part in expressions.
     pub(super) fn bind_place(&mut self, name: &Ident, place: Place) {
         self.structured = true;
         let meaning = crate::dims::Meaning::Place(Box::new(place.expr.clone()));
@@ -148,7 +149,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the text of a part as it is written, without the borrow.
+/// Returns the text of a part as written, without the borrow.
 fn written(expr: &Expr) -> String {
     match expr {
         Expr::Reference(inner) => written(&inner.expr),

@@ -2,7 +2,7 @@
 
 use syn::{BinOp, Expr, ExprMethodCall, Macro, Stmt};
 
-/// Rust that is not in the language: the subject of the message, and what to write.
+/// Rust syntax outside the language: the subject of the message, and the help.
 pub(super) struct Refused {
     pub what: &'static str,
     pub help: &'static str,
@@ -12,12 +12,12 @@ const fn refused(what: &'static str, help: &'static str) -> Refused {
     Refused { what, help }
 }
 
-/// The help for what has no better one.
+/// The default help.
 const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, \
      `swap`, `h = y`, calls of graph functions, `let` of scalars, `for` over ranges of scalars, `if` and `match` on scalars, \
      and blocks";
 
-/// Returns what to say of an expression that is no statement; `named` is true if a `let` names it.
+/// Returns the message for an expression that is no statement; `named` is true if a `let` names it.
 pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
     match expr {
         Expr::While(_) | Expr::Loop(_) => refused(
@@ -91,7 +91,7 @@ pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
     }
 }
 
-/// Returns what to say of a statement that is neither a `let` nor an expression.
+/// Returns the message for a statement that is neither a `let` nor an expression.
 pub(super) fn statement(statement: &Stmt) -> Refused {
     match statement {
         Stmt::Macro(call) => macro_call(&call.mac),
@@ -102,13 +102,13 @@ pub(super) fn statement(statement: &Stmt) -> Refused {
 /// The advice on a pattern.
 pub(super) const PATTERN: Refused = refused("this pattern is", "give each a `let` of its own");
 
-/// The pattern of an arm of a `match`.
+/// The advice on the pattern of an arm of a `match`.
 pub(super) const ARM: Refused = refused(
     "this pattern of an arm is",
     "write literals, ranges, names and `_`, and compare scalars in a guard",
 );
 
-/// The pattern of a loop.
+/// The advice on the pattern of a loop.
 pub(super) const EACH: Refused = refused(
     "this pattern of a loop is",
     "write `for i in 0..n`, `for x in &w` or `for (i, x) in w.iter().enumerate()`",
@@ -128,13 +128,13 @@ pub(super) const VALUELESS: Refused =
 pub(super) const ELSE: Refused =
     refused("`let ... else` is", "write `match` on a scalar, or check it before the graph is built");
 
-/// The advice on a call of something that is no path.
+/// The advice on a call whose callee is no path.
 pub(super) const CALL: Refused = refused(
     "this call is",
     "write a launch `kernel[config](args);` or a call of a graph function `name(args);`",
 );
 
-/// Returns the help for a subject that no expression is.
+/// Returns the help for a subject that is not an expression.
 pub(super) fn help(what: &str) -> &'static str {
     let named =
         [PATTERN, ARM, EACH, TYPED, VALUELESS, ELSE, CALL].into_iter().find(|refused| refused.what == what);

@@ -1,15 +1,15 @@
-//! The places in the source that diagnostics point at.
+//! The spans of the program's parts, which diagnostics point at.
 
 use cuweave_core::diagnostic::Site;
 use cuweave_core::index::Index;
 use cuweave_core::ir::StatementId;
 use proc_macro2::Span;
 
-/// The spans behind the sites.
+/// The span of each diagnostic's site.
 #[derive(Default)]
 pub struct Spans {
     pub statements: Vec<Span>,
-    /// Line and column of each statement.
+    /// The line and column of each statement.
     pub places: Vec<(usize, usize)>,
     pub accesses: Vec<Vec<Span>>,
     pub after: Vec<Vec<Span>>,

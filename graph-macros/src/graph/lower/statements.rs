@@ -17,15 +17,15 @@ use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
 
-/// More statements than this in one loop are refused: the driver's own time for a launch would be seconds.
+/// Loops of more statements are refused: a launch of so many nodes takes the driver seconds.
 const MOST_STATEMENTS: usize = 10_000;
-/// A loop within a loop adds turns without statements; a loop of nothing has no end otherwise.
+/// Loops of more turns are refused: a loop around empty loops adds turns without statements.
 const MOST_TURNS: usize = 4 * MOST_STATEMENTS;
 
 impl Lowering<'_> {
     pub(super) fn body(&mut self, body: &Block, signature: &Signature) {
         let tail = match body.stmts.split_last() {
-            // It may be the value of the type that was refused.
+            // The last expression may be the value of the refused return type.
             Some((Stmt::Expr(_, None), rest)) if signature.misreturned => {
                 self.statements(rest);
                 None
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         match tail {
             Some(tail) => self.tail(tail, signature),
             None if signature.returned.is_empty() => {}
-            // The refused statement may have been meant as the end.
+            // The refused statement may have been meant as the tail.
             None if self.refused || signature.misreturned => {}
             None => self.report.error(
                 body.brace_token.span.close(),
@@ -56,7 +56,7 @@ impl Lowering<'_> {
 
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
-            // Reported where it was found; the next one is read all the same.
+            // A fault was reported where it was found. Lowering goes on with the next statement.
             let _ = self.statement(statement);
         }
     }
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         self.block_with(None, statements);
     }
 
-    /// A block in which the variable of a loop has its name.
+    /// Lowers a block in which a loop's variable is bound.
     pub(super) fn block_with(&mut self, variable: Option<&Ident>, statements: &[Stmt]) {
         self.scopes.enter();
         let variables = self.variables.len();
@@ -76,7 +76,7 @@ impl Lowering<'_> {
         self.leave_block(variables);
     }
 
-    /// Leaves a block, with the variables that were there before it.
+    /// Leaves a block and drops the loop variables that were added in it.
     pub(super) fn leave_block(&mut self, variables: usize) {
         let (resolved, _) = self.scopes.leave();
         self.resolve(resolved);
@@ -91,14 +91,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// CW001 at a statement or expression; the buffers that it names are unknown from here.
+    /// Reports CW001 at a statement or expression. The buffers that it names are poisoned from here on.
     pub(super) fn not_in_language(
         &mut self,
         at: &(impl ToTokens + Spanned),
         what: &str,
         notes: &[String],
     ) -> Reported {
-        if !self.is_news(at) {
+        if !self.is_unreported(at) {
             return Reported;
         }
         self.report.error(
@@ -111,7 +111,7 @@ impl Lowering<'_> {
         Reported
     }
 
-    /// CW001 at a statement or an expression, with what to write instead.
+    /// Reports CW001 at a statement or an expression, with a given help.
     pub(super) fn refuse_as(
         &mut self,
         at: &(impl ToTokens + Spanned),
@@ -121,15 +121,15 @@ impl Lowering<'_> {
     }
 
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
-        if self.is_news(at) {
+        if self.is_unreported(at) {
             self.report.error(at.span(), Code::CW001, message, &[], Some(help));
         }
         Reported
     }
 
-    /// Prepares the report of a faulty statement or expression: the buffers that it names are unknown from here. Returns false if
-    /// it names something of which a fault was reported.
-    fn is_news(&mut self, at: &impl ToTokens) -> bool {
+    /// Prepares the report of a faulty statement or expression, and poisons the buffers that it names. Returns false if it
+    /// names something that a reported fault has poisoned.
+    fn is_unreported(&mut self, at: &impl ToTokens) -> bool {
         let tokens = at.to_token_stream();
         let known = !self.names_unknown(tokens.clone());
         self.poison(tokens);
@@ -137,12 +137,13 @@ impl Lowering<'_> {
         known
     }
 
-    /// Returns false if an expression names something of which a fault was reported: then all that depends on it is unknown.
-    fn is_news_of(&mut self, expr: &Expr) -> bool {
-        !self.names_unknown(expr.to_token_stream()) || self.is_news(expr)
+    /// Returns false if an expression names something that a reported fault has poisoned. All that depends on it is unknown
+    /// then.
+    fn is_unreported_in(&mut self, expr: &Expr) -> bool {
+        !self.names_unknown(expr.to_token_stream()) || self.is_unreported(expr)
     }
 
-    /// Returns true if a name in tokens is one of which nothing is known after a fault.
+    /// Returns true if tokens hold a name that a reported fault has made unknown.
     pub(super) fn names_unknown(&self, tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
             proc_macro2::TokenTree::Group(group) => self.names_unknown(group.stream()),
@@ -177,7 +178,7 @@ impl Lowering<'_> {
         done
     }
 
-    /// After a fault: its names are known, and nothing is known of them.
+    /// Binds the names of a faulty pattern as unknown.
     pub(super) fn bind_unknown(&mut self, pattern: &Pat) {
         match pattern {
             Pat::Ident(name) => {
@@ -275,8 +276,8 @@ impl Lowering<'_> {
         self.not_in_language(local, "this pattern is", &[note.into()])
     }
 
-    /// `let (fine, coarse) = (levels[i], levels[i + 1]);`: names for parts of arguments, scalars and configurations, which do not
-    /// see each other.
+    /// Lowers `let (fine, coarse) = (levels[i], levels[i + 1]);`, which names parts of arguments, scalars and
+    /// configurations. The values do not see each other's names.
     fn named_together<'e>(
         &mut self,
         names: &[Option<Ident>],
@@ -327,7 +328,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A statement's expression, with the name that a `let` gives it.
+    /// Lowers an expression statement. `name` is that of its `let`.
     pub(super) fn expression(&mut self, expr: &Expr, name: Option<&Ident>, outer: &[Attribute]) -> Lower<()> {
         match expr {
             Expr::Paren(inner) => self.expression(&inner.expr, name, outer),
@@ -407,8 +408,8 @@ impl Lowering<'_> {
         Attributes::of(attributes, false, self.report).levels
     }
 
-    /// Lowers a block or loop, whose lint levels hold for all statements in it, except `#[expect]`: not every statement has to
-    /// meet it.
+    /// Lowers a block or loop. Its lint levels apply to all statements in it, except `#[expect]`, which not every statement
+    /// has to meet.
     fn within(&mut self, attributes: &[Attribute], inner: impl FnOnce(&mut Self)) {
         let before = self.levels.len();
         let levels = self.no_after(attributes);
@@ -418,7 +419,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
-        if !self.is_news_of(&each.expr) {
+        if !self.is_unreported_in(&each.expr) {
             return Err(Reported);
         }
         if let Some(elements) = self.elements_of(&each.expr) {
@@ -456,7 +457,7 @@ impl Lowering<'_> {
         turns: std::ops::Range<i128>,
         mut turn: impl FnMut(&mut Self, i128),
     ) {
-        // The outermost loop is the one that grows too long.
+        // The limits count the turns of the outermost loop, which the message names.
         let outermost = self.unrolling.is_none();
         let unrolling = *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span });
         for value in turns {
@@ -478,7 +479,7 @@ impl Lowering<'_> {
 
     fn over_limit(&mut self, span: Span) {
         if !std::mem::replace(&mut self.too_many, true) {
-            // The effects of the rest of the loop are unknown.
+            // The rest of the loop is not lowered, so that its effects are unknown.
             self.poisoned.iter_mut().for_each(|poisoned| *poisoned = true);
             self.report.error(
                 span,
@@ -490,7 +491,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `0..4` or `0..=3`: half-open.
+    /// Returns the ends of `0..4` or `0..=3`, half-open.
     pub(super) fn literal_range(&self, expr: &Expr) -> Option<(i128, i128)> {
         let range = match expr {
             Expr::Paren(inner) => return self.literal_range(&inner.expr),
@@ -507,7 +508,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns true for the type of a scalar of Rust: then what stands behind `=` is an expression of scalars.
+/// Returns true for a scalar type of Rust, whose `let` is an expression of scalars.
 fn is_number(ty: &Type) -> bool {
     const NUMBERS: [&str; 16] = [
         "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",

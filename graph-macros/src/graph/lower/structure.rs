@@ -1,4 +1,4 @@
-//! Lowers what is decided when the graph is built: loops over scalars, and choices between statements.
+//! Lowers loops over scalars and choices between statements, which the build decides.
 
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::Index;
@@ -16,7 +16,7 @@ use crate::dims::{Bound, Meaning, turn, typed};
 use crate::graph::scope::{Binding, View};
 
 impl Lowering<'_> {
-    /// A loop over a range of scalars: its body is lowered once, with a variable.
+    /// Lowers a loop over a range of scalars: its body once, with a variable.
     pub(super) fn turns(&mut self, each: &ExprForLoop, variable: Option<&Ident>) -> Lower<()> {
         let (range, backwards) = reversed(&each.expr);
         let Some((start, end)) = scalar_range(range) else {
@@ -60,9 +60,9 @@ impl Lowering<'_> {
         std::mem::replace(&mut self.items, outside)
     }
 
-    /// `swap(&mut a, &mut b);`: the two names stand for each other's buffer.
+    /// Lowers `swap(&mut a, &mut b);`, which exchanges the buffers of two names.
     pub(super) fn swap(&mut self, a: &Expr, b: &Expr) -> Lower<()> {
-        let ((a, one), (b, other)) = (self.renamed(a)?, self.renamed(b)?);
+        let ((a, one), (b, other)) = (self.rebindable(a)?, self.rebindable(b)?);
         self.same_length(&a, &one, &other)?;
         self.stays_in_body(&a, one.buffer)?;
         self.stays_in_body(&b, other.buffer)?;
@@ -76,8 +76,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `h = y;`: the name `h` stands for the buffer of `y` from here on. `h = block(&h);` and `(a, b) = block(..);`: the names stand
-    /// for what the call returns.
+    /// Lowers `h = y;`, which rebinds the name `h` to the buffer of `y`, and `h = block(&h);` and `(a, b) = block(..);`,
+    /// which rebind names to the results of a call.
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, attributes: &[Attribute]) -> Lower<()> {
         if let Expr::Call(call) = ungrouped(from)
             && matches!(ungrouped(&call.func), Expr::Path(_))
@@ -86,16 +86,16 @@ impl Lowering<'_> {
             return self.assign_results(to, call, &attributes);
         }
         self.no_after(attributes);
-        let ((to, old), (from, new)) = (self.target(to)?, self.renamed(from)?);
-        self.stands_for(&to, &old, &new)?;
-        // The name that is left without a buffer keeps the one that no other name has.
+        let ((to, old), (from, new)) = (self.target(to)?, self.rebindable(from)?);
+        self.rebind(&to, &old, &new)?;
+        // The name that loses its buffer keeps the one without any other name.
         let left = if self.is_outer(&to) { new } else { old };
         self.scopes.bind_again(&from, Binding::Moved(to, left));
         Ok(())
     }
 
-    /// Gives a name the buffer of another one.
-    fn stands_for(&mut self, to: &Ident, old: &View, new: &View) -> Lower<()> {
+    /// Rebinds a name to the buffer of another one.
+    fn rebind(&mut self, to: &Ident, old: &View, new: &View) -> Lower<()> {
         self.same_length(to, old, new)?;
         self.stays_in_body(to, old.buffer)?;
         self.stays_in_body(to, new.buffer)?;
@@ -138,7 +138,7 @@ impl Lowering<'_> {
         for (target, given) in targets.into_iter().zip(given) {
             let Some((name, old)) = target else { continue };
             match given {
-                Some(Binding::View(new)) if new.buffer != old.buffer => self.stands_for(&name, &old, &new)?,
+                Some(Binding::View(new)) if new.buffer != old.buffer => self.rebind(&name, &old, &new)?,
                 _ => {
                     return Err(self.refuse(
                         &name,
@@ -151,7 +151,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the name that an assignment gives a buffer, and the one that it has; its buffer may have another name since.
+    /// Returns the assigned name and its declared buffer. The name may have been rebound since.
     fn target(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
         if let Expr::Path(path) = ungrouped(expr)
             && let Some(name) = path.path.get_ident()
@@ -159,11 +159,11 @@ impl Lowering<'_> {
         {
             return Ok((name.clone(), view.clone()));
         }
-        self.renamed(expr)
+        self.rebindable(expr)
     }
 
-    /// Returns the name and the buffer of an allocation, of which the name may come to stand for another one.
-    fn renamed(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
+    /// Returns the name and the buffer of an allocation whose name is rebound.
+    fn rebindable(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
         let inner = match expr {
             Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
             expr => expr,
@@ -203,7 +203,7 @@ impl Lowering<'_> {
         if one.hi.poly == other.hi.poly && element(one) == element(other) {
             return Ok(());
         }
-        // The build compares the length and the element of what a call returns.
+        // The build compares length and element type of call results.
         let returned = |view: &View| match self.buffers[view.buffer].origin {
             Origin::Alloc(at) => {
                 matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))
@@ -221,24 +221,24 @@ impl Lowering<'_> {
         ))
     }
 
-    /// Returns true for a name that is declared outside of the loop or the arm that is being lowered.
+    /// Returns true for a name declared outside of the loop or arm being lowered.
     fn is_outer(&self, name: &Ident) -> bool {
         self.scopes.depth_of(name).is_some_and(|depth| depth < self.outer_names)
     }
 
-    /// `let dim = heads * head_dim;`: a name for an expression of scalars, which stands wherever the name does.
+    /// Lowers `let dim = heads * head_dim;`: the name stands for the expression of scalars.
     pub(super) fn scalar(&mut self, name: &Ident, value: &Expr) {
         let value = self.substituted(value);
         self.stands_for_scalar(name, &value);
     }
 
-    /// Gives a value its name, in which names have their meanings already.
+    /// Binds a name to an expression of scalars in which names are substituted already.
     pub(super) fn stands_for_scalar(&mut self, name: &Ident, value: &Expr) {
         self.variables.push((name.to_string(), Meaning::Expression(Box::new(syn::parse_quote!((#value))))));
         self.scopes.bind(name, Binding::Number);
     }
 
-    /// `let dim: u64 = n as u64 * 2;`: rustc holds the type against the expression.
+    /// Lowers `let dim: u64 = n as u64 * 2;`. rustc checks the expression against the type.
     pub(super) fn typed_scalar(&mut self, name: &Ident, ty: &Type, value: &Expr) {
         let value = self.substituted(value);
         let typed: Expr = typed(ty, &value);
@@ -247,7 +247,7 @@ impl Lowering<'_> {
         self.scopes.bind(name, Binding::Number);
     }
 
-    /// Returns true for an expression that gives a scalar: by its form, or as the name or a part of one.
+    /// Returns true for an expression of a scalar: by its syntax, or as the name or a part of one.
     pub(super) fn gives_a_scalar(&self, expr: &Expr) -> bool {
         let mut whole = expr;
         while let Expr::Field(syn::ExprField { base: inner, .. })
@@ -286,7 +286,7 @@ impl Lowering<'_> {
         }))
     }
 
-    /// `if a { .. } else if b { .. } else { .. }`: the conditions are evaluated when the graph is built.
+    /// Lowers `if a { .. } else if b { .. } else { .. }`, whose conditions the build evaluates.
     pub(super) fn if_else(&mut self, choice: &ExprIf) -> Lower<()> {
         let mut arms = Vec::new();
         let mut number = quote!(0u32);
@@ -331,7 +331,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `match scalar { .. }`: the scalar is evaluated when the graph is built.
+    /// Lowers `match scalar { .. }`, whose scalar the build evaluates.
     pub(super) fn match_arms(&mut self, choice: &ExprMatch) -> Lower<()> {
         let of = self.substituted(&choice.expr);
         let (mut arms, mut patterns, mut tests) = (Vec::new(), Vec::new(), Vec::new());
@@ -347,7 +347,7 @@ impl Lowering<'_> {
             tests.push(test);
             arms.push(items);
         }
-        // rustc sees to it that a `match` takes all values.
+        // rustc checks that a `match` is exhaustive.
         if let Some(last) = tests.last_mut() {
             *last = Test::Known(true);
         }
@@ -357,7 +357,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the pattern of an arm as rustc evaluates it, its test, and its items.
+    /// Returns the pattern of an arm for rustc, its test, and its items.
     fn match_arm(&mut self, of: &Expr, arm: &syn::Arm) -> Lower<(TokenStream, Test, Vec<Item>)> {
         let (pattern, guard) = match &arm.pat {
             Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
@@ -366,7 +366,7 @@ impl Lowering<'_> {
         let mut names = Vec::new();
         self.bound_by(pattern, of, &mut names)?;
         for (name, value) in names {
-            // A name without a small letter is that of a constant.
+            // A name without a lower-case letter is that of a constant.
             if name.to_string().contains(char::is_lowercase) {
                 self.scopes.bind(&name, Binding::Number);
                 self.variables
@@ -395,7 +395,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns true for an expression that gives a scalar, by its form.
+/// Returns true if the syntax of an expression is that of a scalar.
 pub(super) fn is_scalar(expr: &Expr) -> bool {
     match expr {
         Expr::Paren(inner) => is_scalar(&inner.expr),
@@ -407,7 +407,7 @@ pub(super) fn is_scalar(expr: &Expr) -> bool {
     }
 }
 
-/// Returns what to write in place of what a loop runs over.
+/// Returns the help for a loop over something else.
 fn loop_help(over: &Expr) -> &'static str {
     let method = match over {
         Expr::MethodCall(call) => call.method.to_string(),
@@ -422,7 +422,7 @@ fn loop_help(over: &Expr) -> &'static str {
     }
 }
 
-/// Returns what a loop runs over without `.rev()` behind it, and true if there is one.
+/// Returns the iterated expression of a loop without its `.rev()`, and true if it has one.
 pub(super) fn reversed(over: &Expr) -> (&Expr, bool) {
     match over {
         Expr::Paren(inner) => reversed(&inner.expr),
@@ -435,7 +435,7 @@ pub(super) fn reversed(over: &Expr) -> (&Expr, bool) {
     }
 }
 
-/// Returns the ends of a range that has both, and whether the second is included.
+/// Returns both ends of a range, and true if it includes the second. `None` if one is missing.
 fn scalar_range(expr: &Expr) -> Option<(Expr, (Expr, bool))> {
     match expr {
         Expr::Paren(inner) => scalar_range(&inner.expr),

@@ -1,4 +1,4 @@
-//! The tail: the allocations that leave the graph.
+//! Lowers the tail: the allocations that leave the graph.
 
 use cuweave_core::ir::Origin;
 use syn::Expr;
@@ -41,7 +41,7 @@ impl Lowering<'_> {
                 Ok(view) => view,
                 Err(Reported) => continue,
             };
-            // A name that nothing gives is rustc's to speak of.
+            // rustc reports an unbound name.
             if let (None, Expr::Path(path)) = (&view, name)
                 && let Some(unknown) = path.path.get_ident().filter(|name| !self.is_scalar(name))
             {

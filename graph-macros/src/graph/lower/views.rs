@@ -1,4 +1,4 @@
-//! Views: which part of which buffer an expression names.
+//! Views: the buffer ranges that expressions name.
 
 use cuweave_core::ir::{self, Origin};
 use proc_macro2::Span;
@@ -10,7 +10,7 @@ use crate::dims::{Bound, constant};
 use crate::graph::scope::{Binding, View};
 
 impl Lowering<'_> {
-    /// The part of a buffer that an expression names: `b`, `b[lo..hi]`, `w[2]`, `w[i][..k]`, with or without `&`.
+    /// Returns the view that an expression names: `b`, `b[lo..hi]`, `w[2]`, `w[i][..k]`, with or without `&`.
     pub(super) fn view(&mut self, expr: &Expr) -> Lower<Option<View>> {
         match expr {
             Expr::Paren(inner) => self.view(&inner.expr),
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         Ok(Some(View { lo, hi, ..view }))
     }
 
-    /// A part of a view is to lie in it, which the build checks; that of a whole buffer it checks at each use.
+    /// Makes the build check that a part of a view lies in it. A part of a whole buffer is checked at each use.
     pub(super) fn part(&mut self, view: &View, lo: &Bound, hi: &Bound, at: Span) {
         if self.is_whole(view) {
             return;

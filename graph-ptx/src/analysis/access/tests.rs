@@ -2,7 +2,7 @@ use super::*;
 use crate::analysis::facts::Access;
 use crate::syntax::parse;
 
-/// The facts of kernel `k`, whose parameters `p`, `q` are pointers and `s` is a number of eight bytes.
+/// Returns the facts about the parameters of kernel `k`: pointers `p` and `q`, and `s`, an eight-byte number.
 fn facts(body: &str) -> Vec<Parameter> {
     module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .u64 s) {{\n{REGISTERS}{LOADS}{body}\n ret;\n}}"
@@ -82,7 +82,7 @@ fn pointers_that_mix_are_decided_only_where_nothing_is_written() {
 fn loops_keep_their_pointer() {
     let body = "mov.u64 %rd4, %rd1; L: ld.global.f32 %f1, [%rd4]; add.s64 %rd4, %rd4, %rd3; @%p1 bra L;";
     assert_eq!(verdicts(body), (Reads, Nothing));
-    // The two change places in each turn.
+    // The two registers are exchanged in each turn.
     let body = "mov.u64 %rd4, %rd1; mov.u64 %rd5, %rd2; L: mov.u64 %rd6, %rd4; mov.u64 %rd4, %rd5; \
                 mov.u64 %rd5, %rd6; st.global.f32 [%rd4], %f1; @%p1 bra L;";
     assert_eq!(verdicts(body), (Unknown, Unknown));
@@ -98,10 +98,10 @@ fn local_memory_is_followed() {
         )),
         (Reads, Writes)
     );
-    // Which of them is not known.
+    // The loaded pointer may be either of them.
     let body = format!("{spill} add.s64 %rd6, %rd11, %rd3; ld.u64 %rd4, [%rd6]; st.f32 [%rd4], %f1;");
     assert_eq!(verdicts(&body), (Unknown, Unknown));
-    // Piece by piece, as bytes.
+    // The pointer is copied byte by byte.
     let body = format!(
         "{spill} add.s64 %rd6, %rd11, %rd3; ld.u8 %r1, [%rd6]; st.local.u8 [%rd10+16], %r1; ld.local.u64 %rd7, [%rd10+16]; st.f32 [%rd7], %f1;"
     );
@@ -116,7 +116,7 @@ fn what_leaves_sight_is_unknown_if_something_is_stored_out_of_sight() {
         verdicts(&format!("{shared} ld.global.f32 %f1, [%rd4]; st.global.f32 [%rd2], %f1;")),
         (Reads, Writes)
     );
-    // A pointer that memory holds is no parameter.
+    // A pointer loaded from memory is no parameter.
     assert_eq!(verdicts("ld.global.u64 %rd4, [%rd1]; st.global.f32 [%rd4], %f1;"), (Reads, Nothing));
     assert_eq!(
         verdicts("st.global.u64 [%rd2], %rd1; ld.global.u64 %rd4, [%rd2]; st.f32 [%rd4], %f1;").0,
@@ -189,11 +189,11 @@ fn a_load_before_every_store_that_can_reach_it_comes_first() {
     assert!(first(
         "@%p1 bra L; ld.global.f32 %f1, [%rd1]; L: st.global.f32 [%rd1], %f1; @%p1 bra K; bra N; K: ld.global.f32 %f1, [%rd1]; N:"
     ));
-    // The other branch writes, and this one waits for it.
+    // The other branch writes, and this one synchronises with it.
     assert!(!first(
         "@%p1 bra L; st.global.f32 [%rd1], %f1; bar.sync 0; bra N; L: bar.sync 0; ld.global.f32 %f1, [%rd1]; N:"
     ));
-    // Through what it is not known to be.
+    // The load goes through a pointer of two possible origins.
     assert!(!first("selp.b64 %rd4, %rd1, %rd2, %p1; ld.global.f32 %f1, [%rd4]; st.global.f32 [%rd1], %f1;"));
 }
 
@@ -222,7 +222,7 @@ fn a_pointer_inside_a_structure_is_seen() {
         ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} ld.param.u64 %rd1, [s+8]; st.global.f32 [%rd1], %f1; ret; }}"
     ));
     assert_eq!(found[2].base.as_ref().unwrap().1, 8);
-    // Copied to local memory, and from there.
+    // Parameters are copied to local memory and loaded from there.
     let found = module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} .local .align 8 .b8 d[16]; \
          mov.b64 %rd5, s; cvta.param.u64 %rd6, %rd5; ld.param.u64 %rd1, [%rd6+8]; mov.u64 %rd2, d; st.local.u64 [%rd2], %rd1; ld.local.u64 %rd3, [%rd2]; ld.f32 %f1, [%rd3]; ret; }}"
@@ -232,7 +232,7 @@ fn a_pointer_inside_a_structure_is_seen() {
 
 #[test]
 fn what_is_never_defined_is_any_number() {
-    // As an index it hides nothing.
+    // An index has no effect on the verdict.
     assert_eq!(verdicts("add.s64 %rd4, %rd1, %rd15; st.global.f32 [%rd4], %f1;").0, Writes);
     assert_eq!(
         verdicts(
@@ -250,7 +250,7 @@ fn what_is_never_defined_is_any_number() {
 
 #[test]
 fn bits_that_are_lost_from_sight_stay_a_doubt() {
-    // The low bits of p, put back onto what only looks like another number.
+    // The low bits of `p` are added to a value that only looks like another number.
     let low = "and.b64 %rd4, %rd1, 4095;";
     assert_eq!(verdicts(&format!("{low} st.global.f32 [%rd4], %f1;")).0, Unknown);
     assert_eq!(verdicts(&format!("{low} st.global.f32 [%rd2], %f1;")), (Nothing, Writes));

@@ -1,9 +1,9 @@
-//! The blocks where paths meet again, and the branches that decide on a block.
+//! Post-dominators and control dependences.
 
 use crate::coverage::LEAVE;
 
-/// Returns the immediate post-dominator of each block, from the successors of each. [`LEAVE`] stands for the end of the
-/// function. Blocks that no path leads out of count as ending.
+/// Returns the immediate post-dominator of each block, from the successors of each. [`LEAVE`] is the end of the function. A
+/// block from which no path reaches an end counts as one.
 pub(crate) fn joins(successors: &[Vec<u32>]) -> Vec<u32> {
     let end = successors.len();
     let node = |to: u32| if to == LEAVE { end } else { to as usize };
@@ -79,7 +79,7 @@ fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
     order
 }
 
-/// Returns, for each block, the blocks whose branches decide directly on whether it runs: its control dependences (Ferrante,
+/// Returns the control dependences of each block: the blocks whose branches directly decide that it runs (Ferrante,
 /// Ottenstein and Warren, "The program dependence graph and its use in optimization", 1987).
 pub(crate) fn dependences(successors: &[Vec<u32>], join: &[u32]) -> Vec<Vec<u32>> {
     let mut depends = vec![Vec::new(); successors.len()];

@@ -1,11 +1,10 @@
-//! The loops of a body: cycles of blocks, nested.
+//! The loop nest of a body.
 
 use crate::analysis::cfg::Cfg;
 use std::collections::HashSet;
 
-/// Returns the loops of a body that are in `most` others or fewer, each with the number of loops around it, those that hold
-/// others before them. The blocks of a loop are sorted: first its header, without which it falls apart into the loops inside
-/// of it.
+/// Returns the loops nested in at most `most` others, each with its nesting depth, outer loops first. The blocks of a loop
+/// are sorted. The first is its header; without it the loop falls apart into the loops inside it.
 ///
 /// # Complexity
 ///
@@ -24,8 +23,8 @@ pub(crate) fn loops(cfg: &Cfg, most: usize) -> Vec<(Vec<u32>, usize)> {
     found
 }
 
-/// Returns the cycles among some blocks, strongly connected components of them (Tarjan, "Depth-first search and linear graph
-/// algorithms", 1972), each sorted: first its header, the block that the order of the graph reaches first.
+/// Returns the cycles among some blocks: their strongly connected components (Tarjan, "Depth-first search and linear graph
+/// algorithms", 1972). Each is sorted; the first block is the header, which comes first in reverse post-order.
 fn components(cfg: &Cfg, blocks: &[u32]) -> Vec<Vec<u32>> {
     const NEW: u32 = u32::MAX;
     let inside: HashSet<u32> = blocks.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Calls: which instance of the callee runs, and what flows in and out of it.
+//! Calls: the instance of the callee, and the flow of arguments and results.
 
 use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
 use crate::analysis::code::{NONE, Place, Source, Step};
@@ -7,7 +7,7 @@ use crate::analysis::value::{MEMORY, Origin, Value};
 use std::collections::BTreeSet;
 
 impl<'m, 'a> Flow<'_, 'm, 'a> {
-    /// The instance that a call calls; `None` where it cannot be seen into.
+    /// Returns the callee's instance; `None` if its body cannot be analysed.
     fn callee(&mut self, instance: u32, step: u32, name: &'a str) -> Option<u32> {
         if let Some(&known) = self.at_call.get(&(instance, step)) {
             return known;
@@ -89,7 +89,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
                     let mut value = Value::Bottom;
                     let code = self.instances[callee as usize].code.clone();
                     if code.returned.is_empty() {
-                        // It leaves by its end, or never.
+                        // The callee returns from its end, or not at all.
                         value.join(&Value::loose(MEMORY));
                     }
                     for returned in &code.returned {
@@ -111,12 +111,12 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         }
     }
 
-    /// True if a function is one that the driver brings along, and not one of the file.
+    /// Returns true for a function that the driver provides and the file does not define.
     pub fn is_built_in(&self, name: &str) -> bool {
         BUILT_IN.contains(&name) && !self.codes.mentions().defines(name)
     }
 
-    /// A call that is not followed: some functions of CUDA are known, all else may do anything.
+    /// Handles an unanalysed call. Some functions of CUDA are known; all others may do anything.
     fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
         if !call.target.is_some_and(|name| self.is_built_in(name)) {
@@ -151,8 +151,8 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         }
     }
 
-    /// The origins that a call's arguments have, also in the local memory that they point at.
-    pub fn given(&mut self, instance: u32, step: &Step<'m, 'a>) -> BTreeSet<Origin> {
+    /// Returns the origins of a call's arguments, also through local memory that they point at.
+    pub fn argument_origins(&mut self, instance: u32, step: &Step<'m, 'a>) -> BTreeSet<Origin> {
         let mut found = BTreeSet::new();
         let mut objects = Vec::new();
         let mut values = Vec::new();

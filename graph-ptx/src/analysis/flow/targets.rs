@@ -4,16 +4,16 @@ use crate::analysis::value::{Origin, Value};
 
 /// The objects that an address may point into.
 pub(super) struct Targets {
-    /// Things that it is the base of, each with the distance from it where that is known.
+    /// The origins that it is based on, each with the offset if it is known.
     pub places: Vec<(Origin, Option<i64>)>,
-    /// True if it may also point to memory that is not modelled.
+    /// True if the address may also point to memory that is not modelled.
     pub elsewhere: bool,
-    /// True if it has no value at all yet.
+    /// True if the address has no value yet.
     pub none: bool,
 }
 
 impl Targets {
-    /// Those of an address, `more` bytes further on.
+    /// Returns the targets of an address plus `more` bytes.
     pub fn of(address: &Value, more: i64) -> Targets {
         let mut targets = Targets { places: Vec::new(), elsewhere: false, none: false };
         let Some(sums) = address.addresses() else {

@@ -1,4 +1,4 @@
-//! Where the analysis gives up, a kernel may do all that its text can reach.
+//! Kernels that are not analysed may do all that their text can reach.
 
 use super::*;
 use crate::analysis::Access;
@@ -7,7 +7,7 @@ use crate::syntax::parse;
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 counter;\n.global .u32 other;\n\
      .global .align 1 .b8 text[3] = {97, 98, 0};\n.global .u64 link = generic(other);\n";
 
-/// More blocks than are analysed.
+/// Returns a body of more blocks than are analysed.
 fn blocks() -> String {
     "@q ret;\n".repeat(10_001)
 }
@@ -35,7 +35,7 @@ fn what_some_kernel_writes_orders_its_readers() {
     let found = of(&format!("{SET}{GET}"), &["get", "set"]);
     assert_eq!(found[0], Hidden { reads: vec!["counter".into()], writes: vec![] });
     assert_eq!(found[1], Hidden { reads: vec![], writes: vec!["counter".into()] });
-    // The writer counts also where it is not declared.
+    // The writer counts although it is not declared.
     assert_eq!(of(&format!("{SET}{GET}"), &["get"])[0].reads, ["counter"]);
 }
 
@@ -67,11 +67,11 @@ fn large_bodies_do_all_that_they_mention() {
     let large = |name: &str, what: &str| format!("{name}() {{ .reg .pred q; {} {what} ret; }}\n", blocks());
     let set = "st.global.u32 [counter], 1;";
     assert_eq!(writes(&large(".entry k", set)), ["counter", "other"]);
-    // Variables that nothing in it mentions are not listed, except those whose address an initialiser holds.
+    // Variables that the kernel does not mention are not listed, except those whose address is in an initialiser.
     assert_eq!(writes(&large(".entry k", "")), ["other"]);
     let call = "{ .reg .pred q; again: call f; @q bra again; ret; }";
     assert_eq!(writes(&format!("{}.entry k() {call}\n", large(".func f", set))), ["counter", "other"]);
-    // Through a function that is small, and by a name that the driver brings along elsewhere.
+    // The call goes through a small function, or to a name that the driver provides elsewhere.
     let small = ".func f() { call malloc; ret; }\n";
     assert_eq!(
         writes(&format!("{}{small}.entry k() {call}\n", large(".func malloc", set))),
@@ -91,7 +91,7 @@ fn reads_of_large_bodies_count() {
 
 #[test]
 fn a_fixed_point_that_takes_too_long_is_given_up() {
-    // A chain that turns with a loop, against its direction: each turn brings one address more to each register.
+    // The chain runs against the direction of the loop, so each turn adds one address to each register.
     let count = 400;
     let variables: String = (0..count).map(|at| format!(".global .u32 v{at};\n")).collect();
     let moves: String = (0..count).map(|at| format!("mov.b64 %a{at}, v{at};\n")).collect();
@@ -130,7 +130,7 @@ fn indirect_calls_reach_every_function_whose_address_is_taken() {
 
 #[test]
 fn what_an_indirect_callee_gives_away_others_may_write() {
-    // `f` puts the address of a variable into memory; the other kernel writes through an address from memory.
+    // `f` stores the address of a variable; the other kernel writes through an address loaded from memory.
     let text = ".func f(.reg .b64 to) { .reg .b64 %rd<3>; cvta.global.u64 %rd1, counter; st.global.u64 [to], %rd1; ret; }\n\
          .global .u64 table[1] = {f};\n\
          .entry give(.param .u64 to) { .reg .b64 %rd<4>; ld.param.u64 %rd2, [to]; ld.global.u64 %rd1, [table]; \

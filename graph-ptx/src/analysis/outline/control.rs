@@ -1,4 +1,4 @@
-//! Where control goes between the blocks of a kernel, where ways meet again, and which branches decide on a block.
+//! Control flow between the blocks of a kernel, with post-dominators and control dependences.
 
 use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::code::{Code as Body, NONE, Step};
@@ -6,31 +6,31 @@ use crate::coverage::LEAVE;
 use crate::isa::{self, ControlFlow};
 use std::collections::BTreeSet;
 
-/// The exit of a block. [`LEAVE`] stands for the end of the thread.
+/// The terminator of a block. [`LEAVE`] is the end of the thread.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Turn {
+pub(super) enum Terminator {
     Leave,
     To(u32),
-    /// To `taken` where the predicate holds, `negated` where it does not.
+    /// A jump to `taken` if the predicate holds, else to `negated`.
     Branch {
         predicate: u32,
         negated: bool,
         taken: u32,
         other: u32,
     },
-    /// To any of the successors.
+    /// A jump to any of the successors.
     Many,
 }
 
 pub(super) struct Control {
-    /// The steps of each block: first, and one past the last.
+    /// The half-open range of steps of each block.
     pub steps: Vec<(u32, u32)>,
-    pub turns: Vec<Turn>,
-    /// Where all ways from a block meet again.
+    pub terminators: Vec<Terminator>,
+    /// The immediate post-dominator of each block.
     pub join: Vec<u32>,
-    /// The blocks whose branches decide on whether a block is run.
+    /// The control dependences of each block.
     pub depends: Vec<Vec<u32>>,
-    /// Blocks in which a thread may end in a way that is not followed, and the steps.
+    /// Blocks in which a thread may end in a way that is not modelled, with the steps.
     pub ending: BTreeSet<u32>,
     pub ends_at: BTreeSet<u32>,
 }
@@ -39,16 +39,16 @@ impl Control {
     pub fn new(body: &Body<'_, '_>, stores: &BTreeSet<u32>, ends: &dyn Fn(u32) -> bool) -> Control {
         let blocks = body.cfg.blocks.len();
         let steps = body.ranges();
-        let turns = turns(body, &steps, stores);
+        let terminators = terminators(body, &steps, stores);
         let ends_at: BTreeSet<u32> = (0..body.steps.len() as u32).filter(|&at| ends(at)).collect();
         let ending: BTreeSet<u32> = ends_at.iter().map(|&at| body.steps[at as usize].block).collect();
         let successors: Vec<Vec<u32>> = (0..blocks)
             .map(|at| {
-                let mut successors = match turns[at] {
-                    Turn::Leave => vec![LEAVE],
-                    Turn::To(to) => vec![to],
-                    Turn::Branch { taken, other, .. } => vec![taken, other],
-                    Turn::Many => body.cfg.blocks[at].successors.clone(),
+                let mut successors = match terminators[at] {
+                    Terminator::Leave => vec![LEAVE],
+                    Terminator::To(to) => vec![to],
+                    Terminator::Branch { taken, other, .. } => vec![taken, other],
+                    Terminator::Many => body.cfg.blocks[at].successors.clone(),
                 };
                 if ending.contains(&(at as u32)) {
                     successors.push(LEAVE);
@@ -58,26 +58,26 @@ impl Control {
             .collect();
         let join = joins(&successors);
         let depends = dependences(&successors, &join);
-        Control { steps, turns, join, depends, ending, ends_at }
+        Control { steps, terminators, join, depends, ending, ends_at }
     }
 
-    /// The predicate of the branch at the end of a block.
+    /// Returns the predicate of the branch at the end of a block.
     pub fn predicate(&self, block: u32) -> Option<u32> {
-        match self.turns[block as usize] {
-            Turn::Branch { predicate, .. } if predicate != NONE => Some(predicate),
+        match self.terminators[block as usize] {
+            Terminator::Branch { predicate, .. } if predicate != NONE => Some(predicate),
             _ => None,
         }
     }
 }
 
-fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> Vec<Turn> {
+fn terminators(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> Vec<Terminator> {
     let blocks = &body.cfg.blocks;
     let last = |at: usize| -> Option<&Step<'_, '_>> {
         let (first, end) = steps[at];
         (first < end).then(|| &body.steps[end as usize - 1])
     };
     let mut doomed = vec![false; blocks.len()];
-    let mut turns: Vec<Turn> = Vec::with_capacity(blocks.len());
+    let mut terminators: Vec<Terminator> = Vec::with_capacity(blocks.len());
     for (at, block) in blocks.iter().enumerate() {
         let next = block.successors.first().copied().unwrap_or(LEAVE);
         let last = last(at);
@@ -85,25 +85,27 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
         let flow = instruction.map_or(ControlFlow::Next, |instruction| isa::row(instruction.op()).flow);
         let guard = last.and_then(|step| step.guard);
         doomed[at] = (steps[at].0..steps[at].1).any(|at| fails(&body.steps[at as usize]));
-        turns.push(match (flow, guard) {
-            (ControlFlow::Branch, None) => Turn::To(block.taken.unwrap_or(LEAVE)),
+        terminators.push(match (flow, guard) {
+            (ControlFlow::Branch, None) => Terminator::To(block.taken.unwrap_or(LEAVE)),
             (ControlFlow::Branch, Some((predicate, negated))) => {
                 let taken = block.taken.unwrap_or(LEAVE);
                 let other = block.successors.iter().copied().find(|&to| to != taken).unwrap_or(taken);
                 match taken == other {
-                    true => Turn::To(taken),
-                    false => Turn::Branch { predicate, negated, taken, other },
+                    true => Terminator::To(taken),
+                    false => Terminator::Branch { predicate, negated, taken, other },
                 }
             }
-            (ControlFlow::Table, _) if block.successors.len() > 1 => Turn::Many,
+            (ControlFlow::Table, _) if block.successors.len() > 1 => Terminator::Many,
             (ControlFlow::Return | ControlFlow::Exit, Some((predicate, negated))) => {
-                Turn::Branch { predicate, negated, taken: LEAVE, other: next }
+                Terminator::Branch { predicate, negated, taken: LEAVE, other: next }
             }
-            (ControlFlow::Return | ControlFlow::Exit | ControlFlow::Trap, None) => Turn::Leave,
-            (ControlFlow::Table | ControlFlow::Next, _) | (ControlFlow::Trap, Some(_)) => Turn::To(next),
+            (ControlFlow::Return | ControlFlow::Exit | ControlFlow::Trap, None) => Terminator::Leave,
+            (ControlFlow::Table | ControlFlow::Next, _) | (ControlFlow::Trap, Some(_)) => {
+                Terminator::To(next)
+            }
         });
     }
-    // A way that ends in a trap is no way, unless something is stored on it.
+    // An edge to a trap counts as not taken, unless the path stores something.
     for &store in stores {
         doomed[body.steps[store as usize].block as usize] = false;
     }
@@ -111,26 +113,26 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
     let mut changed = true;
     while changed {
         changed = false;
-        for at in (0..turns.len()).rev() {
+        for at in (0..terminators.len()).rev() {
             let is_doomed = |to: u32| to != LEAVE && doomed[to as usize];
-            let (new, dooms) = match turns[at] {
-                Turn::Branch { taken, other, .. } if is_doomed(taken) => (Turn::To(other), false),
-                Turn::Branch { taken, other, .. } if is_doomed(other) => (Turn::To(taken), false),
-                Turn::To(to) => (turns[at], is_doomed(to)),
+            let (new, dooms) = match terminators[at] {
+                Terminator::Branch { taken, other, .. } if is_doomed(taken) => (Terminator::To(other), false),
+                Terminator::Branch { taken, other, .. } if is_doomed(other) => (Terminator::To(taken), false),
+                Terminator::To(to) => (terminators[at], is_doomed(to)),
                 turn => (turn, false),
             };
-            changed |= matches!((turns[at], new), (Turn::Branch { .. }, Turn::To(_)));
-            turns[at] = new;
+            changed |= matches!((terminators[at], new), (Terminator::Branch { .. }, Terminator::To(_)));
+            terminators[at] = new;
             if dooms && !doomed[at] && !stored.contains(&(at as u32)) {
                 doomed[at] = true;
                 changed = true;
             }
         }
     }
-    turns
+    terminators
 }
 
-/// Returns true for a step that ends the launch with an error.
+/// Returns true for a step that fails the launch.
 fn fails(step: &Step<'_, '_>) -> bool {
     let Some(instruction) = step.instruction else { return false };
     step.guard.is_none()

@@ -1,4 +1,4 @@
-//! Instructions as operations of an outline.
+//! Lowers instructions to operations of an outline.
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
@@ -20,22 +20,22 @@ pub(super) struct Lower<'c, 'm, 'a> {
     text: &'c dyn Fn(u32, u32) -> String,
     values: HashMap<u32, u32>,
     count: u32,
-    /// By step.
+    /// The note of each step.
     notes: HashMap<u32, u32>,
     texts: Vec<String>,
 }
 
 /// The lowering of an instruction.
 enum Shape {
-    /// One operation of these sources.
+    /// One operation on these sources.
     One(Code, Int),
-    /// `a · b + c`, of the product.
+    /// `a · b + c`, with the type of the product.
     Mad(Code, Int),
     Scalar(u32, Int),
     Pointer(u32),
-    /// Two registers as one.
+    /// Packs two registers into one.
     Pack(Int),
-    /// Read as the first type, kept as the second.
+    /// Converts from the first type to the second.
     Convert(Int, Int),
     Compare(&'static str, Int),
     Field(Int, u32, u32),
@@ -46,7 +46,7 @@ fn int(ty: Type) -> Int {
     Int { bits: (ty.size() * 8).min(64) as u8, signed: ty.name().starts_with('s') }
 }
 
-/// Returns `Some` if the step's value is not followed.
+/// Returns `Some` if the step's value is not modelled.
 pub(super) fn is_opaque(body: &Body<'_, '_>, at: u32, pointers: &[bool], scalars: &[bool]) -> Option<()> {
     shape(body, &body.steps[at as usize], pointers, scalars).is_none().then_some(())
 }
@@ -68,7 +68,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
         matches!(ty.class(), Class::Integer | Class::Bits)
             && !matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128)
     });
-    // A choice between floats is as good as one between bits.
+    // A selection between floats moves their bits.
     if !plain && row.operation != Operation::Selection(Selection::ByPredicate) {
         return None;
     }
@@ -120,7 +120,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
             let unsigned = matches!(how, "lo" | "ls" | "hi" | "hs");
             Shape::Compare(how, Int { signed: of.signed && !unsigned, ..of })
         }
-        // Other forms, and operations that are not followed.
+        // Other forms and operations are not modelled.
         (
             Operation::None
             | Operation::Move
@@ -138,7 +138,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
     })
 }
 
-/// A load of a whole parameter.
+/// Lowers the load of a whole parameter.
 fn parameter(
     body: &Body<'_, '_>,
     step: &Step<'_, '_>,
@@ -163,16 +163,16 @@ fn unpacks(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.operands.first(), Some(Operand::Vector(_)))
 }
 
-/// Returns true if a thread may end in a step because that calls a function.
+/// Returns true if a thread may end in a step because it calls a function.
 pub(super) fn may_end(flow: &Flow<'_, '_, '_>, body: &Body<'_, '_>, at: u32) -> bool {
     let Some(call) = &body.steps[at as usize].call else { return false };
     let module = flow.codes.module;
     call.target.is_none_or(|name| !returns(module, name, &mut BTreeSet::new()))
 }
 
-/// Returns true if a function comes back to its caller, if it ends at all.
+/// Returns true if a function returns to its caller whenever it terminates.
 fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>) -> bool {
-    // The one that fails is no way on: see `control`.
+    // The failing function is excluded from control flow: see `control`.
     if matches!(name, "vprintf" | "malloc" | "free" | "__assertfail") || !seen.insert(name) {
         return true;
     }
@@ -190,7 +190,7 @@ fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>)
         }
         match isa::row(instruction.op()).flow {
             ControlFlow::Exit => false,
-            // The launch fails: see `control`.
+            // A trap fails the launch: see `control`.
             ControlFlow::Trap => true,
             ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return => true,
         }
@@ -216,12 +216,12 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         }
     }
 
-    /// The number of values, and the notes.
+    /// Returns the number of values, and the notes.
     pub fn finish(self) -> (u32, Vec<String>) {
         (self.count, self.texts)
     }
 
-    /// A value of the body, as one of the outline.
+    /// Returns the outline's value for a value of the body.
     pub fn value(&mut self, value: u32) -> u32 {
         if let Some(&known) = self.values.get(&value) {
             return known;
@@ -236,7 +236,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         self.count - 1
     }
 
-    /// The note that names a step.
+    /// Returns the note that names a step.
     pub fn note(&mut self, at: u32) -> u32 {
         if let Some(&note) = self.notes.get(&at) {
             return note;
@@ -258,7 +258,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         self.push(ops, Code::Opaque, LONG, vec![Arg::Constant(note)])
     }
 
-    /// A source as an argument. `ops` gets what has to be computed for it.
+    /// Lowers a source to an argument. The operations that compute it are added to `ops`.
     pub fn plain(&mut self, source: &Source<'a>, at: u32, ops: &mut Vec<Op>) -> Arg {
         match source {
             Source::Constant(value) => Arg::Constant(*value),
@@ -293,7 +293,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         }
     }
 
-    /// The predicate of a branch.
+    /// Lowers the predicate of a branch.
     pub fn predicate(&mut self, value: u32, at: u32, ops: &mut Vec<Op>) -> Arg {
         self.plain(&Source::Place(Place::Value(value), 0), at, ops)
     }
@@ -304,7 +304,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         Some(if negated { self.push(ops, Code::Not, WORD, vec![on]) } else { on })
     }
 
-    /// A store through a parameter.
+    /// Lowers a store through a parameter.
     pub fn store(&mut self, at: u32, parameter: u32, ops: &mut Vec<Op>) {
         let step = &self.body.steps[at as usize];
         let mut address = (Arg::Constant(0), 0);
@@ -330,7 +330,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         ops.push(Op { code: Code::Store, int: LONG, target, args });
     }
 
-    /// An instruction that defines values.
+    /// Lowers an instruction that defines values.
     pub fn step(&mut self, at: u32, ops: &mut Vec<Op>) {
         let step = &self.body.steps[at as usize];
         let shape = shape(self.body, step, self.pointers, self.scalars);
@@ -357,7 +357,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
                     (Code::Select, vec![on, result, kept])
                 }
             };
-            // The last operation defines the value itself, where it is no other's.
+            // The last operation defines the value directly, unless it is another's.
             match (guard, ops.last_mut()) {
                 (None, Some(last)) if Arg::Value(last.target) == result && last.code != Code::Store => {
                     last.target = target;
@@ -380,7 +380,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         let args: Vec<Arg> = step.sources.iter().map(|source| self.plain(source, at, ops)).collect();
         let two = |args: &[Arg]| vec![args[0], args[1]];
         match *shape {
-            // `selp` has its predicate last.
+            // `selp` has its predicate as the last source.
             Shape::One(Code::Select, int) => {
                 self.push(ops, Code::Select, int, vec![args[2], args[0], args[1]])
             }
@@ -431,7 +431,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
     }
 }
 
-/// Returns a mask of `len` ones.
+/// Returns a mask of the `len` lowest bits.
 fn ones(len: u32) -> i64 {
     1i64.checked_shl(len).map_or(-1, |one| one.wrapping_sub(1))
 }

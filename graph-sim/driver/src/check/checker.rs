@@ -16,7 +16,7 @@ use crate::state::exec::Shape;
 #[derive(Clone)]
 pub(super) struct Cell {
     pub end: u64,
-    /// The node that allocated the bytes, or freed the allocation before.
+    /// The node that allocated the bytes, or freed the previous allocation there.
     pub life: Option<usize>,
     /// The last node that wrote since then, other than by atomics.
     pub writer: Option<usize>,
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         self.note_touched(start, end);
         self.cut(start);
         self.cut(end);
-        // The walk over the cells borrows them.
+        // The cells are borrowed during the walk.
         let mut cells = std::mem::take(&mut self.cells);
         let mut conflicts: Vec<(usize, u8, u64, u64)> = Vec::new();
         let mut gaps = Vec::new();
@@ -264,7 +264,7 @@ mod tests {
         (0u64..16, 1u64..8, kind).prop_map(|(start, bytes, kind)| (start, (start + bytes).min(16), kind))
     }
 
-    /// A graph: for each node its predecessors, with lower numbers, and its accesses.
+    /// Returns a graph: for each node its predecessors, with lower numbers, and its accesses.
     fn program() -> impl Strategy<Value = Vec<(Vec<usize>, Vec<Access>)>> {
         let node = (
             proptest::collection::vec(any::<proptest::sample::Index>(), 0..3),

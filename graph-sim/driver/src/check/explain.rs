@@ -62,7 +62,7 @@ impl Checker<'_> {
         }
         let edges = self.shape.precedence();
         if !edges.before(a, b) && !edges.before(b, a) {
-            // No edge crosses the border of a body.
+            // No edge crosses the boundary of a body.
             let (outer, other) = self.shape.scopes.in_common(inner.0, inner.1);
             if (outer, other) != inner {
                 let (outer, other) = ((self.names)(outer), (self.names)(other));
@@ -88,8 +88,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// A kernel: its predecessors, with a flag for programmatic edges, its accesses, with a flag for those before its
-    /// wait, and a flag for kernels that wait.
+    /// A kernel: its predecessors (true for a programmatic edge), its accesses (true for one before the wait), and true if
+    /// the kernel waits.
     #[derive(Clone, Debug)]
     struct Kernel {
         before: Vec<(usize, bool)>,
@@ -139,7 +139,7 @@ mod tests {
         })
     }
 
-    /// The vertices reached from each vertex: start, wait and end of node `n` are `3 n`, `3 n + 1` and `3 n + 2`.
+    /// Returns the vertices reached from each vertex: start, wait and end of node `n` are `3 n`, `3 n + 1` and `3 n + 2`.
     fn reach(kernels: &[Kernel]) -> Vec<Vec<bool>> {
         let mut next = vec![Vec::new(); 3 * kernels.len()];
         for (node, kernel) in kernels.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! The checks of a graph launch that no real driver makes.
 //!
-//! After each node the bytes that it touched are compared with what earlier nodes touched. For each range of bytes
-//! the last plain writer is kept, and the atomics and the readers since: a writer before that one was ordered before
-//! it, or was reported already. Atomics may be unordered among each other, so all are kept. So a
-//! conflict of two nodes that no path orders is found in whichever order they ran.
+//! After each node, the bytes that it touched are compared with the accesses of earlier nodes. For each range of bytes the
+//! checker keeps the last plain writer, and the atomics and readers since. An earlier writer was ordered before that
+//! writer, or was reported already. Atomics may be unordered among each other, so all are kept. So a conflict of two nodes
+//! that no path orders is found in every execution order.
 //!
 //! If programmatic edges let a kernel start before others have ended, its accesses before and after its wait are
 //! distinguished, and the precedence depends on which kernels waited; see `points`.

@@ -25,18 +25,18 @@ pub struct Points {
 }
 
 impl Points {
-    /// Returns the points of so many nodes, none of which has started.
+    /// Returns the points of `nodes` nodes, none of which has started.
     pub fn new(nodes: usize) -> Self {
         let words = nodes.div_ceil(64);
         Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
     }
 
-    /// The number of rows so far.
+    /// Returns the number of rows so far.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// Forgets the points of nodes that may start again, and the rows since there were so many.
+    /// Removes the points of nodes that may start again, and all rows from the number `rows` on.
     pub fn forget(&mut self, nodes: std::ops::Range<usize>, rows: usize) {
         self.at[nodes].fill([0; 3]);
         self.rows.truncate(rows);
@@ -104,7 +104,7 @@ impl Points {
 mod tests {
     use super::*;
 
-    /// A chain of four, with programmatic edges into 1 and 2; `waits` is true for nodes that wait.
+    /// Returns a chain of four, with programmatic edges into 1 and 2; `waits` is true for nodes that wait.
     fn chain(waits: [bool; 4]) -> Points {
         let mut points = Points::new(4);
         let edges: [(&[usize], &[usize]); 4] = [(&[], &[]), (&[], &[0]), (&[], &[1]), (&[2], &[])];

@@ -1,8 +1,8 @@
-//! Turns of loops: the same nodes again, after all of their last turn.
+//! Turns of loops: each turn runs the same nodes again, after all nodes of the turn before.
 //!
-//! At the end of a turn its accesses become those of *past* actors, one for each actor of the loop. In the precedence of
-//! nodes a past actor stands at the loop's entry: before every node of the next turn, and unordered with the nodes outside
-//! that the loop is unordered with. So the rows of the precedence stay what the edges make them.
+//! At the end of a turn its accesses are transferred to *past* actors, one for each actor of the loop. In the precedence of
+//! nodes a past actor has the position of the loop's entry: before every node of the next turn, and unordered with the same
+//! outer nodes as the loop. So the rows of the precedence depend on the edges alone.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use super::past::Past;
 use crate::state::scopes::Branch;
 
 impl Checker<'_> {
-    /// Returns the past actor of a number, as the actor that it was and the entry of its loop.
+    /// Returns the original actor of a past actor, and the entry of its loop; `None` for an actor of this turn.
     fn past_of(&self, actor: usize) -> Option<(usize, usize)> {
         self.past.list.get(actor.checked_sub(self.shape.actors.count())?).copied()
     }
 
-    /// The node where an actor stands in the precedence of nodes.
+    /// Returns the node that is an actor's position in the precedence of nodes.
     pub(super) fn node_of(&self, actor: usize) -> usize {
         self.past_of(actor).map_or_else(|| self.shape.actors.node(actor), |(_, entry)| entry)
     }
 
-    /// The actor that an actor is, or was in an earlier turn.
+    /// Returns the original actor of a past actor, and other actors unchanged.
     pub(super) fn origin(&self, actor: usize) -> usize {
         self.past_of(actor).map_or(actor, |(origin, _)| origin)
     }
 
-    /// The name of an actor.
+    /// Returns the name of an actor.
     pub(super) fn name(&self, actor: usize) -> String {
         match self.past_of(actor) {
             Some((origin, _)) => format!("{}, in an earlier turn,", (self.names)(origin)),
@@ -48,14 +48,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Begins a run of a body: buffers that live within it begin anew.
+    /// Begins a run of a body. The live ranges of buffers within it begin again.
     pub fn begin_body(&mut self, scope: usize) {
         for (begun, &of) in self.begun.iter_mut().zip(&self.shape.scopes.buffers) {
             *begun &= of != scope;
         }
     }
 
-    /// Ends a turn of the innermost loop, which has that entry.
+    /// Ends a turn of the innermost loop, given by its entry.
     pub fn end_turn(&mut self, entry: usize) {
         let shape = self.shape;
         let Some(&body) = shape.scopes.branches.get(&entry).and_then(|branch| branch.bodies.first()) else {
@@ -78,7 +78,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Ends the innermost loop. What its turns have touched the turn of the loop around it has touched.
+    /// Ends the innermost loop. The ranges touched by its turns count as touched by the turn of the loop around it.
     pub fn end_loop(&mut self) {
         let Some((ranges, _)) = self.past.touched.pop() else { return };
         if let Some((outer, _)) = self.past.touched.last_mut() {
@@ -86,7 +86,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Gives the accesses of a turn to past actors.
+    /// Transfers the accesses of a turn to past actors.
     fn make_past(&mut self, cell: &mut Cell, entry: usize, inside: &dyn Fn(usize) -> bool) {
         let mut past =
             |actor: usize| if inside(self.node_of(actor)) { self.past(actor, entry) } else { actor };
@@ -98,7 +98,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the past actor of an actor.
+    /// Returns the past actor of an actor, which is added if it does not exist.
     fn past(&mut self, actor: usize, entry: usize) -> usize {
         let key = (self.origin(actor), entry);
         let Past { list, numbers, .. } = &mut self.past;
@@ -130,15 +130,15 @@ mod tests {
         before: Vec<usize>,
         accesses: Vec<Access>,
         bodies: Vec<Vec<Item>>,
-        /// For a loop the number of turns; for a choice the number of the body that its first run takes: each run takes the
-        /// next one.
+        /// For a loop, the number of turns. For a choice, the number of the body of its first run; each further run takes
+        /// the next body.
         number: usize,
         loops: bool,
-        /// The place in the shape.
+        /// The index in the shape.
         at: usize,
     }
 
-    /// The picks for an item: predecessors, accesses, bodies, number, and a flag for loops.
+    /// The random input for an item: predecessors, accesses, bodies, number, and true for a loop.
     type Picks = (Vec<Index>, Vec<Access>, Vec<Vec<Item>>, usize, bool);
 
     fn scope(items: Vec<Picks>) -> Vec<Item> {
@@ -173,7 +173,7 @@ mod tests {
         scopes: Scopes,
     }
 
-    /// Lays a scope out as an instance does.
+    /// Lays out a scope as an instance does.
     fn flatten(flat: &mut Flat, items: &mut [Item], parent: Option<(usize, usize)>) {
         let first = flat.full.len();
         for item in &mut *items {
@@ -211,12 +211,12 @@ mod tests {
     /// A step into a scope: the run of the scope, and the item.
     type Path = Vec<(usize, usize)>;
 
-    /// An execution: what ran, and where.
+    /// An execution: the instances of nodes that ran, with their paths.
     struct Run<'a, 'b> {
         checker: &'a mut Checker<'b>,
         random: Random,
         done: Vec<(Path, Vec<Access>)>,
-        /// The runs of each choice so far.
+        /// The number of runs of each choice so far.
         runs: BTreeMap<usize, usize>,
     }
 
@@ -249,8 +249,7 @@ mod tests {
         }
     }
 
-    /// Returns true if no order of an execution puts one instance before the other, or the other before the one: compared
-    /// where their paths part.
+    /// Returns true if an execution orders neither instance before the other. They are compared where their paths diverge.
     fn unordered(items: &[Item], a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
         let (first, second) = (a[0], b[0]);
         if first.0 != second.0 {

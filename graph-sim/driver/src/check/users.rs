@@ -36,11 +36,11 @@ impl<'a> Users<'a> {
     }
 }
 
-/// The most pairs of buffers reported of one plan: a wrong plan is often wrong in many places.
+/// The maximum number of reported pairs of a plan, since a wrong plan is often wrong in many places.
 const MOST: usize = 10;
 
-/// Returns true if a user of one buffer is over before a user of another begins, or never runs with it. Each is given with
-/// the scope in which its buffer lives: in loops within that scope the buffer is in use from the begin to the end.
+/// Returns true if a user of one buffer ends before a user of another begins, or if the two exclude each other. Each comes
+/// with the scope of its buffer, which is in use during the whole of a loop inside of that scope.
 fn over_before(shape: &Shape, (a, a_scope): (usize, usize), (b, b_scope): (usize, usize)) -> bool {
     let (a, b) = (shape.actors.node(a), shape.actors.node(b));
     let (around_a, around_b) =
@@ -49,7 +49,7 @@ fn over_before(shape: &Shape, (a, a_scope): (usize, usize), (b, b_scope): (usize
     shape.precedence().before(end, begin) || shape.scopes.exclude(around_a.unwrap_or(a), begin)
 }
 
-/// Returns reports of planned buffers that share bytes without an order between their users.
+/// Returns reports about planned buffers that share bytes without an order between their users.
 pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
     let buffers = shape.buffers.iter().zip(&shape.scopes.buffers);
     let mut planned: Vec<_> = buffers

@@ -10,7 +10,7 @@ pub fn free(state: &mut State, address: u64) -> Result {
     Ok(())
 }
 
-/// Graphs reserve memory in multiples of so many bytes.
+/// The granularity of the memory that graphs reserve.
 const STEP: u64 = 32 << 20;
 
 pub fn count_graph_memory(state: &mut State, device: usize, change: i64) {

@@ -36,12 +36,12 @@ pub fn exchange_mode(mode: u32) -> u32 {
 }
 
 impl State {
-    /// The capture that a stream is in.
+    /// Returns the capture that a stream is in.
     pub fn capture_of(&mut self, stream: u64) -> Option<&mut Capture> {
         self.captures.iter_mut().find(|capture| capture.streams.contains_key(&stream))
     }
 
-    /// A stream's capture status, and the capture's number.
+    /// Returns a stream's capture status, and the number of the capture.
     pub fn capture_status(&mut self, stream: u64) -> (u32, u64) {
         match self.capture_of(stream) {
             None => (NONE, 0),
@@ -116,7 +116,7 @@ impl State {
         let capture = self.captures.remove(at);
         let joined = self.leaves_are_in(&capture, stream);
         if capture.broken || !joined {
-            // Also a graph that the program gave: its handle is of no use from then on.
+            // A graph given by the program is removed, too: its handle is invalid from then on.
             self.remove_graph(capture.graph);
             let why = if capture.broken {
                 Status::STREAM_CAPTURE_INVALIDATED
@@ -155,7 +155,7 @@ impl State {
             Op::Child(child) => self.add_child(graph, dependencies, *child, false)?,
             Op::Kernel(launch) => {
                 let mut launch = launch.clone();
-                // Nodes are in no stream: the attribute becomes programmatic edges. Older devices ignore it.
+                // Nodes have no stream, so the attribute becomes programmatic edges. Older devices ignore it.
                 let programmatic =
                     launch.attributes.remove(&SERIALIZATION).is_some_and(|value| value[0] as u32 != 0);
                 if programmatic && device().has_programmatic_launch() {
@@ -175,7 +175,7 @@ impl State {
         Ok(true)
     }
 
-    /// The last nodes of a captured stream, for an event recorded in it; `None` if the stream is not captured.
+    /// Returns the last nodes of a captured stream, for an event recorded in it; `None` if the stream is not captured.
     pub fn capture_record(&mut self, stream: u64) -> Option<(u64, Vec<u64>)> {
         let capture = self.capture_of(stream)?;
         let nodes = capture.streams.get(&stream)?.iter().map(|node| node.0).collect();

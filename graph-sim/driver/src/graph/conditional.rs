@@ -1,4 +1,4 @@
-//! Conditional nodes of definitions: handles, bodies, and the rules about them.
+//! Conditional nodes of graph definitions: handles, bodies, and their rules.
 
 use super::exec::{RESULT_ERROR, RESULT_UNUSED_HANDLE, Refusal};
 use crate::base::config::config;
@@ -15,15 +15,15 @@ use crate::state::exec::{ExecNode, Shape};
 use crate::state::graph::{Dependencies, Owner};
 use crate::state::op::{Branching, Conditional, Copy, End, Op};
 
-/// The first version with `IF` and `WHILE`.
+/// The first CUDA version with `IF` and `WHILE`.
 const FIRST: (u32, u32) = (12, 4);
-/// The first version with `SWITCH`, and with a second body of `IF`.
+/// The first CUDA version with `SWITCH`, and with a second body of `IF`.
 const SWITCHES: (u32, u32) = (12, 8);
-/// The most bodies of a node here; no limit is documented.
+/// The maximum number of bodies of a node. No limit is documented.
 const BODIES: u32 = 1 << 16;
 
 impl State {
-    /// Makes a conditional handle for a graph.
+    /// Creates a conditional handle for a graph.
     pub fn create_handle(&mut self, graph: u64, context: u64, default: u32, flags: u32) -> Result<u64> {
         self.graph(graph)?;
         if flags & !CONDITIONAL_ASSIGN_DEFAULT != 0 {
@@ -33,7 +33,7 @@ impl State {
         Ok(self.conditions.insert(Handle { graph, context, default, assigns, node: None }))
     }
 
-    /// Removes the handles of a graph that is gone. Instances keep their conditions.
+    /// Removes the handles of a removed graph. Instances keep their conditions.
     pub(super) fn remove_handles(&mut self, graph: u64) {
         let own = self.conditions.iter().filter(|(_, handle)| handle.graph == graph);
         let own: Vec<u64> = own.map(|(number, _)| number).collect();
@@ -42,7 +42,7 @@ impl State {
         }
     }
 
-    /// Takes a handle from its node, which is gone.
+    /// Detaches a handle from its removed node.
     pub(super) fn release_handle(&mut self, handle: u64) {
         if let Some(handle) = self.conditions.get_mut(handle) {
             handle.node = None;
@@ -54,7 +54,7 @@ impl State {
         self.any_node(graph, |op| matches!(op, Op::Conditional(_)))
     }
 
-    /// The graphs around a graph, from the inside out, beginning with itself.
+    /// Returns the graphs that contain a graph, from the inside out, beginning with itself.
     pub fn around(&self, graph: u64) -> impl Iterator<Item = u64> {
         let outer = |graph: &u64| match self.graphs.get(*graph)?.owner {
             Owner::Program => None,
@@ -93,7 +93,7 @@ impl State {
         Ok(node)
     }
 
-    /// Checks that a node of a graph may have a handle: one of the graph, or of a graph around it, without a node yet.
+    /// Checks that a node of a graph may use a handle: one of the graph or of a graph that contains it, without a node yet.
     fn check_handle(&self, graph: u64, p: &CUDA_CONDITIONAL_NODE_PARAMS) -> Result {
         let no = |what: &str| Err(log::say(Status::INVALID_VALUE, what));
         let Some(handle) = self.conditions.get(p.handle) else {
@@ -111,7 +111,7 @@ impl State {
         Ok(())
     }
 
-    /// Checks that all handles of a graph and of its bodies have nodes: one without lets an instantiation fail.
+    /// Checks that all handles of a graph and of its bodies have nodes. A handle without one makes an instantiation fail.
     pub(super) fn check_handles(&self, graph: u64) -> std::result::Result<(), Refusal> {
         let unused = |(_, handle): &(u64, &Handle)| {
             handle.node.is_none() && self.around(handle.graph).any(|outer| outer == graph)
@@ -158,18 +158,19 @@ impl State {
         Ok(())
     }
 
-    /// Returns true if an end of a copy is ordinary memory of the host.
+    /// Returns true if an end of a copy is pageable host memory.
     fn is_pageable(&self, copy: &Copy) -> bool {
         let pageable = |end: &End| match end.kind {
             MEMORY_HOST => self.memory.find(end.at.start).is_none(),
-            // A graph's allocation need not live yet.
+            // A graph's allocation need not be live yet.
             MEMORY_UNIFIED => matches!(self.memory.resolve(end.at.start, 1), Ok(Place::Host(_))),
             _ => false,
         };
         pageable(&copy.to) || pageable(&copy.from)
     }
 
-    /// Checks that the ends of a copy in a body stay in memory of the same kind: of an alloc node, or of another call.
+    /// Checks that the ends of a copy in a body stay in memory of the same kind: that of an alloc node, or that of other
+    /// calls.
     pub(super) fn keeps_memory(&mut self, exec: u64, node: u64, new: &Op) -> Result {
         let exec = self.exec(exec)?;
         let Some(&at) = exec.shape.index.get(&node) else { return Ok(()) };
@@ -194,7 +195,7 @@ impl State {
     }
 }
 
-/// Returns the kind of a conditional node, if the CUDA version has it with so many bodies.
+/// Returns the kind of a conditional node, if the CUDA version supports it with that number of bodies.
 fn kind_of(p: &CUDA_CONDITIONAL_NODE_PARAMS) -> Result<Branching> {
     let version = config().version;
     if version < FIRST {

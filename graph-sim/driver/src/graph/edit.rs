@@ -12,7 +12,7 @@ use crate::state::op::Op;
 use crate::state::place;
 
 impl State {
-    /// An empty graph.
+    /// Returns an empty graph.
     pub fn create_graph(&mut self) -> u64 {
         let id = self.id();
         self.graphs.insert(Graph {
@@ -123,7 +123,7 @@ impl State {
         if let Some(owner) = owner.map(|(owner, _)| owner) {
             self.graph_mut(owner)?.place.free_elsewhere(address, true);
         } else {
-            // The graph may be gone while its allocation lives.
+            // The allocation may outlive its graph.
             let left = self.memory.at(address);
             if !left.is_some_and(|found| matches!(found.kind, crate::memory::Kind::Graph(node) if self.nodes.get(node).is_none())) {
                 return Err(no("where no alloc node's allocation is that no node frees yet"));
@@ -235,7 +235,7 @@ impl State {
         Ok(())
     }
 
-    /// A copy of a graph; nodes of the copy know their originals.
+    /// Returns a copy of a graph; nodes of the copy know their originals.
     pub fn clone_graph(&mut self, graph: u64) -> Result<u64> {
         if self.has_memory(graph) {
             return Err(log::say(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
@@ -376,8 +376,8 @@ impl State {
             && let Some(object) = self.objects.remove(object)
             && let Some(destroy) = object.destroy
         {
-            // SAFETY: the program gave the function for being called so, once. It may not call the driver, so
-            // that the lock may stay held.
+            // SAFETY: the program passed the function to be called once in this way. The function may not call the driver,
+            // so the lock may stay held.
             crate::base::callback::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
         }
     }

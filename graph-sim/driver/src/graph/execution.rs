@@ -24,18 +24,18 @@ pub(super) struct Run {
     pub shape: Arc<Shape>,
     /// The names of the nodes, then of their members.
     pub names: Vec<String>,
-    /// For each batched node its members with their blocks, in the order in which they run.
+    /// For each batched node its members with their blocks, in execution order.
     pub members: BTreeMap<usize, Vec<(usize, Blocks)>>,
     /// The conditions of conditional nodes.
     pub conditions: Arc<Conditions>,
-    /// The seed of the schedules; `None` for the order in which the nodes were made.
+    /// The seed of the schedules; `None` for the order in which the nodes were added.
     pub seed: Option<u64>,
     pub parallel: bool,
     pub context: u64,
 }
 
 impl Run {
-    /// Returns the steps of a scope. Each of its `runs` has a schedule of its own.
+    /// Returns the steps of a scope. Each run of it, numbered by `runs`, has its own schedule.
     pub fn plan(&self, scope: usize, runs: u64) -> Plan {
         let shape = &self.shape;
         let nodes = shape.scopes.list[scope].nodes.clone();
@@ -43,13 +43,13 @@ impl Run {
         Plan::of((&shape.full, &shape.programmatic), nodes, shape.overlaps(), random)
     }
 
-    /// Describes what lies at an address that is no memory: a condition.
+    /// Describes the condition whose handle is used as an address.
     fn condition_at(&self, address: u64) -> Option<String> {
         let condition = self.conditions.at(address)?;
         Some(format!("the condition of node {}", self.names[condition.node]))
     }
 
-    /// Describes the graph's allocation that has an address at other times.
+    /// Describes the graph's allocation that has the address in another part of the launch.
     fn outside_life(&self, address: u64) -> Option<String> {
         let holds = |op: &Op| match op {
             Op::Alloc { address: start, bytes, .. } => (*start..start + bytes).contains(&address),
@@ -68,7 +68,7 @@ pub(super) struct Execution<'a> {
     /// Kernels paused at their wait, by node, and the bytes that they wrote before it.
     pub paused: BTreeMap<usize, PausedNode>,
     pub checked: bool,
-    /// Bodies that have begun, and turns of loops among them.
+    /// The number of bodies that have begun, and of turns of loops among them.
     pub bodies: u64,
     pub turns: u64,
 }
@@ -76,26 +76,26 @@ pub(super) struct Execution<'a> {
 /// The paused launches of a node, and the bytes that they wrote before their wait.
 type PausedNode = (Vec<Paused>, Vec<(u64, u64)>);
 
-/// Work of a node that does not change the driver's state, so that other such work may run at the same time.
+/// Work of a node that does not change the driver's state, so that it may run concurrently with other tasks.
 pub(super) struct Task {
     at: usize,
     how: How,
 }
 
-/// The part of a kernel that is run.
+/// The part of a kernel to run.
 enum How {
-    /// Up to its wait.
+    /// From the start to its wait.
     UntilWait,
-    /// To its end, from the start or from where its launches were paused.
+    /// From the start, or from the waits where its launches were paused, to its end.
     Finish { dependent: bool, paused: Vec<Paused> },
 }
 
-/// The work left of a step that has begun.
+/// The remaining work of a step that has begun.
 pub(super) enum Begun {
-    /// Nothing.
+    /// The step is complete.
     Done,
     Task(Task),
-    /// The work of this node needs exclusive access to the driver's state: [`Execution::exclusive`].
+    /// The node needs exclusive access to the driver's state: [`Execution::exclusive`].
     Exclusive(usize),
 }
 
@@ -234,7 +234,7 @@ impl Execution<'_> {
             Op::Host { function, data } => {
                 let (function, data) = (*function, *data);
                 drop(state);
-                // SAFETY: the program gave the function for being called so.
+                // SAFETY: the program passed the function to be called in this way.
                 callback::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
                 state = state::state();
                 Ok(())

@@ -16,16 +16,16 @@ use crate::state::op::Op;
 use crate::state::schedule;
 use crate::state::scopes::{Branch, Scopes};
 
-/// A flat list under construction.
+/// The flat list under construction.
 struct Flat<'a> {
     state: &'a State,
     nodes: Vec<ExecNode>,
     predecessors: Vec<Vec<usize>>,
     full: Vec<Vec<usize>>,
     programmatic: Vec<Vec<usize>>,
-    /// The place of each node of the definition, or of its entry.
+    /// The index of each node of the definition; of its entry, if it contains graphs.
     index: BTreeMap<u64, usize>,
-    /// For each node with graphs inside its exit, which its dependents wait for.
+    /// The exit of each node that contains graphs. Its dependents wait for the exit.
     exits: BTreeMap<u64, usize>,
     children: BTreeMap<u64, u64>,
     scopes: Scopes,
@@ -34,10 +34,10 @@ struct Flat<'a> {
     buffers: Vec<(Buffer, usize)>,
 }
 
-/// The entry and the exit of the child node that holds a graph.
+/// The entry and the exit of the child node that contains a graph.
 type Marks = Option<(usize, usize)>;
 
-/// A body with the entry of its node and its number.
+/// A body, with the entry of its node and its number among the bodies.
 type Body = (u64, (usize, usize));
 
 /// The nodes, the shape and the conditions of an instance.
@@ -63,7 +63,7 @@ impl Flat<'_> {
         self.full[after].push(before);
     }
 
-    /// Adds the nodes of a scope. A child node becomes an empty entry before its graph's roots and an empty exit behind
+    /// Adds the nodes of a scope. A child node becomes an empty entry before the roots of its graph and an empty exit after
     /// all of its nodes. Returns the bodies of conditional nodes.
     fn scope(&mut self, graph: u64, parent: Option<(usize, usize)>) -> Result<Vec<Body>, Refusal> {
         let (first, scope) = (self.nodes.len(), self.scopes.list.len());
@@ -182,7 +182,8 @@ impl Flat<'_> {
 }
 
 impl State {
-    /// Returns the nodes of a graph, of its child graphs and of its bodies, each body directly before those inside it.
+    /// Returns the nodes of a graph, of its child graphs and of its bodies. The nodes of a body directly precede those
+    /// inside it.
     pub(super) fn flatten(&self, top: u64) -> Result<Parts, Refusal> {
         let mut flat = Flat {
             state: self,

@@ -1,4 +1,4 @@
-//! Graphs: how they are made, instantiated and launched. Their data are in [`state`](crate::state).
+//! Graphs: definition, instantiation and launch. Their data are in [`state`](crate::state).
 //!
 //! - [`edit`]: nodes and edges, and the rules about them
 //! - [`capture`]: graphs made of captured streams
@@ -8,7 +8,7 @@
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch
 //! - `turns`: the scopes of a launch
-//! - `parallel`: a scope with nodes at the same time
+//! - `parallel`: a scope that runs nodes concurrently
 //! - [`accounts`]: memory that graphs hold
 
 pub mod accounts;

@@ -1,8 +1,8 @@
-//! A scope that runs unordered nodes at the same time.
+//! A scope that runs unordered nodes concurrently.
 //!
-//! Kernels, copies and fills, which leave the driver's state alone, run on threads of their own. Nodes that allocate,
-//! free, record an event or call the program wait until none of them is under way. The checks are the same: they run
-//! as nodes end, one after the other.
+//! Kernels, copies and fills, which do not change the driver's state, run on threads of their own. Nodes that allocate,
+//! free, record an event or call the program wait until no other node runs. The checks are the same: they run one after the
+//! other as nodes end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{MutexGuard, mpsc};
@@ -14,10 +14,10 @@ use crate::state::schedule::{Plan, Ready};
 
 type Guard = MutexGuard<'static, State>;
 
-/// The most nodes at the same time on machines with fewer cores than this.
+/// The maximum number of concurrent nodes on machines with fewer cores than this.
 const LEAST: usize = 4;
 
-/// The steps of a scope that are left.
+/// The remaining steps of a scope.
 struct Agenda<'a> {
     plan: &'a Plan,
     events: Ready,
@@ -48,7 +48,7 @@ impl Agenda<'_> {
 /// Executes the steps of a scope.
 pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) -> (Guard, Checked) {
     let (events, mut ready) = Ready::new(&plan.before);
-    // The list is a stack: the nodes that were made first come last.
+    // The list is a stack, so the nodes added first come last.
     ready.reverse();
     let mut agenda = Agenda { plan, events, ready, exclusive: Vec::new() };
     loop {

@@ -18,7 +18,7 @@ use crate::state::op::Op;
 use crate::state::schedule::Random;
 use crate::state::{State, state};
 
-/// The most nodes of a graph that is checked: the precedence relation of more takes too much memory.
+/// The maximum number of nodes of a checked graph, since the precedence relation of more takes too much memory.
 const CHECKED: usize = 40_000;
 
 /// Launches an instance in a stream.
@@ -70,7 +70,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     let (seed, parallel) = (state.seed, state.parallel);
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
-    // Each launch has a schedule of its own; seed 0 is the order in which the nodes were made.
+    // Each launch has its own schedule. Seed 0 is the order in which the nodes were added.
     let seed = (seed != 0).then(|| seed ^ entry.launches.rotate_left(32) ^ entry.salt);
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
     let conditions = Arc::clone(&entry.conditions);
@@ -83,8 +83,8 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     Ok(Run { nodes, shape, names, members, conditions, seed, parallel, context })
 }
 
-/// Returns the names of nodes. Those without a name of the program are numbered in their graph: in a body they are told
-/// with its conditional node.
+/// Returns the names of nodes. A node that the program did not name has its number in its graph; in a body the name includes
+/// the conditional node.
 fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(nodes.len());
     for (at, node) in nodes.iter().enumerate() {
@@ -105,8 +105,8 @@ fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
     names
 }
 
-/// The members of batched nodes, each with its blocks. Where the described members do not fit the launch, the node is
-/// not batched.
+/// Returns the members of batched nodes with their blocks. A node whose described members do not fit the launch is treated
+/// as not batched.
 fn members(
     nodes: &[ExecNode],
     shape: &Shape,

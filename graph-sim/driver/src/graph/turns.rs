@@ -1,7 +1,7 @@
-//! The scopes of a launch: the graph, and the bodies of conditional nodes, as often as they run.
+//! The scopes of a launch: the graph, and each run of a body of a conditional node.
 //!
-//! A conditional node is exclusive work: nothing that no path orders with it runs at the same time. The checks of
-//! accesses do not depend on that.
+//! A conditional node is exclusive work: no unordered node runs concurrently with it. The checks of accesses do not depend
+//! on that.
 
 use super::execution::{Checked, Execution, Guard};
 use super::parallel;
@@ -14,9 +14,9 @@ use crate::state::conditions::BYTES;
 use crate::state::op::{Branching, Conditional};
 use crate::state::scopes::Branch;
 
-/// The first CUDA version whose drivers run bodies without nodes.
+/// The first CUDA version whose drivers run empty bodies correctly.
 const EMPTY_BODIES: (u32, u32) = (12, 8);
-/// The first CUDA version whose drivers run child graphs in the two bodies of an `IF` node right.
+/// The first CUDA version whose drivers run child graphs in the two bodies of an `IF` node correctly.
 const TWO_BODIES: (u32, u32) = (13, 0);
 
 impl Execution<'_> {
@@ -66,7 +66,7 @@ impl Execution<'_> {
             if ran.is_err() {
                 break ran;
             }
-            // The exit comes behind all nodes of the turn.
+            // The exit follows all nodes of the turn.
             tested_by = Branch::exit(at);
         };
         if self.checked {
@@ -76,7 +76,7 @@ impl Execution<'_> {
         (state, result)
     }
 
-    /// Tests the condition of a node; returns the scope of the body that runs next. The access counts as one of `by`.
+    /// Tests the condition of a node. Returns the scope of the body to run. The access is attributed to the node `by`.
     fn choice(
         &mut self,
         state: &State,
@@ -85,7 +85,7 @@ impl Execution<'_> {
         node: &Conditional,
     ) -> Result<Option<usize>, Report> {
         if self.checked && by != at {
-            // The exit starts behind the turn; after the last one it does so again.
+            // The exit starts after the turn; after the last turn it starts again.
             self.checker.start(by);
             self.checker.meet(by);
         }
@@ -116,7 +116,7 @@ impl Execution<'_> {
         self.scope(state, scope)
     }
 
-    /// Reports bodies that drivers of the simulated version do not run right.
+    /// Reports bodies that drivers of the simulated version do not run correctly.
     fn beyond(&self, at: usize, scope: usize, node: &Conditional) -> Result<(), Report> {
         let (run, version) = (self.run, config().version);
         let name = &run.names[at];

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::base::status::{Result, Status};
 use crate::interp::{INITIALISED, PAGE};
 
-/// Zeroed memory of the process; large blocks take no pages until they are touched.
+/// Zeroed memory of the process. Pages of large blocks are mapped when they are first touched.
 struct Block {
     start: *mut u8,
     allocated: *mut u8,
@@ -19,8 +19,8 @@ struct Block {
 }
 
 impl Block {
-    /// Allocates bytes at a multiple of `align`. The allocator is not asked for the alignment: it would write zeros to all of
-    /// the memory then, instead of taking fresh pages.
+    /// Allocates bytes at a multiple of `align`. The alignment is not requested from the allocator, which would then write
+    /// zeros to all of the memory instead of taking fresh pages.
     fn new(bytes: u64, align: usize) -> Result<Self> {
         let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?.max(1);
         let room = bytes.checked_add(align).ok_or(Status::OUT_OF_MEMORY)?;
@@ -30,7 +30,7 @@ impl Block {
         if allocated.is_null() {
             return Err(Status::OUT_OF_MEMORY);
         }
-        // SAFETY: less than `align` bytes further is inside of what was allocated.
+        // SAFETY: fewer than `align` bytes further on is inside of the allocation.
         let start = unsafe { allocated.add(allocated.addr().next_multiple_of(align) - allocated.addr()) };
         Ok(Block { start, allocated, layout })
     }
@@ -43,18 +43,18 @@ impl Drop for Block {
     }
 }
 
-/// The other writers of an allocation's bytes.
+/// Writers of an allocation's bytes besides the driver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// None: a byte counts as written once the driver has written it.
+    /// No other writer: a byte counts as written once the driver has written it.
     Device,
-    /// None, but every byte counts as written: a variable whose marks would take too much memory.
+    /// No other writer, but every byte counts as written, since the marks of the variable would take too much memory.
     Variable,
-    /// The host, without driver calls, so that every byte counts as written.
+    /// The host, without driver calls, so every byte counts as written.
     Host,
 }
 
-/// Variables of up to so many bytes are marked byte by byte.
+/// The maximum size of a variable that is marked byte by byte.
 const MARKED_VARIABLE: u64 = 1 << 30;
 
 /// The bytes of an allocation and their shadow.
@@ -62,7 +62,7 @@ pub struct Backing {
     data: *mut u8,
     owner: Owner,
     marks: Marks,
-    /// Owns `data`, unless that is memory of the program.
+    /// The owner of `data`, unless the program owns it.
     _bytes: Option<Block>,
 }
 
@@ -82,7 +82,7 @@ impl Backing {
         Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, Owner::Device)
     }
 
-    /// Allocates memory of a module's variable, which is zeroed: every byte counts as written.
+    /// Allocates memory of a module's variable. It is zeroed, so every byte counts as written.
     pub fn new_variable(size: u64) -> Result<Self> {
         let owner = if size <= MARKED_VARIABLE { Owner::Device } else { Owner::Variable };
         let backing = Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, owner)?;
@@ -95,13 +95,13 @@ impl Backing {
         Backing::build(Some(Block::new(size, 4096)?), std::ptr::null_mut(), size, Owner::Host)
     }
 
-    /// Memory of the program.
+    /// Wraps memory of the program.
     pub fn of_program(base: u64, size: u64) -> Result<Self> {
         Backing::build(None, base as *mut u8, size, Owner::Host)
     }
 
-    /// Copies the bytes that were written, with their marks, from an offset of another allocation. Pages without any are
-    /// not touched. Both ranges must lie within their allocations, whose bytes are marked.
+    /// Copies the written bytes, with their marks, from an offset of another allocation. Pages without written bytes are
+    /// not touched. Both ranges must lie within their allocations, and the bytes of both must be marked.
     pub fn take_over(&self, at: u64, from: &Backing, offset: u64, bytes: u64) {
         let marks = &from.cells()[offset as usize..(offset + bytes) as usize];
         for (page, marks) in marks.chunks(PAGE as usize).enumerate() {
@@ -123,22 +123,22 @@ impl Backing {
         Ok(Backing { data, owner, marks: Marks::new(size)?, _bytes: bytes })
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn data(&self) -> *mut u8 {
         self.data
     }
 
-    /// The shadow, one byte each.
+    /// Returns the shadow, one byte each.
     pub fn shadow(&self) -> *mut u8 {
         self.marks.shadow.start
     }
 
-    /// The shadow, and which of its pages were touched.
+    /// Returns the shadow, with the flags of touched pages.
     pub fn marks(&self) -> &Marks {
         &self.marks
     }
 
-    /// Returns true if the host reads and writes it by its address.
+    /// Returns true if the host accesses the allocation by its address.
     pub fn is_host(&self) -> bool {
         self.owner == Owner::Host
     }
@@ -148,7 +148,7 @@ impl Backing {
         self.owner == Owner::Device
     }
 
-    /// The shadow as cells that any thread may touch.
+    /// Returns the shadow as atomic bytes.
     pub fn cells(&self) -> &[AtomicU8] {
         self.marks.cells()
     }
@@ -168,7 +168,7 @@ impl Backing {
     }
 }
 
-/// The accesses to each byte of an allocation: flags of [`interp`](crate::interp), a byte each.
+/// The accesses to each byte of an allocation, as flags of [`interp`](crate::interp).
 pub struct Marks {
     size: u64,
     shadow: Block,
@@ -176,17 +176,17 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Marks for so many bytes, none of them touched.
+    /// Returns cleared marks for `size` bytes.
     pub fn new(size: u64) -> Result<Self> {
         Ok(Marks { size, shadow: Block::new(size, 64)?, pages: Block::new(size / PAGE + 1, 64)? })
     }
 
-    /// The flags.
+    /// Returns the flags.
     pub fn start(&self) -> *mut u8 {
         self.shadow.start
     }
 
-    /// The pages' bytes.
+    /// Returns the flags of the pages.
     pub fn pages(&self) -> *mut u8 {
         self.pages.start
     }
@@ -212,7 +212,7 @@ impl Marks {
             let end = (start + PAGE).min(self.size);
             let mut offset = start;
             while offset < end {
-                // Eight bytes at a time if they are equal, as they mostly are.
+                // Runs of eight equal bytes, the usual case, are compared at once.
                 let alike = |flags: u8| u64::from(flags) * 0x0101_0101_0101_0101;
                 let flags = cells[offset as usize].load(Ordering::Relaxed);
                 let word = if offset.is_multiple_of(8) && offset + 8 <= end {

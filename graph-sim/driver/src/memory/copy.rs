@@ -1,8 +1,7 @@
 //! Copies and fills: bytes and their marks move together.
 //!
-//! A copy carries the marks of bytes that were never written along. On the way to the host such bytes become
-//! [`POISON`], so that a program which reads them does not see zeros by chance, and the copy reports where
-//! they are.
+//! A copy also moves the marks of bytes that were never written. On the way to the host such bytes become [`POISON`], so
+//! that a program that reads them does not see zeros by chance, and the copy reports them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,7 +47,7 @@ impl Place {
     }
 }
 
-/// Bytes that nothing wrote, of a range that was copied to the host.
+/// Bytes of a range copied to the host that were never written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unwritten {
     /// The first of them, counted from the start of the range.
@@ -57,17 +56,17 @@ pub struct Unwritten {
     pub bytes: u64,
 }
 
-/// Copies bytes and marks; the ranges may overlap. Returns the bytes that arrive on the host though nothing wrote them.
+/// Copies bytes and marks; the ranges may overlap. Returns the bytes copied to the host that were never written.
 pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
     if bytes == 0 {
         return None;
     }
-    // SAFETY: ends in allocations were checked against their sizes; ends on the host are the program's word.
+    // SAFETY: ends in allocations were checked against their sizes; for ends on the host the program is responsible.
     unsafe { std::ptr::copy(from.pointer(), to.pointer(), bytes as usize) };
     match (to, from) {
         (Place::Device(to, at), Place::Device(from, of)) if to.is_marked() && from.is_marked() => {
-            // SAFETY: the shadows are as long as the allocations. No node runs now, so that the flags of a
-            // running node are not among what is copied.
+            // SAFETY: the shadows are as long as the allocations. No node runs now, so the shadow holds no flags of a
+            // running node.
             unsafe {
                 std::ptr::copy(from.shadow().add(*of as usize), to.shadow().add(*at as usize), bytes as usize)
             };
@@ -114,7 +113,7 @@ pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
     }
 }
 
-/// A box of bytes in memory with pitches, as 2- and 3-dimensional copies name it.
+/// A box of bytes in memory with pitches, as in 2- and 3-dimensional copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Box3 {
     /// The address of its first byte.
@@ -126,7 +125,7 @@ pub struct Box3 {
 }
 
 impl Box3 {
-    /// The number of bytes from the first to the last of a box of that extent; `None` if that overflows.
+    /// Returns the number of bytes from the first to the last of a box of that extent; `None` if that overflows.
     pub fn span(&self, width: u64, height: u64, depth: u64) -> Option<u64> {
         let slices = depth.checked_sub(1)?.checked_mul(self.slice)?;
         let rows = height.checked_sub(1)?.checked_mul(self.pitch)?;

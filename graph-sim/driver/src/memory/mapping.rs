@@ -21,7 +21,7 @@ pub struct Physical {
     pub handles: u32,
     /// True while it has a mapping.
     pub mapped: bool,
-    /// Its bytes while it is not mapped, if it ever was, and their offset.
+    /// Its bytes and their offset while it is not mapped; `None` if it was never mapped.
     pub bytes: Option<(Arc<Backing>, u64)>,
 }
 
@@ -59,8 +59,8 @@ impl Mappings {
         if addresses.end <= end { Ok(start..end) } else { Err(Status::INVALID_VALUE) }
     }
 
-    /// Returns the starts of the mappings that these addresses are made of; an error if they are not whole mappings without
-    /// a gap.
+    /// Returns the starts of the mappings at these addresses; an error unless the addresses are whole mappings without a
+    /// gap.
     pub fn whole(&self, addresses: &Range<u64>) -> Result<Vec<u64>> {
         let mut starts = Vec::new();
         let mut at = addresses.start;

@@ -1,9 +1,9 @@
 //! Mappings of physical memory into reserved ranges.
 //!
-//! Neighbouring mappings of one range that the same devices have access to are one allocation, so that a copy or an access
-//! across their border is one. After each change the allocations of the range are made again, with the bytes and marks that
-//! they had. Work is done when it is enqueued, so none is under way then. A handle has one mapping at a time here; the real
-//! driver allows more.
+//! Neighbouring mappings of one range that the same devices can access form one allocation, so that a copy or an access may
+//! cross their border. After each change the allocations of the range are made again, with their bytes and marks. Work
+//! completes when it is enqueued, so none is in flight then. Here a handle has at most one mapping; the real driver allows
+//! several.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Removes the mappings that these addresses are made of.
+    /// Removes all mappings at these addresses.
     pub fn unmap(&mut self, start: u64, size: u64) -> Result {
         let range = addresses(start, size)?;
         let around = self.mappings.range_of(&range)?;
@@ -126,7 +126,7 @@ impl Memory {
         self.make_allocations(&around, &old)
     }
 
-    /// Gives a device access to the mappings that these addresses are made of, or takes it.
+    /// Grants a device access to the mappings at these addresses, or revokes it.
     pub fn set_access(&mut self, start: u64, size: u64, device: usize, on: bool) -> Result {
         let range = addresses(start, size)?;
         let around = self.mappings.range_of(&range)?;
@@ -155,8 +155,8 @@ impl Memory {
         starts.iter().filter_map(|start| self.live.remove(start)).collect()
     }
 
-    /// Makes the allocations of a reserved range from its mappings, with the bytes of the old ones and of memory that was
-    /// mapped elsewhere. An allocation that has not changed is kept.
+    /// Makes the allocations of a reserved range from its mappings, with the bytes of the old allocations and of memory
+    /// that was mapped elsewhere. An unchanged allocation is kept.
     fn make_allocations(&mut self, range: &Range<u64>, old: &[Allocation]) -> Result {
         let mut runs: Vec<(Range<u64>, usize, Vec<usize>)> = Vec::new();
         for (&start, mapping) in self.mappings.mapped.range(range.clone()) {

@@ -69,7 +69,7 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// The address after its last byte.
+    /// Returns the address after its last byte.
     pub fn end(&self) -> u64 {
         self.base + self.size
     }
@@ -87,7 +87,7 @@ impl Allocation {
         }
     }
 
-    /// Returns the name, in reports, of the buffer that a graph last named at an address, or of the allocation.
+    /// Returns the name for reports of an address: that of the buffer that a graph last named there, or of the allocation.
     pub fn describe_at(&self, address: u64) -> String {
         let last = self.buffers.range(..=address).next_back();
         match last.filter(|(_, (end, _))| address < *end) {
@@ -100,14 +100,14 @@ impl Allocation {
 /// Addresses kept for a graph's allocations, or for mappings of the program.
 struct Reserved {
     size: u64,
-    /// The graph, and each of its execs and live allocations.
+    /// The number of holders: the graph, its execs, and its live allocations.
     holders: u32,
 }
 
 /// The address space.
 pub struct Memory {
     pub(super) live: BTreeMap<u64, Allocation>,
-    /// Ranges of addresses that graphs keep for their allocations, live or not, by start, and those of mappings.
+    /// Ranges of addresses, by start, that graphs keep for their allocations, live or not, and ranges for mappings.
     reserved: BTreeMap<u64, Reserved>,
     /// Ranges that the program reserved, and its physical memory.
     pub(super) mappings: Mappings,
@@ -118,7 +118,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty address space.
+    /// Returns an empty address space.
     pub fn new(devices: usize) -> Self {
         Memory {
             live: BTreeMap::new(),
@@ -130,15 +130,15 @@ impl Memory {
         }
     }
 
-    /// The end of what starts at or before an address.
+    /// Returns the end of the last range or allocation that starts at or before an address.
     fn occupied(&self, address: u64) -> Option<u64> {
         let live = self.live.range(..=address).next_back().map(|(_, allocation)| allocation.end());
         let reserved = self.reserved.range(..=address).next_back().map(|(start, kept)| start + kept.size);
         live.max(reserved)
     }
 
-    /// Returns a free range of addresses. Addresses are reused only after all were used, so that a stale pointer does not
-    /// point to a later allocation.
+    /// Returns a free range of addresses. Addresses are reused only after all have been used, so that a stale pointer does
+    /// not point to a later allocation.
     fn place(&mut self, size: u64, align: u64) -> Result<u64> {
         let size = size.checked_add(GAP).filter(|&size| size < LAST - FIRST).ok_or(Status::OUT_OF_MEMORY)?;
         let mut start = self.next.next_multiple_of(align);
@@ -173,7 +173,7 @@ impl Memory {
         Ok(start)
     }
 
-    /// The start of the reserved range that holds an address.
+    /// Returns the start of the reserved range that holds an address.
     pub fn range_of(&self, address: u64) -> Option<u64> {
         let (&start, kept) = self.reserved.range(..=address).next_back()?;
         (address - start < kept.size).then_some(start)
@@ -186,7 +186,7 @@ impl Memory {
         }
     }
 
-    /// Takes a holder from a reserved range; without holders its addresses are free again.
+    /// Removes a holder from a reserved range. Without holders its addresses are free again.
     pub fn release(&mut self, start: u64) {
         if let Some(kept) = self.reserved.get_mut(&start) {
             kept.holders -= 1;
@@ -221,7 +221,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Allocates memory that the host accesses by the same address.
+    /// Allocates memory that the host accesses at the same address.
     pub fn allocate_host(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
         if size == 0 {
             return Err(Status::INVALID_VALUE);
@@ -254,7 +254,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives back bytes of a device that were charged.
+    /// Returns bytes to a device's budget.
     pub(super) fn refund(&mut self, device: usize, size: u64) {
         self.used[device] -= size;
     }
@@ -300,12 +300,12 @@ impl Memory {
         Ok(allocation)
     }
 
-    /// The live allocation that holds an address.
+    /// Returns the live allocation that holds an address.
     pub fn find(&self, address: u64) -> Option<&Allocation> {
         self.live.range(..=address).next_back().map(|(_, found)| found).filter(|found| address < found.end())
     }
 
-    /// The live allocation that starts at an address.
+    /// Returns the live allocation that starts at an address.
     pub fn at(&self, base: u64) -> Option<&Allocation> {
         self.live.get(&base)
     }
@@ -317,7 +317,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Records a graph's name for a buffer of the program, in place of earlier names of the same bytes.
+    /// Records a graph's name for a buffer of the program. It replaces earlier names of the same bytes.
     pub fn note_buffer(&mut self, address: u64, bytes: u64, note: &Note) {
         let end = address.saturating_add(bytes);
         let Some(base) = self.find(address).filter(|found| end <= found.end()).map(|found| found.base) else {
@@ -333,12 +333,12 @@ impl Memory {
         buffers.insert(address, (end, note.clone()));
     }
 
-    /// The live allocations by address.
+    /// Returns the live allocations by address.
     pub fn iter(&self) -> impl Iterator<Item = &Allocation> {
         self.live.values()
     }
 
-    /// Bytes in use on a device.
+    /// Returns bytes in use on a device.
     pub fn used(&self, device: usize) -> u64 {
         self.used.get(device).copied().unwrap_or(0)
     }
@@ -350,7 +350,7 @@ impl Memory {
             Some(found) if bytes <= found.end() - address => {
                 Ok(Place::Device(Arc::clone(&found.backing), address - found.base))
             }
-            // Pinned memory followed by ordinary host memory is accessed by the host.
+            // Pinned memory followed by ordinary host memory: the host accesses both.
             Some(found) if found.on_host() => Ok(Place::Host(address)),
             Some(_) => Err(Status::INVALID_VALUE),
             None if (FIRST..LAST + (1 << 40)).contains(&address) => Err(Status::INVALID_VALUE),
@@ -358,7 +358,7 @@ impl Memory {
         }
     }
 
-    /// Like [`Memory::resolve`], for an address that must be on a device or mapped for one.
+    /// Does the same as [`Memory::resolve`] for an address that must be on a device or mapped for one.
     pub fn resolve_device(&self, address: u64, bytes: u64) -> Result<Place> {
         match self.find(address) {
             Some(found) if bytes <= found.end() - address => {

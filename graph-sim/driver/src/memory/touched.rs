@@ -8,7 +8,7 @@ pub const LIFE: u8 = 16;
 /// Bytes that a piece of work touched: from, to, and [`READ`], [`WRITTEN`], [`ATOMIC`] or [`LIFE`] flags.
 pub type Touched = Vec<(u64, u64, u8)>;
 
-/// The verb of an access with these flags.
+/// Returns the verb of an access with these flags.
 pub fn access_word(flags: u8) -> &'static str {
     match flags {
         READ => "reads",

@@ -1,21 +1,21 @@
-//! Conditions: the values that conditional nodes test, and that kernels set with `cudaGraphSetConditional`.
+//! Conditions: the values that conditional nodes test and kernels set with `cudaGraphSetConditional`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The bytes that a condition counts as in the checks of accesses, which find it at the address that its handle is.
+/// The size of a condition in the checks of accesses. Its address there is its handle.
 pub const BYTES: u64 = 4;
 
-/// Marks a value that was set in the launch that runs.
+/// Marks a value that the current launch has set.
 const SET: u64 = 1 << 32;
 
 /// A conditional handle of a graph.
 pub struct Handle {
-    /// The graph that it was made for.
+    /// The graph for which it was created.
     pub graph: u64,
     /// The context of the kernels that may set it.
     pub context: u64,
-    /// Its value at the begin of each launch.
+    /// Its value at the start of each launch, if `assigns`.
     pub default: u32,
     /// True if the default applies.
     pub assigns: bool,
@@ -25,15 +25,15 @@ pub struct Handle {
 
 /// The condition of a conditional node of an instance.
 pub struct Condition {
-    /// Its value at the begin of each launch.
+    /// Its value at the start of each launch, if `assigns`.
     default: u32,
     /// True if the default applies.
     assigns: bool,
     /// The context of the kernels that may set it.
     pub context: u64,
-    /// The place of its node in the instance.
+    /// The index of its node in the instance.
     pub node: usize,
-    /// The value, and [`SET`].
+    /// The value, with the flag [`SET`].
     value: AtomicU64,
 }
 
@@ -42,7 +42,7 @@ impl Condition {
         self.value.store(u64::from(value) | SET, Ordering::SeqCst);
     }
 
-    /// Returns the value, and true if this launch has set it. A value that it has not set is that of an earlier launch.
+    /// Returns the value, and true if this launch has set it; otherwise the value is from an earlier launch.
     pub fn get(&self) -> (u32, bool) {
         let value = self.value.load(Ordering::SeqCst);
         (value as u32, value & SET != 0)
@@ -52,9 +52,10 @@ impl Condition {
 /// The conditions of an instance.
 #[derive(Default)]
 pub struct Conditions {
-    /// In the order of their nodes.
+    /// The conditions, in the order of their nodes.
     list: Vec<Condition>,
-    /// The places of handles in the list. After an update from another graph a condition has the handles of both.
+    /// The index of each handle's condition in the list. After an update from another graph a condition has the handles of
+    /// both.
     handles: BTreeMap<u64, usize>,
 }
 
@@ -77,7 +78,7 @@ impl Conditions {
         self.get(handle).filter(|_| address < handle + BYTES)
     }
 
-    /// Begins a launch: conditions with a default get it, the others keep their value and count as not set.
+    /// Begins a launch: conditions with a default are set to it, the others keep their values and count as not set.
     pub fn begin(&self) {
         for condition in &self.list {
             match condition.assigns {
@@ -87,7 +88,7 @@ impl Conditions {
         }
     }
 
-    /// Returns these conditions with the handles and the defaults of a graph of the same shape too.
+    /// Returns these conditions with the handles and the defaults of a graph of the same shape added.
     pub fn updated(&self, new: &Conditions) -> Conditions {
         let pairs = self.list.iter().zip(&new.list);
         let list = pairs.map(|(old, new)| Condition {

@@ -6,7 +6,7 @@ thread_local! {
     static CURRENT: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's current context, or 0.
+/// Returns the calling thread's current context, or 0.
 pub fn current_context() -> u64 {
     CURRENT.with_borrow(|stack| stack.last().copied().unwrap_or(0))
 }

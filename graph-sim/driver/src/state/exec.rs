@@ -38,7 +38,7 @@ pub struct Shape {
     /// For each node its predecessors along programmatic edges.
     pub programmatic: Vec<Vec<usize>>,
     pub precedence: OnceLock<Precedence>,
-    /// The place of each node of the definition; a child node and a conditional one map to their entry.
+    /// The index of each node of the definition. A child or conditional node maps to its entry.
     pub index: BTreeMap<u64, usize>,
     /// For each child node of the definition, its graph.
     pub children: BTreeMap<u64, u64>,
@@ -46,19 +46,19 @@ pub struct Shape {
     pub scopes: Scopes,
     /// Nodes and members.
     pub actors: Actors,
-    /// Buffers that the program described, with the actors that use them.
+    /// Buffers described by the program, with the actors that use them.
     pub buffers: Vec<(Buffer, Vec<usize>)>,
 }
 
 impl Shape {
-    /// A shape of complete edges, for tests.
+    /// Returns a shape with full edges, for tests.
     #[cfg(test)]
     pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
         let none = vec![Vec::new(); predecessors.len()];
         Shape::with(predecessors, none, buffers)
     }
 
-    /// A shape of both kinds of edges, for tests.
+    /// Returns a shape with both kinds of edges, for tests.
     #[cfg(test)]
     pub fn with(
         full: Vec<Vec<usize>>,

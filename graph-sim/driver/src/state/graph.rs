@@ -28,7 +28,7 @@ pub enum Owner {
     Cloned(u64),
     /// The child node that the program's graph was moved into.
     Moved(u64),
-    /// The conditional node whose body it is.
+    /// The body of a conditional node.
     Body(u64),
 }
 
@@ -86,7 +86,7 @@ pub struct Buffer {
     /// True if the graph manages its live range: it begins, with no byte written, before the first of its users,
     /// and ends with the last of them.
     pub planned: bool,
-    /// Rises from one described buffer to the next.
+    /// The number of the buffer, ascending in the order of description.
     pub number: u64,
     /// The nodes that may touch it, each with a member's number, or [`WHOLE`](super::members::WHOLE).
     pub users: Vec<(u64, u32)>,

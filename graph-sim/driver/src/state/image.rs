@@ -15,7 +15,7 @@ pub struct Kernel {
     pub parameters: Vec<(usize, usize)>,
     /// The length of the parameter space.
     pub parameter_bytes: usize,
-    /// `.maxntid`, or `.reqntid`, multiplied out.
+    /// The number of threads in `.maxntid` or `.reqntid`.
     pub max_threads: Option<u32>,
     /// `.reqntid`.
     pub required_block: Option<[u32; 3]>,
@@ -27,13 +27,13 @@ pub struct Kernel {
     pub shared_bytes: u32,
     /// Local memory of a thread.
     pub local_bytes: u32,
-    /// The error is the reason why it cannot be run.
+    /// `Err` with the reason if the kernel cannot be run.
     pub supported: std::result::Result<(), String>,
-    /// Its place in the program.
+    /// Its index among the program's entries.
     pub entry: usize,
 }
 
-/// A file.
+/// A module's file.
 pub struct Image {
     /// Its kernels.
     pub kernels: Vec<Kernel>,
@@ -42,7 +42,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Its variables.
+    /// Returns its variables.
     pub fn variables(&self) -> &[GlobalVariable] {
         &self.program.variables
     }
@@ -51,7 +51,7 @@ impl Image {
 /// Major and minor.
 type Version = (u32, u32);
 
-/// The newest PTX that drivers of each CUDA version take.
+/// The newest PTX version that the drivers of each CUDA version accept.
 const VERSIONS: &[(Version, Version)] = &[
     ((12, 0), (8, 0)),
     ((12, 1), (8, 1)),
@@ -70,12 +70,12 @@ const VERSIONS: &[(Version, Version)] = &[
     ((13, 5), (9, 5)),
 ];
 
-/// The newest PTX that a driver of that CUDA version takes.
+/// Returns the newest PTX version that a driver of a CUDA version accepts.
 fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
     let known = VERSIONS.iter().rfind(|version| version.0 <= driver);
     match known {
         Some(&((major, minor), (ptx_major, ptx_minor))) if (major, minor) == (13, 5) && driver > (13, 5) => {
-            // Newer drivers than the known ones: PTX's minor version has followed CUDA's.
+            // Newer drivers than the table has: the minor version of PTX has followed that of CUDA.
             if driver.0 == major { (ptx_major, ptx_minor + driver.1 - minor) } else { (u32::MAX, 0) }
         }
         Some(&(_, ptx)) => ptx,
@@ -83,14 +83,14 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
     }
 }
 
-/// Reads a file that a program gives the driver.
+/// Reads an image that a program passes to the driver.
 pub fn read(bytes: &[u8]) -> Result<Image> {
     if bytes.starts_with(b"\x7fELF") || bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
         let what = "a cubin or fat binary: machine code cannot be simulated, give the driver PTX";
         crate::base::console::print(what);
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
-    // The driver reads as far as the nul.
+    // The driver reads up to the nul.
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = std::str::from_utf8(bytes)
         .map_err(|_| log::say(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;
@@ -134,12 +134,12 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     Ok(Image { kernels, program })
 }
 
-/// The file's target, without its `sm_`.
+/// Returns the file's target without its `sm_`.
 fn target<'a>(module: &ptx::Module<'a>) -> &'a str {
     module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0")
 }
 
-/// Returns the first use of a feature that the file's version or target, or the driver, does not have.
+/// Returns the first use of a feature that the file's version, its target or the driver lacks.
 fn beyond(module: &ptx::Module) -> Option<String> {
     let capability: u32 =
         target(module).trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
@@ -167,7 +167,7 @@ fn beyond(module: &ptx::Module) -> Option<String> {
     None
 }
 
-/// Up to three numbers of a directive, the missing ones 1.
+/// Returns up to three numbers of a directive, the missing ones 1.
 fn three(values: &[u32]) -> [u32; 3] {
     let at = |at: usize| values.get(at).copied().unwrap_or(1);
     [at(0), at(1), at(2)]

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::base::note::Note;
 use crate::interp::Blocks;
 
-/// Stands for all of a node instead of one of its members.
+/// The member number that stands for the whole node.
 pub const WHOLE: u32 = u32::MAX;
 
 /// The member launches of a batched kernel node.
@@ -26,7 +26,7 @@ pub struct Members {
 pub enum Along {
     /// The blocks of member `i` have the coordinate `i` in this dimension: 1 or 2.
     Axis(usize),
-    /// Consecutive ranges of x: the first block of each member, rising.
+    /// Consecutive ranges of blocks in x: the first block of each member, ascending.
     Flat(Vec<u32>),
 }
 
@@ -55,7 +55,7 @@ impl Members {
         }
     }
 
-    /// A member's name in reports.
+    /// Returns a member's name in reports.
     pub fn describe(&self, member: usize) -> String {
         let note = self.notes.get(member).cloned().unwrap_or_default();
         let of = format!("one of {} launches in one", self.notes.len());
@@ -86,17 +86,17 @@ impl Actors {
         actors
     }
 
-    /// The number of actors.
+    /// Returns the number of actors.
     pub fn count(&self) -> usize {
         self.nodes + self.of.len()
     }
 
-    /// The node that an actor is, or belongs to.
+    /// Returns the node that an actor is, or belongs to.
     pub fn node(&self, actor: usize) -> usize {
         actor.checked_sub(self.nodes).map_or(actor, |member| self.of[member])
     }
 
-    /// The members of a node.
+    /// Returns the members of a node.
     pub fn members(&self, node: usize) -> Range<usize> {
         let Some(&first) = self.first.get(&node) else { return 0..0 };
         let count = self.of[first - self.nodes..].partition_point(|&of| of == node);
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(ranges, [(0, 2), (2, 5), (7, 1)]);
         let blocks = members(2, Along::Axis(1)).blocks([4, 2, 3]).unwrap();
         assert_eq!((blocks[1].from, blocks[1].extent), ([0, 1, 0], [4, 1, 3]));
-        // A last member without blocks, another number of members, a grid that is no line.
+        // A last member without blocks, a wrong number of members, and a grid of more than one dimension.
         assert!(members(3, Along::Flat(vec![0, 2, 7])).blocks([7, 1, 1]).is_none());
         assert!(members(2, Along::Flat(vec![0, 2, 7])).blocks([8, 1, 1]).is_none());
         assert!(members(2, Along::Flat(vec![0, 2])).blocks([8, 2, 1]).is_none());

@@ -1,4 +1,4 @@
-//! The state of the driver: data behind one lock. The floors above do the work.
+//! The state of the driver: data behind one lock. The modules above it operate on the data.
 
 pub mod capture;
 pub mod conditions;

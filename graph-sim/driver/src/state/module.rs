@@ -13,11 +13,11 @@ pub struct Module {
     pub image: Arc<Image>,
     /// Its kernels by their place in the image, by handle.
     pub functions: Vec<u64>,
-    /// Its variables: address and length by name.
+    /// The address and length of each variable.
     pub variables: BTreeMap<String, (u64, u64)>,
 }
 
-/// A kernel of a module.
+/// A kernel of a loaded module.
 pub struct Function {
     /// Its module.
     pub module: u64,
@@ -27,19 +27,19 @@ pub struct Function {
     pub image: Arc<Image>,
     /// Its place in the image.
     pub kernel: usize,
-    /// The dynamic shared memory that it may be given.
+    /// The maximum dynamic shared memory of a launch.
     pub dynamic_shared: u32,
-    /// Attributes that were set, by number.
+    /// The attributes set by the program, by number.
     pub attributes: BTreeMap<u32, i32>,
 }
 
 impl Function {
-    /// Returns its entry in the image.
+    /// Returns its description in the image.
     pub fn kernel(&self) -> &Kernel {
         &self.image.kernels[self.kernel]
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.kernel().name
     }

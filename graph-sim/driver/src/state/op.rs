@@ -35,9 +35,9 @@ pub struct Copy {
     pub to: End,
     /// The source.
     pub from: End,
-    /// Bytes a row.
+    /// Bytes of a row.
     pub width: u64,
-    /// Rows a slice.
+    /// Rows of a slice.
     pub height: u64,
     /// Slices.
     pub depth: u64,
@@ -142,9 +142,9 @@ pub struct Fill {
     pub to: Box3,
     /// The element's value.
     pub value: u32,
-    /// Bytes an element: 1, 2 or 4.
+    /// The size of an element in bytes: 1, 2 or 4.
     pub element: u64,
-    /// Elements a row.
+    /// Elements of a row.
     pub width: u64,
     /// Rows.
     pub height: u64,
@@ -193,12 +193,12 @@ pub enum Branching {
     If,
     /// The body runs as long as the condition is not 0.
     While,
-    /// The body whose number the condition is runs; none if there is no such body.
+    /// The body with the number of the condition runs; none if there is no such body.
     Switch,
 }
 
 impl Branching {
-    /// Returns the body that runs next, of so many.
+    /// Returns the body to run, among `bodies` bodies.
     pub fn choose(self, value: u32, bodies: usize) -> Option<usize> {
         let body = match self {
             Branching::If => usize::from(value == 0),
@@ -225,18 +225,18 @@ pub struct Conditional {
     /// The condition, by handle.
     pub handle: u64,
     pub kind: Branching,
-    /// The bodies, by handle. The program reads this list.
+    /// The bodies, by handle. The program reads this list through a pointer.
     pub bodies: Box<[u64]>,
 }
 
 /// A piece of work.
 #[derive(Clone)]
 pub enum Op {
-    /// Nothing.
+    /// No work.
     Empty,
     /// A kernel.
     Kernel(Launch),
-    /// A copy, with the parameters as they were given.
+    /// A copy, with the parameters as the program passed them.
     Copy(Copy),
     /// A fill.
     Fill(Fill),
@@ -249,7 +249,7 @@ pub enum Op {
     },
     /// A graph inside the graph, by handle.
     Child(u64),
-    /// Graphs that run as a condition says.
+    /// Graphs that run depending on a condition.
     Conditional(Conditional),
     /// An allocation of the graph.
     Alloc {
@@ -269,7 +269,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// `CU_GRAPH_NODE_TYPE_*`.
+    /// Returns the node type, `CU_GRAPH_NODE_TYPE_*`.
     pub fn kind(&self) -> u32 {
         match self {
             Op::Empty => NODE_EMPTY,

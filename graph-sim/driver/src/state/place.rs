@@ -1,8 +1,8 @@
 //! The addresses of a graph's allocations.
 //!
-//! An address is chosen when the alloc node is added and never changes. An allocation takes the address of an
-//! earlier one only if a path leads from that one's free node to the new alloc node at that moment: memory is
-//! reused along edges alone, and edges added later do not count.
+//! The address of an allocation is chosen when the alloc node is added, and never changes. An allocation reuses the address
+//! of an earlier one only if a path leads from the earlier one's free node to the new alloc node at that moment. Edges
+//! added later do not count.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Row {
 /// A free range of the graph's addresses.
 struct Hole {
     bytes: u64,
-    /// The free nodes that must precede an alloc node that takes it.
+    /// The free nodes that must precede an alloc node in this range.
     freed: Row,
 }
 
@@ -57,12 +57,12 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The ranges of addresses that the graph keeps.
+    /// Returns the ranges of addresses that the graph keeps.
     pub fn ranges(&self) -> &[u64] {
         &self.ranges
     }
 
-    /// Chooses the address of an allocation whose node is preceded by these free nodes.
+    /// Chooses the address of an allocation; `freed` holds the free nodes that precede its node.
     pub fn allocate(
         &mut self,
         memory: &mut Memory,
@@ -114,11 +114,11 @@ impl Placement {
         number
     }
 
-    /// Merges a hole with its neighbours: an alloc node that takes it must follow all of their frees. Holes of different
-    /// ranges are never adjacent, since ranges have gaps between them.
+    /// Merges a hole with its neighbours: an alloc node in it must follow all of their frees. Holes of different ranges are
+    /// never adjacent, since ranges have gaps between them.
     fn insert_hole(&mut self, mut address: u64, mut bytes: u64, mut freed: Row) {
         if let Some((&before, hole)) = self.holes.range(..address).next_back() {
-            // The order of the two frees does not matter, since the union holds both.
+            // The order of the two frees is irrelevant, since the union contains both.
             if before + hole.bytes == address {
                 freed.join(&hole.freed);
                 (address, bytes) = (before, hole.bytes + bytes);

@@ -38,7 +38,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A fresh context.
+    /// Returns a fresh context.
     pub fn new(device: usize, primary: bool, flags: u32) -> Self {
         let limits = [1024, 1 << 20, 8 << 20, 2, 2048, 128, 0];
         Context { device, broken: None, primary, flags, limits, peers: BTreeSet::new() }
@@ -63,7 +63,7 @@ pub struct Event {
     pub flags: u32,
     /// The time of its last record.
     pub recorded: Option<Instant>,
-    /// The capture that recorded it last, and the nodes that it stands for.
+    /// The capture that recorded it last, and the captured nodes that it represents.
     pub captured: Option<(u64, Vec<u64>)>,
 }
 
@@ -83,18 +83,18 @@ pub struct Pool {
     pub reserved: (u64, u64),
 }
 
-/// A user object: what graphs keep alive for the program.
+/// A user object: a resource that graphs keep alive for the program.
 pub struct UserObject {
     /// The program's pointer.
     pub data: usize,
     /// Its destructor.
     pub destroy: Option<unsafe extern "C" fn(*mut std::ffi::c_void)>,
-    /// The references that are left.
+    /// The number of references.
     pub references: u64,
 }
 
 impl Pool {
-    /// A pool on a device.
+    /// Returns a pool on a device.
     pub fn new(device: usize, default: bool) -> Self {
         Pool { device, default, threshold: 0, reuse: [1; 3], used: (0, 0), reserved: (0, 0) }
     }

@@ -1,4 +1,4 @@
-//! The order in which a launch runs its nodes, and the precedence of nodes.
+//! Topological orders of a launch, and the precedence relation of its nodes.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use std::ops::Range;
 pub struct Random(u64);
 
 impl Random {
-    /// One for a seed.
+    /// Returns a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -21,7 +21,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number under a bound that is not 0.
+    /// Returns a number below a bound, which must not be 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.draw() % bound as u64) as usize
     }
@@ -57,13 +57,13 @@ impl Ready {
     }
 }
 
-/// A topological order of nodes given by their predecessors; `None` if there is a cycle. Without a generator it is
-/// the one that takes the lowest number first.
+/// Returns a topological order of nodes given by their predecessors; `None` if there is a cycle. Without a generator the
+/// lowest ready number comes first.
 pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<usize>> {
     order_with(predecessors, random, |_| false)
 }
 
-/// Like [`order`]; with a generator, events that are `overlapped` precede all other ready ones.
+/// Does the same as [`order`]. With a generator, events that are `overlapped` precede all other ready ones.
 fn order_with(
     predecessors: &[Vec<usize>],
     random: Option<Random>,
@@ -94,7 +94,7 @@ fn order_with(
     (order.len() == count).then_some(order)
 }
 
-/// A piece of a launch.
+/// A step of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A node starts: with `overlapped`, a kernel starts before its predecessors have ended.
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// Returns the steps of some nodes of a graph, along the edges between them. Nodes have a step for their start if
-    /// `starts` is true, which must be so if there are programmatic edges between them.
+    /// `starts` is true, which is required if there are programmatic edges between them.
     pub fn of(
         (full, programmatic): (&[Vec<usize>], &[Vec<usize>]),
         nodes: Range<usize>,
@@ -162,23 +162,24 @@ impl Plan {
         Plan { steps, before: events, random }
     }
 
-    /// The steps one after the other, in an order that the edges allow; `None` if there is a cycle.
+    /// Returns the steps in a topological order; `None` if there is a cycle.
     pub fn order(&self) -> Option<Vec<Step>> {
-        // A kernel that may start before its predecessors runs first: before they have run.
+        // A kernel that may start before its predecessors is run first, so that it observes the state without their
+        // effects.
         let overlapped = |event: usize| matches!(self.steps[event], Step::Start { overlapped: true, .. });
         let order = order_with(&self.before, self.random.clone(), overlapped)?;
         Some(order.into_iter().map(|event| self.steps[event]).collect())
     }
 }
 
-/// For each node the set of its ancestors, as rows of bits.
+/// The ancestors of each node, as rows of bits.
 pub struct Precedence {
     words: usize,
     rows: Vec<u64>,
 }
 
 impl Precedence {
-    /// The transitive closure of predecessors, given in any topological order.
+    /// Returns the transitive closure of predecessors, given in any topological order.
     pub fn new(predecessors: &[Vec<usize>], order: &[usize]) -> Self {
         let words = predecessors.len().div_ceil(64);
         let mut rows = vec![0u64; words * predecessors.len()];

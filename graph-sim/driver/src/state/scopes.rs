@@ -1,8 +1,8 @@
-//! The scopes of an instance: its graph, and the bodies of its conditional nodes. The nodes of a scope, child graphs'
-//! included, run together: those of a body once each time that the body runs.
+//! The scopes of an instance: its graph, and the bodies of its conditional nodes. The nodes of a scope, those of child
+//! graphs included, run together: those of a body once in each run of the body.
 //!
-//! A conditional node is two nodes of its scope, an entry and, right behind it, an exit. All nodes of its bodies lie
-//! between them in the precedence of nodes, and no other edge crosses the border of a body.
+//! A conditional node is two nodes of its scope: an entry, directly followed by an exit. All nodes of its bodies are
+//! between them in the precedence of nodes, and no other edge crosses the boundary of a body.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,9 +14,9 @@ use super::op::Branching;
 pub struct Scope {
     /// Its own nodes.
     pub nodes: Range<usize>,
-    /// The end of its nodes and of those of the scopes inside it.
+    /// The end of its nodes and of the nodes of the scopes inside it.
     pub end: usize,
-    /// The entry of the conditional node whose body it is, and the number of the body.
+    /// The entry of the conditional node that contains the body, and the number of the body.
     pub parent: Option<(usize, usize)>,
 }
 
@@ -24,7 +24,7 @@ pub struct Scope {
 #[derive(Debug)]
 pub struct Branch {
     pub kind: Branching,
-    /// Its bodies, as places in [`Scopes::list`].
+    /// Its bodies, as indices of [`Scopes::list`].
     pub bodies: Vec<usize>,
 }
 
@@ -38,11 +38,11 @@ impl Branch {
 /// The scopes of an instance.
 #[derive(Default, Debug)]
 pub struct Scopes {
-    /// Each scope directly before those inside it; the first is the graph.
+    /// The scopes, each directly before those inside it. The first is the graph.
     pub list: Vec<Scope>,
     /// Conditional nodes by their entries.
     pub branches: BTreeMap<usize, Branch>,
-    /// The scope of each buffer, within one run of which the buffer lives.
+    /// The scope of each buffer. The live range of the buffer is within one run of the scope.
     pub buffers: Vec<usize>,
 }
 
@@ -66,21 +66,23 @@ impl Scopes {
         self.list.partition_point(|scope| scope.nodes.start <= node).saturating_sub(1)
     }
 
-    /// The bodies around a node, from the inside out: the entries of their conditional nodes, and their numbers.
+    /// Returns the bodies that contain a node, from the inside out: the entries of their conditional nodes, and the numbers
+    /// of the bodies.
     pub fn around(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
         let parent = |node: usize| self.list.get(self.of(node)).and_then(|scope| scope.parent);
         std::iter::successors(parent(node), move |&(entry, _)| parent(entry))
     }
 
-    /// Returns true if the nodes lie in different bodies of one conditional node, of which a run of it runs one.
+    /// Returns true if the nodes are in different bodies of one conditional node, so that a run of it runs at most one of
+    /// them.
     pub fn exclude(&self, a: usize, b: usize) -> bool {
         let others: BTreeMap<usize, usize> = self.around(b).collect();
-        // The innermost conditional node that both lie in: further out they lie in the same body.
+        // The innermost conditional node that contains both. Further out they are in the same body.
         let common = self.around(a).find_map(|(entry, body)| Some((body, *others.get(&entry)?)));
         common.is_some_and(|(body, other)| body != other)
     }
 
-    /// Returns the nodes of the innermost common scope that two nodes are or lie in.
+    /// Returns the nodes of the innermost common scope that are or contain two nodes.
     pub fn in_common(&self, a: usize, b: usize) -> (usize, usize) {
         let chain = |node: usize| std::iter::once(node).chain(self.around(node).map(|outer| outer.0));
         let others: Vec<(usize, usize)> = chain(b).map(|node| (self.of(node), node)).collect();
@@ -113,7 +115,8 @@ impl Scopes {
 mod tests {
     use super::*;
 
-    /// Node 0 and a loop (1, 2), whose body has 3, a switch (4, 5) and 6; the switch's bodies have 7, nothing, and 8 and 9.
+    /// Node 0 and a loop (1, 2). Its body has 3, a switch (4, 5) and 6. The bodies of the switch have 7, nothing, and 8 and
+    /// 9.
     fn nested() -> Scopes {
         let mut scopes = Scopes::default();
         scopes.add(0..3, None);

@@ -1,6 +1,6 @@
 //! The state of the driver, behind one lock.
 //!
-//! Work is done when it is enqueued, before the call returns: a legal schedule of every program, in which streams
+//! Work completes when it is enqueued, before the call returns. This is a legal schedule of every program, in which streams
 //! never overlap. The lock is released while functions of the program run.
 
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -96,42 +96,42 @@ impl State {
         state
     }
 
-    /// A module's entry.
+    /// Returns a module.
     pub fn module(&self, module: u64) -> Result<&Module> {
         self.modules.get(module).ok_or(Status::INVALID_HANDLE)
     }
 
-    /// A kernel's entry.
+    /// Returns a kernel of a module.
     pub fn function(&self, function: u64) -> Result<&Function> {
         self.functions.get(function).ok_or(Status::INVALID_HANDLE)
     }
 
-    /// A graph's entry.
+    /// Returns a graph.
     pub fn graph(&self, graph: u64) -> Result<&Graph> {
         self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
     }
 
-    /// A graph's entry.
+    /// Returns a graph to change.
     pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
         self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
     }
 
-    /// A node's entry.
+    /// Returns a node.
     pub fn node(&self, node: u64) -> Result<&Node> {
         self.nodes.get(node).ok_or(Status::INVALID_VALUE)
     }
 
-    /// An instance's entry.
+    /// Returns an instance.
     pub fn exec(&self, exec: u64) -> Result<&Exec> {
         self.execs.get(exec).ok_or(Status::INVALID_VALUE)
     }
 
-    /// An instance's entry.
+    /// Returns an instance to change.
     pub fn exec_mut(&mut self, exec: u64) -> Result<&mut Exec> {
         self.execs.get_mut(exec).ok_or(Status::INVALID_VALUE)
     }
 
-    /// The device of a number of the program.
+    /// Returns the device of an ordinal.
     pub fn device(&self, ordinal: i32) -> Result<usize> {
         usize::try_from(ordinal)
             .ok()
@@ -139,14 +139,14 @@ impl State {
             .ok_or(Status::INVALID_DEVICE)
     }
 
-    /// A live context: a primary one lives while it is retained.
+    /// Returns a live context. A primary context lives while it is retained.
     pub fn context(&self, handle: u64) -> Result<&Context> {
         let context = self.contexts.get(handle).ok_or(Status::INVALID_CONTEXT)?;
         let device = &self.devices[context.device];
         if context.primary && device.retained == 0 { Err(Status::CONTEXT_IS_DESTROYED) } else { Ok(context) }
     }
 
-    /// The calling thread's context, by handle.
+    /// Returns the handle of the calling thread's context.
     pub fn current(&self) -> Result<u64> {
         let handle = current_context();
         if handle == 0 {
@@ -155,14 +155,13 @@ impl State {
         self.context(handle).map(|_| handle)
     }
 
-    /// The calling thread's device.
+    /// Returns the calling thread's device.
     pub fn current_device(&self) -> Result<usize> {
         let current = self.current()?;
         Ok(self.context(current)?.device)
     }
 
-    /// Returns the context of a stream; the null stream, the legacy and the per-thread one belong to the calling
-    /// thread's.
+    /// Returns the context of a stream. The null, legacy and per-thread streams belong to the calling thread's context.
     pub fn stream_context(&self, stream: u64) -> Result<u64> {
         match stream {
             0 | STREAM_LEGACY | STREAM_PER_THREAD => self.current(),
@@ -170,14 +169,14 @@ impl State {
         }
     }
 
-    /// Records the error that breaks a context.
+    /// Records the error that makes a context unusable.
     pub fn break_context(&mut self, context: u64, status: Status) {
         if let Some(context) = self.contexts.get_mut(context) {
             context.broken.get_or_insert(status);
         }
     }
 
-    /// A number that no other object has.
+    /// Returns a number that no other object has.
     pub fn id(&mut self) -> u64 {
         self.ids += 1;
         self.ids

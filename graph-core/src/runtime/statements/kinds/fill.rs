@@ -1,4 +1,4 @@
-//! Fills: a memset node writes one value of 1, 2 or 4 bytes, a kernel of cuweave's one of 8.
+//! Fills: a memset node writes values of 1, 2 or 4 bytes, an internal kernel values of 8.
 
 use crate::index::{low, narrow, size};
 use crate::ir::StatementId;
@@ -10,7 +10,7 @@ use crate::runtime::kernels::{FILL64, LaunchRecord, Modules, Shape};
 use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::runtime::statements::evaluator::Evaluator;
 
-/// The most blocks of a fill of 8-byte values: each thread writes every so many elements.
+/// The maximum number of blocks of a fill of 8-byte values. Each thread writes elements at a stride.
 const MOST_BLOCKS: u32 = 1 << 20;
 
 /// The values of a fill.
@@ -44,12 +44,12 @@ impl FillRecord {
         if self.size == 8 { (size(self.first), FILL64.words) } else { (0, 0) }
     }
 
-    /// Returns the same record with its words at `first`.
+    /// Returns the record with its words moved to `first`.
     pub(super) fn at(self, first: u32) -> FillRecord {
         FillRecord { first, ..self }
     }
 
-    /// Returns the launch of a kernel, with its parameters written to its words, for a fill that no memset can do.
+    /// Returns the launch of a kernel, with its parameters written to its words, for a fill that a memset cannot do.
     pub(super) fn resolve(
         self,
         emission: &Emission<'_>,
@@ -91,7 +91,7 @@ impl Parameters for Filling {
     }
 }
 
-/// An element type that `fill` takes. Sealed: the bytes of a value must all be initialised, and a type of the user's may
+/// An element type that `fill` supports. Sealed, because all bytes of a value must be initialised, and a user's type may
 /// have padding.
 #[diagnostic::on_unimplemented(
     message = "`fill` does not take elements of type `{Self}`",
@@ -105,7 +105,7 @@ pub trait Fillable: sealed::Sealed + Copy {
 }
 
 mod sealed {
-    /// Keeps [`Fillable`](super::Fillable) to the types here.
+    /// Restricts [`Fillable`](super::Fillable) to the types here.
     pub trait Sealed {}
 }
 

@@ -1,4 +1,4 @@
-//! Launches of kernels: the record is complete and checked. The extents hold, and the device takes the configuration.
+//! Launches of kernels. Their records are complete and checked against extents and the device's limits.
 
 use crate::codes::Code;
 use crate::diagnostic::render;
@@ -16,8 +16,8 @@ use crate::runtime::statements::config::{BlockLimits, Config};
 use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::runtime::statements::evaluator::Evaluator;
 
-/// Returns the first argument whose elements are not all written, and whose parameter may be read. rustc says the same where the
-/// macro knows; in loops and calls the numbers of the build decide.
+/// Returns the first argument that is not fully written before, and whose parameter may be read. rustc reports this if the
+/// macro can decide it; in loops and calls the numbers of the build decide.
 fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'a Access> {
     let parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
     let mut pairs = accesses.iter().zip(parameters);
@@ -26,34 +26,34 @@ fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'
         .map(|(access, _)| access)
 }
 
-/// Evaluates a launch with its arguments, which the kernel's item gives in the order of its parameters.
+/// Evaluates a launch with its arguments, in the order of the kernel's parameters.
 ///
 /// # Errors
 ///
-/// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
+/// A configuration that the device or the kernel does not support; an extent that is longer than its buffer.
 pub(super) fn evaluate(
     evaluator: &mut Evaluator<'_>,
     kernel: &'static Kernel,
     config: impl Config,
     arguments: &Arguments,
 ) -> Result<LaunchRecord> {
-    let known = evaluator.modules.known(kernel)?;
+    let known = evaluator.modules.loaded_kernel(kernel)?;
     let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
     let shape = config.shape(block_limits).map_err(|reason| evaluator.config(reason))?;
     evaluator.launch(kernel, &shape, arguments)
 }
 
 impl Evaluator<'_> {
-    /// Evaluates a launch with its configuration evaluated: the part that does not depend on the configuration's type.
+    /// Evaluates a launch with an evaluated configuration. Not generic over the configuration's type.
     fn launch(
         &mut self,
         kernel: &'static Kernel,
         shape: &Shape,
         arguments: &Arguments,
     ) -> Result<LaunchRecord> {
-        let known = self.modules.known(kernel)?;
+        let known = self.modules.loaded_kernel(kernel)?;
         let function = known.info.function;
-        // Launches of one kernel are often alike.
+        // Consecutive launches of one kernel often have the same configuration.
         if known.checked != Some(*shape) {
             let info = known.info;
             self.limits.check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
@@ -62,7 +62,7 @@ impl Evaluator<'_> {
                     .raise_dynamic_shared(kernel, shape.shared)
                     .map_err(|error| self.placed(error))?;
             }
-            self.modules.known(kernel)?.checked = Some(*shape);
+            self.modules.loaded_kernel(kernel)?.checked = Some(*shape);
         }
         let program = self.program;
         let accesses: &[Access] = &program.statements[self.statement].accesses;
@@ -89,7 +89,7 @@ impl Evaluator<'_> {
         Ok(LaunchRecord { kernel, function, shape: *shape, first })
     }
 
-    /// Returns the error for an argument whose elements are not all written before the kernel may read them.
+    /// Returns the error for an argument that is not fully written before the kernel may read it.
     #[cold]
     fn read_unwritten(&self, kernel: &Kernel, access: &Access) -> Error {
         let name = self.name(access);
@@ -101,7 +101,7 @@ impl Evaluator<'_> {
         Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
     }
 
-    /// Returns true if elements that a launch does not write leave the graph, and not all bits are values of them.
+    /// Returns true if unwritten elements of the launch leave the graph, and their type has invalid bit patterns.
     #[cold]
     fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
         let access = &self.program.statements[self.statement].accesses[index];
@@ -111,7 +111,7 @@ impl Evaluator<'_> {
             && param.is_some_and(|param| param.checks_bits && !param.any_bits)
     }
 
-    /// Checks that the threads of a launch write all that counts as written, and notes what is not proved.
+    /// Checks that the threads of a launch write all elements that count as written, and records those that are not proved.
     fn covered(
         &mut self,
         kernel: &'static Kernel,
@@ -124,7 +124,7 @@ impl Evaluator<'_> {
             return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
         }
         if !findings.is_empty() {
-            self.open.push((self.statement, kernel, findings));
+            self.unproved.push((self.statement, kernel, findings));
         }
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Returns the error of the `index`-th buffer argument, which does not suit the extent that its parameter declares.
+    /// Returns the error of the `index`-th buffer argument, which does not fit the extent of its parameter.
     #[cold]
     fn extent_fault(
         &self,
@@ -187,7 +187,7 @@ impl Evaluator<'_> {
 /// The parameters of a kernel node.
 pub(crate) struct LaunchNode {
     launching: Launching,
-    /// The word at which the values of its parameters begin.
+    /// The word at which its parameter values begin.
     first: usize,
     params: &'static [Param],
 }
@@ -221,7 +221,8 @@ pub(super) fn resolve(
     address(pointed, emission.bases, (statement, launch), &mut words[size(launch.first)..]);
 }
 
-/// Writes the addresses of a launch's buffers into its words. `moved` has the targets of all accesses where setters change some.
+/// Writes the addresses of a launch's buffers into its words. `moved` holds the targets of all accesses if setters may
+/// change some.
 #[inline]
 pub(crate) fn address(
     (operations, moved): (&Operations, Option<&Vector<PointedId, Pointed>>),

@@ -1,0 +1,57 @@
+//! Products by library calls: a chain, and branches that cut k.
+
+use cuweave::blas::{Blas, Product, gemm, matmul, matmul_into};
+use cuweave::prelude::*;
+use half::bf16;
+
+macro_rules! chain {
+    ($($memory:tt $name:ident $ty:ty;)*) => {$(
+        /// `pairs` times two products, from x and back to it.
+        #[cuweave::graph(memory = $memory)]
+        pub fn $name(rows: u32, d: u32, pairs: u32, blas: &Blas, w: &[$ty; d * d], x: &mut [$ty; rows * d]) {
+            for _ in 0..pairs {
+                let h = alloc::<$ty>(rows * d);
+                gemm(&blas, &x, &w, &mut h, rows, d, d);
+                gemm(&blas, &h, &w, &mut x, rows, d, d);
+            }
+        }
+    )*};
+}
+chain! {
+    "arena" chain_f32 f32;
+    "owned" chain_f32_owned f32;
+    "arena" chain_bf16 bf16;
+    "owned" chain_bf16_owned bf16;
+}
+
+/// c = a · b four times over, summed, in each of `count` branches.
+#[cuweave::graph]
+pub fn branches(
+    m: u32,
+    n: u32,
+    k: u32,
+    count: u32,
+    blas: &Blas,
+    a: &[f32; count * m * k],
+    b: &[f32; k * n],
+    c: &mut [f32; count * m * n],
+) {
+    for i in 0..count {
+        matmul(
+            &blas,
+            &a[i * m * k..(i + 1) * m * k],
+            &b,
+            &mut c[i * m * n..(i + 1) * m * n],
+            Product::row_major(m, n, k),
+        );
+        for _ in 0..3 {
+            matmul_into(
+                &blas,
+                &a[i * m * k..(i + 1) * m * k],
+                &b,
+                &mut c[i * m * n..(i + 1) * m * n],
+                Product::row_major(m, n, k).beta(1.0),
+            );
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Products by kernels of cuweave's, for where cuBLAS is not, and for what it does not know.
+
+#![allow(unsafe_code)]
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DeviceRepr, LaunchConfig, PushKernelArg};
+use cudarc::nvrtc::Ptx;
+
+use crate::CallStream;
+
+use super::element::Kind;
+use super::error::Error;
+use super::product::{Activation, Matrix, Order, Product};
+
+/// The kernels, loaded.
+#[derive(Debug)]
+pub(super) struct Kernels {
+    module: Arc<CudaModule>,
+}
+
+/// The element types of a product: of its factors, and of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Kinds {
+    pub factors: Kind,
+    pub result: Kind,
+}
+
+impl Kinds {
+    /// Returns the alignment that all elements have.
+    pub fn alignment(self) -> u64 {
+        self.factors.size().min(self.result.size())
+    }
+}
+
+/// The addresses of a product.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operands {
+    pub a: u64,
+    pub b: u64,
+    pub bias: Option<u64>,
+    pub c: u64,
+    /// Address and bytes of the scratch.
+    pub scratch: (u64, u64),
+}
+
+/// The parameter `Product` of the kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Parameters {
+    a: [i64; 3],
+    b: [i64; 3],
+    c: [i64; 3],
+    alpha: f64,
+    beta: f64,
+    m: u32,
+    n: u32,
+    k: u32,
+    batch: u32,
+    parts: u32,
+    chunk: u32,
+    bias: u32,
+    activation: u32,
+}
+
+// SAFETY: a struct of C of numbers.
+unsafe impl DeviceRepr for Parameters {}
+
+/// The fewest elements of k in a part.
+const CHUNK: u32 = 128;
+/// The most parts.
+const PARTS: u32 = 32;
+/// Products of more elements are not cut into parts: their threads are enough.
+const FEW: u64 = 4096;
+
+/// Returns the number of parts that k is cut into.
+fn parts(product: &Product, kinds: Kinds) -> u32 {
+    if product.elements() > FEW || product.elements() == 0 {
+        return 1;
+    }
+    let parts = (product.k / CHUNK).clamp(1, PARTS);
+    let each = product.elements() * kinds.factors.summed().size();
+    let fit = product.limit.map_or(u64::from(PARTS), |limit| limit / each);
+    match parts.min(u32::try_from(fit).unwrap_or(PARTS)) {
+        0 => 1,
+        parts => parts,
+    }
+}
+
+/// Returns the bytes of scratch of a product.
+pub(super) fn scratch(product: &Product, kinds: Kinds) -> u64 {
+    match parts(product, kinds) {
+        1 => 0,
+        parts => u64::from(parts) * product.elements() * kinds.factors.summed().size(),
+    }
+}
+
+impl Kernels {
+    /// Loads the kernels.
+    pub fn load(ctx: &Arc<CudaContext>) -> Result<Kernels, Error> {
+        Ok(Kernels { module: ctx.load_module(Ptx::from_src(include_str!("kernels.ptx")))? })
+    }
+
+    fn function(&self, name: &str) -> Result<CudaFunction, Error> {
+        Ok(self.module.load_function(name)?)
+    }
+
+    /// Enqueues a product of some elements.
+    pub fn run(
+        &self,
+        stream: &CallStream,
+        product: &Product,
+        kinds: Kinds,
+        operands: &Operands,
+    ) -> Result<(), Error> {
+        let elements = product.elements();
+        let parts = parts(product, kinds);
+        let parameters = parameters(product, operands, parts);
+        let (factors, result) = (kinds.factors.name(), kinds.result.name());
+        let bias = operands.bias.unwrap_or(0);
+        if parts == 1 {
+            let function = self.function(&format!("product_{factors}_{result}"))?;
+            let mut launch = stream.launch_builder(&function);
+            launch.arg(&parameters).arg(&operands.a).arg(&operands.b).arg(&bias).arg(&operands.c);
+            // SAFETY: the layouts are checked, and the memory is as long as they say.
+            unsafe { launch.launch(threads(elements)) }?;
+            return Ok(());
+        }
+        let function = self.function(&format!("part_{factors}"))?;
+        let mut launch = stream.launch_builder(&function);
+        launch.arg(&parameters).arg(&operands.a).arg(&operands.b).arg(&operands.scratch.0);
+        // SAFETY: as above, and the scratch has an element for each part of each element.
+        unsafe { launch.launch(threads(elements * u64::from(parts))) }?;
+        self.finish(stream, (product, &parameters), kinds, operands)
+    }
+
+    /// Enqueues the bias and the activation of a product that is in c already.
+    pub fn finish_stored(
+        &self,
+        stream: &CallStream,
+        product: &Product,
+        kinds: Kinds,
+        operands: &Operands,
+    ) -> Result<(), Error> {
+        self.finish(stream, (product, &parameters(product, operands, 0)), kinds, operands)
+    }
+
+    fn finish(
+        &self,
+        stream: &CallStream,
+        (product, parameters): (&Product, &Parameters),
+        kinds: Kinds,
+        operands: &Operands,
+    ) -> Result<(), Error> {
+        let function = self.function(&format!("finish_{}", kinds.result.name()))?;
+        let bias = operands.bias.unwrap_or(0);
+        let mut launch = stream.launch_builder(&function);
+        launch.arg(parameters).arg(&operands.scratch.0).arg(&bias).arg(&operands.c);
+        // SAFETY: as above.
+        unsafe { launch.launch(threads(product.elements())) }?;
+        Ok(())
+    }
+}
+
+fn parameters(product: &Product, operands: &Operands, parts: u32) -> Parameters {
+    let steps = |matrix: Matrix| {
+        let (row, column) = matrix.steps();
+        [row, column, matrix.stride].map(|step| i64::try_from(step).unwrap_or(i64::MAX))
+    };
+    Parameters {
+        a: steps(product.a()),
+        b: steps(product.b()),
+        c: steps(product.c()),
+        alpha: product.alpha,
+        beta: product.beta,
+        m: product.m,
+        n: product.n,
+        k: product.k,
+        batch: product.batch,
+        parts,
+        chunk: product.k.div_ceil(parts.max(1)),
+        bias: match (operands.bias, product.c().order) {
+            (None, _) => 0,
+            (Some(_), Order::Row) => 1,
+            (Some(_), Order::Column) => 2,
+        },
+        activation: match product.activation {
+            Activation::None => 0,
+            Activation::Relu => 1,
+            Activation::Gelu => 2,
+        },
+    }
+}
+
+/// Returns the launch of a thread for each element, or of fewer, which take several.
+fn threads(elements: u64) -> LaunchConfig {
+    const BLOCK: u32 = 128;
+    let blocks = u32::try_from(elements.div_ceil(u64::from(BLOCK))).unwrap_or(u32::MAX).min(1 << 20);
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 }
+}

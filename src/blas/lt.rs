@@ -1,0 +1,238 @@
+//! Products by cuBLASLt: the algorithm is chosen before the capture, with its workspace, and used in it.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::ptr::{from_ref, null, null_mut, with_exposed_provenance_mut};
+
+use cudarc::cublaslt::sys::cublasLtMatmulPreferenceAttributes_t::{
+    CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+};
+use cudarc::cublaslt::sys::{cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulPreference_t};
+use cudarc::driver::sys::CUstream;
+
+use super::element::Kind;
+use super::error::Error;
+use super::kernels::{Kinds, Operands};
+use super::library::{Heuristic, Library, done};
+use super::product::{Activation, Order, Product};
+
+mod description;
+mod problem;
+
+use description::Description;
+pub(super) use problem::Problem;
+
+/// The statuses by which the heuristic says that it knows no algorithm.
+const UNKNOWN: [u32; 2] = [7, 15];
+/// The alignments of addresses for which algorithms are asked, behind them that of the elements: that of allocations, which is the
+/// heuristic's own default, and that of vector loads.
+const ALIGNMENTS: [u64; 2] = [256, 16];
+
+/// A handle of cuBLASLt.
+pub(super) struct Lt {
+    library: &'static Library,
+    handle: cublasLtHandle_t,
+}
+
+// SAFETY: a handle of cuBLASLt may be used by several threads at a time, as its documentation says.
+unsafe impl Send for Lt {}
+// SAFETY: as above.
+unsafe impl Sync for Lt {}
+
+impl Drop for Lt {
+    fn drop(&mut self) {
+        // SAFETY: made by `cublasLtCreate`, and not used any more. Its status would come too late.
+        let _ = unsafe { (self.library.cublasLtDestroy)(self.handle) };
+    }
+}
+
+/// The algorithms of a problem.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// Each with the alignment that it needs, the largest first.
+    algorithms: Vec<(u64, cublasLtMatmulAlgo_t)>,
+    /// The bytes of workspace of the first: no other takes more.
+    pub workspace: u64,
+    /// True if bias and activation are left to a kernel behind the product.
+    pub unfinished: bool,
+}
+
+impl Plan {
+    /// Returns the algorithm for these addresses.
+    pub fn algorithm(&self, operands: &Operands) -> Option<&cublasLtMatmulAlgo_t> {
+        let addresses = [operands.a, operands.b, operands.c, operands.bias.unwrap_or(0)];
+        let fits = |alignment: u64| addresses.iter().all(|address| address % alignment == 0);
+        self.algorithms.iter().find(|(alignment, _)| fits(*alignment)).map(|(_, algorithm)| algorithm)
+    }
+
+    /// Returns true if cuBLASLt does all of the product at all addresses.
+    pub fn does_all(&self, kinds: Kinds) -> bool {
+        let any = |(alignment, _): &(u64, _)| *alignment == kinds.alignment();
+        !self.unfinished && self.algorithms.iter().any(any)
+    }
+
+    /// Returns true if cuBLASLt knows no algorithm.
+    pub fn is_empty(&self) -> bool {
+        self.algorithms.is_empty()
+    }
+}
+
+/// A preference of the heuristic.
+struct Preference<'l>(&'l Library, cublasLtMatmulPreference_t);
+
+impl Drop for Preference<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by its call, and not used any more.
+        let _ = unsafe { (self.0.cublasLtMatmulPreferenceDestroy)(self.1) };
+    }
+}
+
+impl Lt {
+    /// Creates a handle. The context must be current.
+    pub fn new(library: &'static Library) -> Result<Lt, Error> {
+        let mut handle = null_mut();
+        // SAFETY: the pointer is to a local.
+        done("cublasLtCreate", unsafe { (library.cublasLtCreate)(&mut handle) })?;
+        Ok(Lt { library, handle })
+    }
+
+    /// Returns the raw handle.
+    pub fn raw(&self) -> cublasLtHandle_t {
+        self.handle
+    }
+
+    /// Chooses the algorithms of a problem. Where none does all of it, bias and activation are left to a kernel. The context must be current, and no stream of the thread capturing.
+    pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
+        let finished = problem.activation == Activation::None && !problem.bias;
+        for unfinished in [false, true] {
+            let mut plan = Plan { unfinished, ..Plan::default() };
+            for alignment in ALIGNMENTS.into_iter().chain([problem.kinds.alignment()]) {
+                let limit = if plan.is_empty() { problem.limit } else { plan.workspace };
+                if let Some(answer) = self.ask(problem, unfinished, (alignment, limit))? {
+                    plan.workspace = plan.workspace.max(answer.workspace as u64);
+                    plan.algorithms.push((alignment, answer.algorithm));
+                }
+            }
+            if !plan.is_empty() || finished {
+                return Ok(plan);
+            }
+        }
+        Ok(Plan::default())
+    }
+
+    /// Asks the heuristic for addresses of an alignment and so many bytes of workspace; `None` if it knows no algorithm.
+    fn ask(
+        &self,
+        problem: &Problem,
+        unfinished: bool,
+        (alignment, workspace): (u64, u64),
+    ) -> Result<Option<Heuristic>, Error> {
+        // The heuristic takes the alignment of the bias from its address, and reads nothing through it.
+        let of = Description::new(self.library, problem, unfinished, (1 << 20) + alignment)?;
+        let mut raw = null_mut();
+        // SAFETY: the pointer is to a local.
+        let status = unsafe { (self.library.cublasLtMatmulPreferenceCreate)(&mut raw) };
+        done("cublasLtMatmulPreferenceCreate", status)?;
+        let preference = Preference(self.library, raw);
+        let set = |attribute: u32, value: *const c_void, bytes| {
+            // SAFETY: the preference lives, and the value has the size of the attribute.
+            let status = unsafe {
+                (self.library.cublasLtMatmulPreferenceSetAttribute)(preference.1, attribute, value, bytes)
+            };
+            done("cublasLtMatmulPreferenceSetAttribute", status)
+        };
+        set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32, from_ref(&workspace).cast(), 8)?;
+        let alignment = alignment as u32;
+        for attribute in [
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+        ] {
+            set(attribute as u32, from_ref(&alignment).cast(), 4)?;
+        }
+        let none = Heuristic {
+            algorithm: cublasLtMatmulAlgo_t { data: [0; 8] },
+            workspace: 0,
+            state: 0,
+            waves: 0.0,
+            reserved: [0; 4],
+        };
+        let (mut answer, mut count) = (none, 0);
+        let [a, b, c] = of.layouts;
+        // SAFETY: all descriptions live; there is room for the one answer that is asked for.
+        let status = unsafe {
+            (self.library.cublasLtMatmulAlgoGetHeuristic)(
+                self.handle,
+                of.operation,
+                a,
+                b,
+                c,
+                c,
+                preference.1,
+                1,
+                &mut answer,
+                &mut count,
+            )
+        };
+        if UNKNOWN.contains(&status) {
+            return Ok(None);
+        }
+        done("cublasLtMatmulAlgoGetHeuristic", status)?;
+        Ok((count > 0 && answer.state == 0).then_some(answer))
+    }
+
+    /// Enqueues a product. The context must be current.
+    pub fn run(
+        &self,
+        stream: CUstream,
+        (product, problem, plan): (&Product, &Problem, &Plan),
+        algorithm: &cublasLtMatmulAlgo_t,
+        operands: &Operands,
+    ) -> Result<(), Error> {
+        let of = Description::new(self.library, problem, plan.unfinished, operands.bias.unwrap_or(0))?;
+        let [a, b, c] = of.layouts;
+        let (mut x, mut y) = (operands.a, operands.b);
+        if problem.matrices[2].order == Order::Row {
+            (x, y) = (y, x);
+        }
+        let (wide, narrow) = ([product.alpha, product.beta], [product.alpha as f32, product.beta as f32]);
+        let scale = |at: usize| -> *const c_void {
+            match problem.kinds.factors {
+                Kind::F64 => from_ref(&wide[at]).cast(),
+                Kind::F32 | Kind::F16 | Kind::BF16 => from_ref(&narrow[at]).cast(),
+            }
+        };
+        let address = |address: u64| with_exposed_provenance_mut::<c_void>(address as usize);
+        let workspace = match operands.scratch {
+            (_, 0) => null(),
+            (at, _) => address(at).cast_const(),
+        };
+        // SAFETY: the matrices have the memory that their layouts say, the scratch what the algorithm asked for, and the factors α
+        // and β are read before the call returns.
+        let status = unsafe {
+            (self.library.cublasLtMatmul)(
+                self.handle,
+                of.operation,
+                scale(0),
+                address(x).cast_const(),
+                a,
+                address(y).cast_const(),
+                b,
+                scale(1),
+                address(operands.c).cast_const(),
+                c,
+                address(operands.c),
+                c,
+                algorithm,
+                workspace.cast_mut(),
+                operands.scratch.1 as usize,
+                stream,
+            )
+        };
+        done("cublasLtMatmul", status)
+    }
+}

@@ -1,0 +1,144 @@
+//! The descriptions of a problem that cuBLASLt is given.
+
+use std::ffi::c_void;
+use std::ptr::{from_ref, null_mut};
+
+use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
+use cudarc::cublaslt::sys::cublasComputeType_t::{
+    CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_64F,
+};
+use cudarc::cublaslt::sys::cublasLtEpilogue_t::{
+    CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS,
+    CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS,
+};
+use cudarc::cublaslt::sys::cublasLtMatmulDescAttributes_t::{
+    CUBLASLT_MATMUL_DESC_BIAS_POINTER, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_MATMUL_DESC_TRANSA,
+    CUBLASLT_MATMUL_DESC_TRANSB,
+};
+use cudarc::cublaslt::sys::cublasLtMatrixLayoutAttribute_t::{
+    CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+};
+use cudarc::cublaslt::sys::cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
+use cudarc::cublaslt::sys::{cublasLtMatmulDesc_t, cublasLtMatrixLayout_t};
+
+use crate::blas::element::Kind;
+use crate::blas::error::Error;
+use crate::blas::kernels::Kinds;
+use crate::blas::library::{Library, done};
+use crate::blas::product::{Activation, Matrix};
+
+use super::problem::Problem;
+
+/// The description of an operation and its matrices.
+pub struct Description<'l> {
+    library: &'l Library,
+    pub operation: cublasLtMatmulDesc_t,
+    pub layouts: [cublasLtMatrixLayout_t; 3],
+}
+
+impl Drop for Description<'_> {
+    fn drop(&mut self) {
+        // SAFETY: each is null or was made by its call, and is not used any more.
+        unsafe {
+            for layout in self.layouts.into_iter().filter(|layout| !layout.is_null()) {
+                let _ = (self.library.cublasLtMatrixLayoutDestroy)(layout);
+            }
+            if !self.operation.is_null() {
+                let _ = (self.library.cublasLtMatmulDescDestroy)(self.operation);
+            }
+        }
+    }
+}
+
+impl<'l> Description<'l> {
+    /// Describes a problem; without its bias and its activation if it is `unfinished`.
+    pub fn new(library: &'l Library, problem: &Problem, unfinished: bool, bias: u64) -> Result<Self, Error> {
+        let Kinds { factors, result } = problem.kinds;
+        let mut of = Description { library, operation: null_mut(), layouts: [null_mut(); 3] };
+        let compute = match (factors, problem.tf32) {
+            (Kind::F64, _) => CUBLAS_COMPUTE_64F,
+            (Kind::F32, true) => CUBLAS_COMPUTE_32F_FAST_TF32,
+            _ => CUBLAS_COMPUTE_32F,
+        };
+        let summed = data_type(factors.summed());
+        // SAFETY: the pointers are to fields of a local.
+        let status = unsafe { (library.cublasLtMatmulDescCreate)(&mut of.operation, compute as u32, summed) };
+        done("cublasLtMatmulDescCreate", status)?;
+        let [x, y] = problem.factors();
+        let c = problem.matrices[2];
+        for (attribute, (_, transposed)) in
+            [(CUBLASLT_MATMUL_DESC_TRANSA, x), (CUBLASLT_MATMUL_DESC_TRANSB, y)]
+        {
+            let operation = if transposed { CUBLAS_OP_T } else { CUBLAS_OP_N };
+            of.set(attribute as u32, &(operation as u32))?;
+        }
+        if !unfinished {
+            of.set(CUBLASLT_MATMUL_DESC_EPILOGUE as u32, &epilogue(problem))?;
+            if problem.bias {
+                of.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER as u32, &bias)?;
+            }
+        }
+        for (at, (matrix, kind)) in [(x.0, factors), (y.0, factors), (c, result)].into_iter().enumerate() {
+            of.layouts[at] = layout(library, &matrix, kind, problem.sizes[3])?;
+        }
+        Ok(of)
+    }
+
+    fn set<T>(&self, attribute: u32, value: &T) -> Result<(), Error> {
+        let value: *const c_void = from_ref(value).cast();
+        // SAFETY: the description lives, and the value has the size of the attribute.
+        let status = unsafe {
+            (self.library.cublasLtMatmulDescSetAttribute)(self.operation, attribute, value, size_of::<T>())
+        };
+        done("cublasLtMatmulDescSetAttribute", status)
+    }
+}
+
+/// Describes a matrix, in column-major order.
+fn layout(
+    library: &Library,
+    matrix: &Matrix,
+    kind: Kind,
+    batch: u32,
+) -> Result<cublasLtMatrixLayout_t, Error> {
+    let (rows, columns) = matrix.lines();
+    let (rows, columns) = (u64::from(rows), u64::from(columns));
+    let mut made = null_mut();
+    let leading = i64::from(matrix.leading);
+    // SAFETY: the pointer is to a local.
+    let status =
+        unsafe { (library.cublasLtMatrixLayoutCreate)(&mut made, data_type(kind), rows, columns, leading) };
+    done("cublasLtMatrixLayoutCreate", status)?;
+    if batch > 1 {
+        let set = |attribute: u32, value: *const c_void, bytes| {
+            // SAFETY: the layout lives, and the value has the size of the attribute.
+            let status = unsafe { (library.cublasLtMatrixLayoutSetAttribute)(made, attribute, value, bytes) };
+            done("cublasLtMatrixLayoutSetAttribute", status)
+        };
+        let (count, stride) = (batch, matrix.stride);
+        set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT as u32, from_ref(&count).cast(), 4)?;
+        set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET as u32, from_ref(&stride).cast(), 8)?;
+    }
+    Ok(made)
+}
+
+fn data_type(kind: Kind) -> u32 {
+    (match kind {
+        Kind::F32 => CUDA_R_32F,
+        Kind::F64 => CUDA_R_64F,
+        Kind::F16 => CUDA_R_16F,
+        Kind::BF16 => CUDA_R_16BF,
+    }) as u32
+}
+
+/// Returns the value of the attribute `EPILOGUE`.
+fn epilogue(problem: &Problem) -> u32 {
+    (match (problem.activation, problem.bias) {
+        (Activation::None, false) => CUBLASLT_EPILOGUE_DEFAULT,
+        (Activation::None, true) => CUBLASLT_EPILOGUE_BIAS,
+        (Activation::Relu, false) => CUBLASLT_EPILOGUE_RELU,
+        (Activation::Relu, true) => CUBLASLT_EPILOGUE_RELU_BIAS,
+        (Activation::Gelu, false) => CUBLASLT_EPILOGUE_GELU,
+        (Activation::Gelu, true) => CUBLASLT_EPILOGUE_GELU_BIAS,
+    }) as u32
+}

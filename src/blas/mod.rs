@@ -1,0 +1,75 @@
+//! Products of matrices in graphs: calls of cuBLASLt, captured, with their workspaces planned.
+//!
+//! ```
+//! use cuweave::blas::{Blas, Product, gemm, matmul_bias};
+//! use cuweave::prelude::*;
+//!
+//! /// out = gelu(x · w + bias) · v, of row-major matrices.
+//! #[cuweave::graph]
+//! fn mlp(
+//!     rows: u32,
+//!     d: u32,
+//!     ff: u32,
+//!     blas: &Blas,
+//!     x: &[f32; rows * d],
+//!     w: &[f32; d * ff],
+//!     bias: &[f32; ff],
+//!     v: &[f32; ff * d],
+//!     out: &mut [f32; rows * d],
+//! ) {
+//!     let h = alloc::<f32>(rows * ff);
+//!     matmul_bias(&blas, &x, &w, &bias, &mut h, Product::row_major(rows, ff, d).gelu());
+//!     gemm(&blas, &h, &v, &mut out, rows, d, ff);
+//! }
+//!
+//! # fn main() -> cuweave::Result<()> {
+//! # cuweave_sim::load().expect("a driver");
+//! # let ctx = cuweave::context(0)?;
+//! # let stream = ctx.new_stream()?;
+//! let blas = Blas::new(&ctx)?; // before any graph
+//! let x = stream.clone_htod(&[1.0_f32, 2.0, 3.0, 4.0])?;
+//! let w = stream.clone_htod(&[8.0_f32, 0.0, 0.0, 8.0])?;
+//! let bias = stream.clone_htod(&[0.0_f32, 4.0])?;
+//! let v = stream.clone_htod(&[1.0_f32, 1.0, 0.0, 1.0])?;
+//! let mut out = stream.alloc_zeros::<f32>(4)?;
+//! let mut exec = mlp(&ctx, 2, 2, 2, &blas, &x, &w, &bias, &v, &mut out)?.instantiate()?;
+//! exec.launch(&stream)?;
+//! drop(exec);
+//! assert_eq!(stream.clone_dtoh(&out)?, [8.0, 28.0, 24.0, 60.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - [`gemm`](mod@gemm) and [`gemv`](mod@gemv) take row-major matrices without gaps; [`matmul`](mod@matmul) takes a [`Product`], which has
+//!   layouts, leading dimensions, batches, α and an activation; [`matmul_into`](mod@matmul_into) adds to c;
+//!   [`matmul_bias`](mod@matmul_bias) and [`matmul_bias_into`](mod@matmul_bias_into) add a bias.
+//! - Elements are [`Element`]s, one type for a and b, and for c that or, for 16-bit elements, `f32`. Sums are in `f64` for `f64` and in
+//!   `f32` for all others.
+//! - Lengths, leading dimensions and overlaps are checked when the graph is built. What is wrong is an error of the build that names
+//!   the statement.
+//! - The algorithm of each product and its workspace are chosen by cuBLASLt's heuristic when the graph is built, before anything is
+//!   captured, once for each layout. The workspace is scratch of the call: products that may run side by side never share it, and
+//!   products in order do.
+//! - cuBLAS is loaded when [`Blas::new`] asks for it, and never linked. Where it cannot be loaded, and on the simulated driver,
+//!   kernels of cuweave's compute the same: an element differs from the exact result by at most about k · ε times the sum of |a| · |b|,
+//!   and by the rounding to the element's type. Standard error says so once.
+//! - [`Blas::handle`] lends the handle of plain cuBLAS to calls of your own.
+
+mod calls;
+mod element;
+mod error;
+mod handle;
+mod kernels;
+mod library;
+mod lt;
+mod product;
+mod raw;
+
+pub use calls::{gemm, gemv, matmul, matmul_bias, matmul_bias_into, matmul_into};
+#[doc(hidden)]
+pub use element::Kind;
+pub use element::{Element, ResultOf};
+pub use error::Error;
+pub use handle::Blas;
+pub use product::Product;
+pub use raw::Handle;

@@ -1,0 +1,354 @@
+//! Products: sizes, layouts, scaling and what follows, with the checks of their layouts.
+
+use std::fmt;
+
+/// The order of a matrix's elements in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Order {
+    /// The elements of a row lie side by side.
+    Row,
+    /// The elements of a column lie side by side.
+    Column,
+}
+
+/// The function that the elements of a result pass through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Activation {
+    None,
+    Relu,
+    Gelu,
+}
+
+/// A matrix of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Matrix {
+    pub name: &'static str,
+    pub rows: u32,
+    pub columns: u32,
+    pub order: Order,
+    /// The elements from one row to the next, or from one column to the next in column-major order.
+    pub leading: u32,
+    /// The elements from one member of the batch to the next.
+    pub stride: u64,
+}
+
+impl Matrix {
+    /// Returns the number of elements side by side, and the number of these lines.
+    pub fn lines(&self) -> (u32, u32) {
+        match self.order {
+            Order::Row => (self.columns, self.rows),
+            Order::Column => (self.rows, self.columns),
+        }
+    }
+
+    /// Returns the elements from the first to the last of a member.
+    fn extent(&self) -> u64 {
+        let (side, lines) = self.lines();
+        if side == 0 || lines == 0 {
+            return 0;
+        }
+        u64::from(self.leading).saturating_mul(u64::from(lines - 1)).saturating_add(u64::from(side))
+    }
+
+    /// Returns the elements from one row to the next and from one column to the next.
+    pub fn steps(&self) -> (u64, u64) {
+        match self.order {
+            Order::Row => (u64::from(self.leading), 1),
+            Order::Column => (1, u64::from(self.leading)),
+        }
+    }
+
+    /// Returns the elements that a batch takes.
+    pub fn len(&self, batch: u32) -> u64 {
+        match (self.extent(), batch) {
+            (0, _) | (_, 0) => 0,
+            (extent, batch) => self.stride.saturating_mul(u64::from(batch - 1)).saturating_add(extent),
+        }
+    }
+
+    /// Returns true if no two elements of a batch share memory.
+    fn is_injective(&self, batch: u32) -> bool {
+        let (side, _) = self.lines();
+        let members = u64::from(batch.saturating_sub(1)).saturating_mul(self.stride);
+        batch <= 1
+            || self.stride >= self.extent()
+            // The lines of the members take turns.
+            || (self.stride >= u64::from(side)
+                && members.saturating_add(u64::from(side)) <= u64::from(self.leading))
+    }
+}
+
+/// A product of matrices, c = α · a · b + β · c, for one or many of them: the sizes, the layouts, and what follows.
+///
+/// a has m rows and k columns, b has k rows and n columns, c has m rows and n columns. [`Product::row_major`] has all three in
+/// row-major order, [`Product::column_major`] in column-major order, without gaps; the methods change that:
+///
+/// ```
+/// use cuweave::blas::Product;
+///
+/// // 12 heads of 64 columns each, side by side in rows of 768: the scores of 16 tokens, q · kᵀ / 8.
+/// let scores = Product::row_major(16, 16, 64).b_transposed().lda(768).ldb(768).batch_strided(12, 64, 64, 16 * 16).alpha(0.125);
+/// assert_eq!((scores.a_len(), scores.b_len(), scores.c_len()), (16 * 768, 16 * 768, 12 * 16 * 16));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
+pub struct Product {
+    pub(super) m: u32,
+    pub(super) n: u32,
+    pub(super) k: u32,
+    orders: [Order; 3],
+    /// `None` for lines without gaps.
+    leading: [Option<u32>; 3],
+    /// `None` for members without gaps.
+    strides: Option<[u64; 3]>,
+    pub(super) batch: u32,
+    pub(super) alpha: f64,
+    pub(super) beta: f64,
+    pub(super) activation: Activation,
+    pub(super) tf32: bool,
+    pub(super) limit: Option<u64>,
+}
+
+impl Product {
+    const fn new(order: Order, m: u32, n: u32, k: u32) -> Product {
+        Product {
+            m,
+            n,
+            k,
+            orders: [order; 3],
+            leading: [None; 3],
+            strides: None,
+            batch: 1,
+            alpha: 1.0,
+            beta: 0.0,
+            activation: Activation::None,
+            tf32: false,
+            limit: None,
+        }
+    }
+
+    /// A product of row-major matrices: the elements of a row lie side by side.
+    pub const fn row_major(m: u32, n: u32, k: u32) -> Product {
+        Product::new(Order::Row, m, n, k)
+    }
+
+    /// A product of column-major matrices: the elements of a column lie side by side, as in Fortran and in cuBLAS itself.
+    pub const fn column_major(m: u32, n: u32, k: u32) -> Product {
+        Product::new(Order::Column, m, n, k)
+    }
+
+    const fn flipped(mut self, at: usize) -> Product {
+        self.orders[at] = match self.orders[at] {
+            Order::Row => Order::Column,
+            Order::Column => Order::Row,
+        };
+        self
+    }
+
+    /// a is stored as its transpose, of k rows and m columns: in the other order.
+    pub const fn a_transposed(self) -> Product {
+        self.flipped(0)
+    }
+
+    /// b is stored as its transpose, of n rows and k columns: in the other order.
+    pub const fn b_transposed(self) -> Product {
+        self.flipped(1)
+    }
+
+    /// c is stored as its transpose, of n rows and m columns: in the other order.
+    pub const fn c_transposed(self) -> Product {
+        self.flipped(2)
+    }
+
+    /// Sets the leading dimension of a as it is stored: the elements from one row to the next where it is row-major, from one
+    /// column to the next where it is column-major.
+    pub const fn lda(mut self, elements: u32) -> Product {
+        self.leading[0] = Some(elements);
+        self
+    }
+
+    /// Sets the leading dimension of b, as [`Product::lda`].
+    pub const fn ldb(mut self, elements: u32) -> Product {
+        self.leading[1] = Some(elements);
+        self
+    }
+
+    /// Sets the leading dimension of c, as [`Product::lda`].
+    pub const fn ldc(mut self, elements: u32) -> Product {
+        self.leading[2] = Some(elements);
+        self
+    }
+
+    /// As many products, of matrices that lie one after the other.
+    pub const fn batch(mut self, count: u32) -> Product {
+        self.batch = count;
+        self.strides = None;
+        self
+    }
+
+    /// As many products, with so many elements from a matrix of a, b and c to the next one. A stride of 0 takes one a, or one b,
+    /// for all of them.
+    pub const fn batch_strided(mut self, count: u32, a: u64, b: u64, c: u64) -> Product {
+        self.batch = count;
+        self.strides = Some([a, b, c]);
+        self
+    }
+
+    /// Multiplies the product by α; 1 unless set. It is rounded to `f32` for elements other than `f64`.
+    pub fn alpha(mut self, alpha: impl Into<f64>) -> Product {
+        self.alpha = alpha.into();
+        self
+    }
+
+    /// Adds β times the previous contents of c, for [`matmul_into`](super::matmul_into); 0 unless set, and c is not read then.
+    pub fn beta(mut self, beta: impl Into<f64>) -> Product {
+        self.beta = beta.into();
+        self
+    }
+
+    /// Sets negative elements of the result to 0, after the bias.
+    pub const fn relu(mut self) -> Product {
+        self.activation = Activation::Relu;
+        self
+    }
+
+    /// Applies x ↦ x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) to the elements of the result, after the bias.
+    pub const fn gelu(mut self) -> Product {
+        self.activation = Activation::Gelu;
+        self
+    }
+
+    /// Lets products of `f32` be computed in TF32: 10 bits of the mantissa of each factor count. Nothing changes for other elements.
+    pub const fn tf32(mut self) -> Product {
+        self.tf32 = true;
+        self
+    }
+
+    /// Sets the most bytes of scratch that the algorithm may use; unless set, 32 MiB from compute capability 9.0 on, 4 MiB before.
+    pub const fn workspace_limit(mut self, bytes: u64) -> Product {
+        self.limit = Some(bytes);
+        self
+    }
+
+    fn matrix(&self, at: usize) -> Matrix {
+        let (name, rows, columns) = [("a", self.m, self.k), ("b", self.k, self.n), ("c", self.m, self.n)][at];
+        let mut matrix = Matrix { name, rows, columns, order: self.orders[at], leading: 0, stride: 0 };
+        let (side, lines) = matrix.lines();
+        matrix.leading = self.leading[at].unwrap_or(side.max(1));
+        matrix.stride = match self.strides {
+            Some(strides) => strides[at],
+            None => u64::from(matrix.leading).saturating_mul(u64::from(lines)),
+        };
+        matrix
+    }
+
+    pub(super) fn a(&self) -> Matrix {
+        self.matrix(0)
+    }
+
+    pub(super) fn b(&self) -> Matrix {
+        self.matrix(1)
+    }
+
+    pub(super) fn c(&self) -> Matrix {
+        self.matrix(2)
+    }
+
+    /// Returns the elements of a, from the first to the last that is used.
+    #[must_use]
+    pub fn a_len(&self) -> u64 {
+        self.a().len(self.batch)
+    }
+
+    /// Returns the elements of b, from the first to the last that is used.
+    #[must_use]
+    pub fn b_len(&self) -> u64 {
+        self.b().len(self.batch)
+    }
+
+    /// Returns the elements of c, from the first to the last that is used.
+    #[must_use]
+    pub fn c_len(&self) -> u64 {
+        self.c().len(self.batch)
+    }
+
+    /// Returns the elements of a bias: one for each column of a row-major c, one for each row of a column-major one.
+    #[must_use]
+    pub fn bias_len(&self) -> u64 {
+        u64::from(self.c().lines().0)
+    }
+
+    /// Returns the number of elements that are computed.
+    pub(super) fn elements(&self) -> u64 {
+        u64::from(self.m).saturating_mul(u64::from(self.n)).saturating_mul(u64::from(self.batch))
+    }
+
+    /// Checks the layouts.
+    pub(super) fn check(&self, writes: Writes) -> Result<(), Misshapen> {
+        for matrix in [self.a(), self.b(), self.c()] {
+            let (side, _) = matrix.lines();
+            if matrix.leading < side {
+                return Err(Misshapen::Leading { matrix });
+            }
+        }
+        if !self.c().is_injective(self.batch) {
+            return Err(Misshapen::Overlap { stride: self.c().stride });
+        }
+        if writes == Writes::All {
+            if self.c_len() != self.elements() {
+                return Err(Misshapen::Gaps { len: self.c_len(), written: self.elements() });
+            }
+            if self.beta != 0.0 {
+                return Err(Misshapen::Reads);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The elements of c that a call declares to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writes {
+    /// All from the first to the last, without reading them.
+    All,
+    /// Those of the product.
+    Some,
+}
+
+/// The reason that a product cannot be computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Misshapen {
+    Leading { matrix: Matrix },
+    Overlap { stride: u64 },
+    Gaps { len: u64, written: u64 },
+    Reads,
+}
+
+impl fmt::Display for Misshapen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misshapen::Leading { matrix } => {
+                let (side, _) = matrix.lines();
+                let (order, line) = match matrix.order {
+                    Order::Row => ("row-major", "row"),
+                    Order::Column => ("column-major", "column"),
+                };
+                write!(
+                    f,
+                    "the leading dimension of the {order} `{}` is {}, and a {line} has {side} elements",
+                    matrix.name, matrix.leading
+                )
+            }
+            Misshapen::Overlap { stride } => {
+                write!(f, "members of `c` overlap: the batch has a stride of {stride} elements")
+            }
+            Misshapen::Gaps { len, written } => write!(
+                f,
+                "the layout of `c` has gaps, {written} of {len} elements are written; `matmul_into` keeps the others"
+            ),
+            Misshapen::Reads => {
+                f.write_str("`beta` reads the previous contents of `c`; only `matmul_into` reads them")
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A call of the test's own through the handle of cuBLAS.
+
+use cudarc::cublas::sys;
+use cudarc::driver::{DevicePtr, DevicePtrMut};
+use cuweave::blas::{self, Blas, gemm};
+use cuweave::error::CallFault;
+use cuweave::prelude::*;
+use cuweave::{Error, blas::Product};
+use cuweave_testkit::device::alone;
+
+use crate::support::blas;
+
+/// x = a⁻¹ · x, with a lower triangular a in column-major order.
+#[cuweave::call]
+unsafe fn solve(
+    stream: &CallStream,
+    blas: &Blas,
+    a: &[f32; m * m],
+    x: &mut [f32; m * n],
+    workspace: [u8; blas.workspace(m, n, m)],
+    m: u32,
+    n: u32,
+) -> Result<(), blas::Error> {
+    let handle = blas.handle(stream, workspace)?;
+    let ((a, _a), (x, _x)) = (a.device_ptr(stream), x.device_ptr_mut(stream));
+    let address = |address: u64| std::ptr::with_exposed_provenance_mut::<f32>(address as usize);
+    let status = unsafe {
+        sys::cublasStrsm_v2(
+            handle.raw(),
+            sys::cublasSideMode_t::CUBLAS_SIDE_LEFT,
+            sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER,
+            sys::cublasOperation_t::CUBLAS_OP_N,
+            sys::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT,
+            m as i32,
+            n as i32,
+            &1.0,
+            address(a),
+            m as i32,
+            address(x),
+            m as i32,
+        )
+    };
+    Ok(status.result()?)
+}
+
+/// Two systems side by side, and a product behind them.
+#[cuweave::graph]
+fn systems(m: u32, n: u32, blas: &Blas, a: &[f32; m * m], x: &mut [f32; 2 * m * n], c: &mut [f32; n * n]) {
+    solve(&blas, &a, &mut x[..m * n], m, n);
+    solve(&blas, &a, &mut x[m * n..], m, n);
+    gemm(&blas, &x[..m * n], &x[m * n..], &mut c, n, n, m);
+}
+
+#[test]
+fn the_handle_is_lent_to_calls_of_the_user() {
+    let device = alone();
+    let blas = blas(&device);
+    let (m, n) = (2u32, 3u32);
+    // Columns of a: (2, 1) and (0, 4); solutions of three right-hand sides.
+    let a = device.upload(&[2.0f32, 1.0, 0.0, 4.0]);
+    let right = [2.0f32, 5.0, 4.0, 10.0, 0.0, 4.0];
+    let mut x = device.upload(&[right, right].concat());
+    let mut c = device.zeros::<f32>(9);
+    let graph = systems(&device.ctx, m, n, &blas, &a, &mut x, &mut c);
+    if blas.cublas_version().is_none() {
+        let error = graph.map(drop).expect_err("there is no handle");
+        let text = error.to_string();
+        assert!(text.starts_with("`solve` (tests/blas/own.rs:"), "{text}");
+        let Error::Call { fault, .. } = error else { panic!("{text}") };
+        let said = "this `Blas` has no cuBLAS: its products run on kernels of cuweave's";
+        assert_eq!(fault, CallFault::Returned(said.into()));
+        return;
+    }
+    let graph = graph.expect("it builds");
+    assert!(graph.report().plan.expect("scratch").planned >= 2 * blas.workspace(m, n, m));
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    let solved = [1.0f32, 1.0, 2.0, 2.0, 0.0, 1.0];
+    assert_eq!(device.download(&x), [solved, solved].concat());
+    let product = |at: usize| (0..2).map(|l| solved[at / 3 * 2 + l] * solved[l * 3 + at % 3]).sum::<f32>();
+    assert_eq!(device.download(&c), (0..9).map(product).collect::<Vec<f32>>());
+    assert_eq!(blas.scratch::<f32, f32>(&Product::row_major(0, 3, 3), false), 0);
+}

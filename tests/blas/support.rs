@@ -1,0 +1,151 @@
+//! Matrices, their products in `f64`, and the comparison.
+
+use cudarc::driver::{CudaSlice, DeviceRepr};
+use cuweave::blas::{Blas, Element, Product};
+use cuweave_testkit::device::Device;
+use half::{bf16, f16};
+
+/// An element type of the tests.
+pub trait Number: Element + DeviceRepr + std::fmt::Debug {
+    /// The distance from 1 to the next number.
+    const EPSILON: f64;
+
+    fn of(value: f64) -> Self;
+    fn wide(self) -> f64;
+}
+
+macro_rules! numbers {
+    ($($ty:ty: $epsilon:expr, $of:expr, $wide:expr;)*) => {$(
+        impl Number for $ty {
+            const EPSILON: f64 = $epsilon;
+
+            fn of(value: f64) -> Self {
+                $of(value)
+            }
+
+            fn wide(self) -> f64 {
+                $wide(self)
+            }
+        }
+    )*};
+}
+numbers! {
+    f32: f32::EPSILON as f64, |value| value as f32, f64::from;
+    f64: f64::EPSILON, |value| value, |value| value;
+    f16: 1.0 / 1024.0, f16::from_f64, f16::to_f64;
+    bf16: 1.0 / 128.0, bf16::from_f64, bf16::to_f64;
+}
+
+/// Returns the products that the device has: cuBLAS if it can be loaded.
+pub fn blas(device: &Device) -> Blas {
+    let blas = Blas::new(&device.ctx).expect("products");
+    println!("cuBLAS: {:?}", blas.cublas_version());
+    blas
+}
+
+/// Returns numbers between -1 and 1, others for each seed, that the element type has.
+pub fn values<T: Number>(len: u64, seed: u64) -> Vec<T> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        T::of((state >> 40) as f64 / f64::from(1 << 23) - 1.0)
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// A matrix in memory: element (i, j) of a member is at `member * stride + i * row + j * column`.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    pub row: u64,
+    pub column: u64,
+    pub stride: u64,
+}
+
+impl Layout {
+    pub fn at(&self, member: u32, i: u32, j: u32) -> usize {
+        (u64::from(member) * self.stride + u64::from(i) * self.row + u64::from(j) * self.column) as usize
+    }
+}
+
+/// A product with its layouts, for the reference.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub product: Product,
+    pub sizes: [u32; 3],
+    pub batch: u32,
+    pub layouts: [Layout; 3],
+    pub alpha: f64,
+    pub beta: f64,
+    pub activation: fn(f64) -> f64,
+    /// True if c is row-major: a bias then has an element for each column.
+    pub row_major: bool,
+    /// The error that is allowed beside that of the sums, as a part of the largest sum: cuBLASLt approximates tanh and rounds to TF32.
+    pub approximate: f64,
+    /// True if the activation is GELU.
+    pub curved: bool,
+}
+
+pub fn same(x: f64) -> f64 {
+    x
+}
+
+pub fn relu(x: f64) -> f64 {
+    x.max(0.0)
+}
+
+pub fn gelu(x: f64) -> f64 {
+    0.5 * x * (1.0 + (0.797_884_560_802_865_4 * (x + 0.044715 * x * x * x)).tanh())
+}
+
+impl Case {
+    /// Checks a result against the product in `f64`, and that elements between those of the product stayed.
+    pub fn check<T: Number, C: Number>(
+        &self,
+        (a, b, bias): (&[T], &[T], Option<&[C]>),
+        before: &[C],
+        after: &[C],
+    ) {
+        let [m, n, k] = self.sizes;
+        let [la, lb, lc] = &self.layouts;
+        let sums = if T::EPSILON < 1e-10 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+        let mut touched = vec![false; after.len()];
+        for member in 0..self.batch {
+            for i in 0..m {
+                for j in 0..n {
+                    let (mut sum, mut size) = (0.0, 0.0);
+                    for l in 0..k {
+                        let term = a[la.at(member, i, l)].wide() * b[lb.at(member, l, j)].wide();
+                        sum += term;
+                        size += term.abs();
+                    }
+                    let at = lc.at(member, i, j);
+                    touched[at] = true;
+                    let old = if self.beta == 0.0 { 0.0 } else { self.beta * before[at].wide() };
+                    let bias =
+                        bias.map_or(0.0, |bias| bias[if self.row_major { j } else { i } as usize].wide());
+                    let expected = (self.activation)(self.alpha * sum + old + bias);
+                    let size = self.alpha.abs() * size + old.abs() + bias.abs();
+                    let bound = size * ((f64::from(k) + 4.0) * sums + self.approximate)
+                        + expected.abs() * C::EPSILON
+                        + sums;
+                    let found = after[at].wide();
+                    assert!(
+                        (found - expected).abs() <= bound,
+                        "({member}, {i}, {j}) is {found}, not {expected} (within {bound:e}): {:?}",
+                        self.product
+                    );
+                }
+            }
+        }
+        for (at, touched) in touched.iter().enumerate() {
+            assert!(*touched || after[at].wide() == before[at].wide(), "{at} of c is between the elements");
+        }
+    }
+}
+
+/// Uploads values, at least one.
+pub fn upload<T: Number>(device: &Device, values: &[T]) -> CudaSlice<T> {
+    if values.is_empty() { device.upload(&[T::of(f64::NAN)]) } else { device.upload(values) }
+}
