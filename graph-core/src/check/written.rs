@@ -117,7 +117,7 @@ pub(super) fn initialised(
             let diagnostic = Diagnostic::new(
                 Code::CW107,
                 Site::Output(narrow(index)),
-                format!("`{}` is returned, but nothing may have written it", ordered.buffer_name(buffer)),
+                format!("`{}` is returned, but perhaps nothing has written it", ordered.buffer_name(buffer)),
             );
             found.push(
                 writes_of(ordered, diagnostic, &written[buffer].writes)

@@ -42,6 +42,7 @@ impl Nodes {
             driver: definition.driver,
             context: definition.context,
             graph: self.into,
+            in_body: self.into != self.graph,
             after,
             stream,
             callee,

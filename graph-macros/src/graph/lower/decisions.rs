@@ -97,7 +97,8 @@ impl Lowering<'_> {
             return Err(self.refuse(&each.cond, "a label of a `while` names nothing", "delete the label"));
         }
         if !self.device_decides(&each.cond) {
-            return Err(self.refuse_as(&each.cond, refused::expression(&Expr::While(each.clone()), false)));
+            let whole = Expr::While(each.clone());
+            return Err(self.refuse_as(&whole, refused::expression(&whole, false)));
         }
         let Operand { expr, negated } = operand(&each.cond);
         let test = Test { others: !negated, ..Test::TRUE };
