@@ -145,19 +145,6 @@ fn on_thread<T: Send>(elsewhere: bool, work: impl FnOnce() -> T + Send) -> T {
     work()
 }
 
-/// Drops a buffer, perhaps on a thread that then ends. cudarc frees it behind the launch in that thread's own per-thread default
-/// stream, and a driver was seen in which a thread that leaves such work behind never ends
-/// (benches/results/h200-2026-11-22/probes.md): so there the thread waits for it.
-fn drop_on_thread<T: Send>(elsewhere: bool, ctx: &Arc<CudaContext>, buffer: T) {
-    on_thread(elsewhere, move || {
-        drop(buffer);
-        if elsewhere && !simulated() {
-            ctx.bind_to_thread().expect("a context");
-            ctx.per_thread_stream().synchronize().expect("all is well");
-        }
-    });
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Binding {
     Borrowed,
@@ -214,6 +201,11 @@ fn what_a_launch_reads_is_given_up() {
             for owner in KINDS {
                 for launcher in KINDS {
                     for elsewhere in [false, true] {
+                        if elsewhere && owner == Kind::PerThread && !simulated() {
+                            // cudarc frees such a buffer in the dropping thread's own per-thread stream, and the driver was seen
+                            // not to let a thread end that leaves this behind (h200-2026-11-22/probes.md).
+                            continue;
+                        }
                         given_up(&streams, binding, how, owner, launcher, elsewhere);
                         cases += 1;
                     }
@@ -252,6 +244,9 @@ fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher
     let case = format!(
         "{binding:?}, {how:?}, of {owner:?}, launched on {launcher:?}, dropped elsewhere {elsewhere}"
     );
+    if !simulated() {
+        println!("{case}");
+    }
     let (owner, launcher) = (streams.of(owner), streams.of(launcher));
     let expected = ramp(7);
     let x = owner.clone_htod(&expected).expect("an upload");
@@ -264,15 +259,15 @@ fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher
         Binding::Shared => {
             let x = Arc::new(x);
             end(start(ctx, &launcher, x.clone(), ticket, out_ref), how, &other);
-            drop_on_thread(elsewhere, &streams.ctx, x);
+            on_thread(elsewhere, move || drop(x));
         }
         Binding::Borrowed => {
             end(start(ctx, &launcher, &x, ticket, out_ref), how, &other);
-            drop_on_thread(elsewhere, &streams.ctx, x);
+            on_thread(elsewhere, move || drop(x));
         }
         Binding::View => {
             end(start(ctx, &launcher, x.slice(..), ticket, out_ref), how, &other);
-            drop_on_thread(elsewhere, &streams.ctx, x);
+            on_thread(elsewhere, move || drop(x));
         }
     }
     let taken = scribble(streams);

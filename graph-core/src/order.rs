@@ -9,7 +9,7 @@
 //! - `reach` is the order on all statements, memory ones included;
 //! - `preds[s]` is the transitive reduction of `reach` on the statements that are not memory statements, and empty
 //!   for those that are;
-//! - under [`Order::Inferred`], two statements with conflicting accesses are ordered as they are written.
+//! - under [`Order::Inferred`](crate::ir::Order::Inferred), two statements with conflicting accesses are ordered as they are written.
 
 mod frontier;
 mod functions;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DriverError, PushKernelArg, sys};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError, PushKernelArg, sys};
 use cuweave::Error;
 use cuweave::error::CallFault;
 use cuweave::prelude::*;
@@ -40,6 +40,16 @@ struct Bad {
     library: Library,
     way: Way,
     other: Arc<CudaStream>,
+    own: (sys::CUdeviceptr, CudaSlice<u8>),
+}
+
+impl Bad {
+    fn new(device: &Device, way: Way) -> Bad {
+        let other = device.ctx.new_stream().expect("a stream");
+        let memory = other.alloc_zeros::<u8>(16).expect("an allocation");
+        let address = memory.device_ptr(&other).0;
+        Bad { library: Library::new(&device.ctx), way, other, own: (address, memory) }
+    }
 }
 
 #[derive(Debug)]
@@ -89,12 +99,8 @@ unsafe fn misbehave(
         }
         Way::Nothing => {}
         Way::OtherStream => {
-            // The work runs now, with memory of its own.
-            let mut own = bad.other.alloc_zeros::<f32>(4).map_err(Status::from)?;
-            let set = bad.library.function("set")?;
-            let four = 4u32;
-            let mut launch = bad.other.launch_builder(&set);
-            unsafe { launch.arg(&mut own).arg(&1.0f32).arg(&four).launch(threads(4))? };
+            // The work runs now, with memory of its own. An allocation or the loading of a kernel would be refused.
+            unsafe { sys::cuMemsetD8Async(bad.own.0, 1, 16, bad.other.cu_stream()) }.result()?;
         }
         Way::Forks => {
             let other = stream.fork()?;
@@ -197,8 +203,7 @@ fn build(device: &Device, bad: &Bad) -> Result<Vec<f32>, Error> {
 }
 
 fn fault(device: &Device, way: Way) -> (CallFault, String) {
-    let mut bad =
-        Bad { library: Library::new(&device.ctx), way, other: device.ctx.new_stream().expect("a stream") };
+    let mut bad = Bad::new(device, way);
     let error = build(device, &bad).expect_err("it misbehaves");
     bad.way = Way::Well;
     assert_eq!(build(device, &bad).expect("a later build works"), [2.0, 4.0, 6.0], "{way:?}");
@@ -270,19 +275,14 @@ fn captures_that_the_body_ends_are_told() {
 #[test]
 fn a_capture_of_another_stream_is_the_body_s_own() {
     let device = alone();
-    let other = device.ctx.new_stream().expect("a stream");
-    let bad = Bad { library: Library::new(&device.ctx), way: Way::BeginsElsewhere, other };
+    let bad = Bad::new(&device, Way::BeginsElsewhere);
     assert_eq!(build(&device, &bad).expect("it builds"), [2.0, 4.0, 6.0]);
 }
 
 #[test]
 fn what_a_drop_kept_is_told() {
     let device = alone();
-    let bad = Bad {
-        library: Library::new(&device.ctx),
-        way: Way::Drops,
-        other: device.ctx.new_stream().expect("a stream"),
-    };
+    let bad = Bad::new(&device, Way::Drops);
     let error = build(&device, &bad).expect_err("a drop failed");
     let text = error.to_string();
     assert!(text.contains("`misbehave` (") && text.contains("CUDA_ERROR_INVALID_HANDLE"), "{text}");

@@ -1,7 +1,7 @@
 //! Memory nodes, an alloc and a free for each buffer: the edges between them, and the order in which all nodes are added.
 //!
 //! The driver assigns an address when an alloc node is added. It reuses blocks whose free nodes have a path to the alloc, splits
-//! blocks, and coalesces adjacent free blocks only if their frees are ordered ([`packing`](super::packing)). So each buffer that is
+//! blocks, and coalesces adjacent free blocks only if their frees are ordered (`plan/packing.rs`). So each buffer that is
 //! before another should have a path from its free to the alloc of the other, by few edges, and without order between kernels:
 //!
 //! - An edge from free(b) to alloc(c) is added only if b is before c: all predecessors of the free then precede all

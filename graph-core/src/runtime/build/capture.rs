@@ -160,8 +160,9 @@ impl Capture<'_> {
         let (driver, raw) = (self.driver, self.stream.raw());
         let status = info.as_ref().map_or(CaptureStatus::Invalidated, |info| info.status);
         let own = match (began, info) {
-            (Ok(began), Ok(info)) => status != CaptureStatus::None && began.id == info.id,
-            _ => true,
+            // The driver tells the id of an active capture alone.
+            (Ok(began), Ok(info)) if status == CaptureStatus::Active => began.id == info.id,
+            _ => status != CaptureStatus::None,
         };
         let end = if status == CaptureStatus::None { Ok(self.graph) } else { driver.end_capture(raw) };
         if !own {

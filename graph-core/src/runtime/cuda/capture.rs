@@ -186,7 +186,7 @@ impl Driver {
     }
 }
 
-/// The stream that is passed to the body of a [library call](macro@cuweave::call): all of its work goes there.
+/// The stream that is passed to the body of a library call (`#[cuweave::call]`): all of its work goes there.
 ///
 /// It is a stream of cudarc, of cuweave's own, which captures while the body runs: `stream.launch_builder(&f)` launches a kernel,
 /// `stream.cu_stream()` is the handle for a library, `stream.clone()` the `Arc<CudaStream>` that cudarc's types take. Its

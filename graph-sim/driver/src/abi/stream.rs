@@ -12,7 +12,7 @@ use crate::base::types::{
     STREAM_PER_THREAD,
 };
 use crate::call::driver_calls;
-use crate::graph::capture::{ACTIVE, NONE, exchange_mode};
+use crate::graph::capture::{ACTIVE, exchange_mode};
 use crate::state::graph::full;
 use crate::state::op::Op;
 use crate::state::{Event, State, Stream, state};
@@ -72,13 +72,11 @@ fn capture_info(
     state.stream_context(stream)?;
     let (code, number) = state.capture_status(stream);
     put(status, code)?;
-    if code == NONE {
-        return Ok(());
-    }
-    offer(id, number);
+    // As measured, the id of a capture that was invalidated is not told.
     if code != ACTIVE {
         return Ok(());
     }
+    offer(id, number);
     let Some(capture) = state.capture_of(stream) else { return Ok(()) };
     offer(graph, capture.graph);
     let last = capture.streams.get(&stream).cloned().unwrap_or_default();
