@@ -103,9 +103,7 @@ fn countdown(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
 
 #[test]
 fn a_while_runs_until_the_flag_is_0() {
-    agrees!(countdown, [0u32, 1, 5], |x, flag| {
-        ((0..flag).fold(x, |x, _| step(step(x, 2), 3)), 0)
-    });
+    agrees!(countdown, [0u32, 1, 5], |x, flag| { ((0..flag).fold(x, |x, _| step(step(x, 2), 3)), 0) });
 }
 
 #[cuweave::graph]
@@ -256,10 +254,10 @@ fn nested_in_memory_of_the_exec(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
 
 fn twice_means(mut x: u32, mut flag: u32) -> (u32, u32) {
     for i in 0..2 {
-        if x / 16 % (3 + i) != 0 {
+        if !(x / 16).is_multiple_of(3 + i) {
             x = step(x, 5 + i);
-        } else if flag != 0 {
-            flag -= 1;
+        } else {
+            flag = flag.saturating_sub(1);
         }
     }
     (x, flag)
@@ -288,4 +286,3 @@ fn bodies_nest_in_loops_and_calls() {
     agrees!(nested_in_nodes, [0u32, 4, 9], meaning);
     agrees!(nested_in_memory_of_the_exec, [0u32, 4, 9], meaning);
 }
-

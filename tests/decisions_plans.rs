@@ -264,7 +264,12 @@ fn joins_of_many_have_a_hub_in_their_body() {
 fn every_call_around_conditions_may_fail() {
     let Some(device) = simulated_alone() else { return };
     let (mut x, which) = (device.upload(&vec![5u32; N as usize]), device.upload(&[0u32]));
-    for call in ["cuGraphConditionalHandleCreate", "cuGraphAddNode_v2", "cuGraphAddKernelNode_v2", "cuModuleLoadDataEx"] {
+    for call in [
+        "cuGraphConditionalHandleCreate",
+        "cuGraphAddNode_v2",
+        "cuGraphAddKernelNode_v2",
+        "cuModuleLoadDataEx",
+    ] {
         let before = device.live();
         let mut failures = 0;
         for nth in 1..100 {

@@ -44,7 +44,9 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     found.extend(endless.into_iter().map(without_end));
     found.extend(explicit.into_iter().map(in_explicit_order));
     found.extend(pinned.into_iter().map(|at| {
-        let message = "a copy between the host and the device does not stand in a body that the device decides about".to_owned();
+        let message =
+            "a copy between the host and the device does not stand in a body that the device decides about"
+                .to_owned();
         Diagnostic::new(Code::CW001, Site::Statement(at), message)
             .help("copy between the host and a device buffer before or behind it")
     }));

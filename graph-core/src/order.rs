@@ -17,8 +17,8 @@ pub mod shared;
 
 use crate::bounds::Bounds;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Site};
 use crate::condition::Word;
+use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Index, Vector, narrow};
 use crate::ir::{Access, BufferId, DimId, Program, StatementId};
 use crate::paths::shortest_path;

@@ -183,11 +183,8 @@ impl Sampler<'_> {
         self.out.regions.choices = self.out.regions.choices.max(choice + 1);
         let opened = &mut self.out.regions.list[region];
         opened.condition = Some(condition);
-        opened.arm = (body.word != Word::While).then(|| Arm {
-            choice,
-            number: body.arm,
-            completes: body.completes(),
-        });
+        opened.arm =
+            (body.word != Word::While).then(|| Arm { choice, number: body.arm, completes: body.completes() });
         self.bodies.push((region, choice));
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::condition::{Condition, Word};
 use crate::index::{Index, Vector, indices};
-use crate::ir::{Access, BufferId, Kind, Mode, Origin, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Kind, Mode, Origin, Program, StatementId};
 
 indices! {
     /// A body.
@@ -104,7 +104,8 @@ impl Scopes {
         }
         let (before, behind): (Vec<ScopeId>, Vec<ScopeId>) =
             (self.all_around(from).collect(), self.all_around(to).collect());
-        let common = before.iter().rev().zip(behind.iter().rev()).take_while(|(one, other)| one == other).count();
+        let common =
+            before.iter().rev().zip(behind.iter().rev()).take_while(|(one, other)| one == other).count();
         let outer = |list: &[ScopeId]| (list.len() > common).then(|| list[list.len() - 1 - common]);
         let lifted = (
             outer(&before).map_or(from, |scope| self.list[scope].join),
@@ -130,7 +131,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
             _ => false,
         };
         let mut lifted: Vec<Access> = Vec::new();
-        let mut known: BTreeSet<(BufferId, u32, u32, u8)> = BTreeSet::new();
+        let mut known: BTreeSet<(BufferId, DimId, DimId, bool, bool)> = BTreeSet::new();
         for access in inside.iter().flat_map(|&id| {
             let statement = &program.statements[id];
             // What its body accesses stands among the statements inside, too.
@@ -141,7 +142,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
                 Mode::Write => Mode::ReadWrite,
                 mode => mode,
             };
-            let key = (access.buffer, access.lo.as_u32(), access.hi.as_u32(), mode as u8);
+            let key = (access.buffer, access.lo, access.hi, mode.writes(), mode == Mode::Atomic);
             if !born(access.buffer) && known.insert(key) {
                 lifted.push(Access { mode, relied_on: false, ..*access });
             }
@@ -162,9 +163,10 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
         }
         // The kernels in front of the first arm set the values of all.
         if scope.body.arm > 0 {
-            let before = scopes.list.iter().find(|other| {
-                other.first == scope.first && other.body.arm + 1 == scope.body.arm
-            });
+            let before = scopes
+                .list
+                .iter()
+                .find(|other| other.first == scope.first && other.body.arm + 1 == scope.body.arm);
             if let Some(before) = before {
                 follow(program, before.join, scope.condition);
             }
@@ -193,14 +195,14 @@ fn follow(program: &mut Program, from: StatementId, to: StatementId) {
 
 /// Returns the loops whose bodies neither write their operand nor count turns.
 pub fn endless(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
-    let loops = scopes.list.iter().filter(|scope| {
-        scope.body.word == Word::While && scope.body.at_most.is_none()
-    });
+    let loops =
+        scopes.list.iter().filter(|scope| scope.body.word == Word::While && scope.body.at_most.is_none());
     let endless = loops.filter(|scope| {
         let accesses = &program.statements[scope.condition].accesses;
         let writes = |operand: &Access| {
             // A call may write it through a record that holds it: the build knows.
-            matches!(program.buffers[operand.buffer].origin, Origin::Part(_)) || accesses.iter().any(|access| access.buffer == operand.buffer && access.mode.writes())
+            matches!(program.buffers[operand.buffer].origin, Origin::Part(_))
+                || accesses.iter().any(|access| access.buffer == operand.buffer && access.mode.writes())
         };
         accesses.first().is_some_and(|operand| !writes(operand))
     });

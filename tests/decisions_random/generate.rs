@@ -48,7 +48,8 @@ impl Writer {
 
     /// Begins a block with a decision by a buffer; returns its name and the expression of its value.
     fn decision(&mut self) -> (String, String) {
-        let (name, x, by) = (format!("f{}", self.name()), self.random.below(WORDS), 2 + self.random.below(3_u32));
+        let (name, x, by) =
+            (format!("f{}", self.name()), self.random.below(WORDS), 2 + self.random.below(3_u32));
         let _ = writeln!(self.graph, "let {name} = alloc::<u32>(1);");
         let modulo = format!("modulo[(1, 1)](&x{x}[..1], &mut {name}, {by});");
         let _ = writeln!(self.graph, "{modulo}");
@@ -61,7 +62,10 @@ impl Writer {
             0 => self.mix(),
             1 | 2 => {
                 let ((from, to), by, t) = (self.pair(), self.random.below(100_u32), self.name());
-                let _ = writeln!(self.graph, "let t{t} = alloc::<u32>(n);\nmixed[per_item(n)](&x{from}, &mut t{t}, {by}, n);");
+                let _ = writeln!(
+                    self.graph,
+                    "let t{t} = alloc::<u32>(n);\nmixed[per_item(n)](&x{from}, &mut t{t}, {by}, n);"
+                );
                 let _ = writeln!(self.plain, "let t{t} = step(x[{from}], {by});");
                 if kind == 2 {
                     self.list(depth - 1);
@@ -101,7 +105,10 @@ impl Writer {
             }
             6 => {
                 let (name, turns) = (format!("c{}", self.name()), self.random.below(4_u32));
-                let _ = writeln!(self.graph, "let {name} = alloc::<u32>(1);\nfill(&mut {name}, {turns}u32);\nwhile {name} {{");
+                let _ = writeln!(
+                    self.graph,
+                    "let {name} = alloc::<u32>(1);\nfill(&mut {name}, {turns}u32);\nwhile {name} {{"
+                );
                 let _ = writeln!(self.plain, "for _ in 0..{turns} {{");
                 self.list(depth - 1);
                 let _ = writeln!(self.graph, "count_down[(1, 1)](&mut {name});");
@@ -109,7 +116,8 @@ impl Writer {
             }
             7 => {
                 let (name, value) = self.decision();
-                let (value, again) = value.split_once('|').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap_or_default();
+                let (value, again) =
+                    value.split_once('|').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap_or_default();
                 let most = 1 + self.random.below(4_u32);
                 let _ = writeln!(self.graph, "#[at_most({most})]\nwhile {name} {{");
                 let _ = writeln!(self.plain, "for _ in 0..{most} {{\nif {value} == 0 {{ break; }}");
@@ -129,7 +137,8 @@ impl Writer {
 
 /// Returns the text of all programs.
 pub fn programs() -> String {
-    let mut text = String::from("// Written by the test `the_programs_are_those_of_the_generator`.\n\nuse super::*;\n");
+    let mut text =
+        String::from("// Written by the test `the_programs_are_those_of_the_generator`.\n\nuse super::*;\n");
     let mut list = String::new();
     for number in 0..PROGRAMS {
         let mut writer = Writer {

@@ -120,9 +120,8 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
         &wishes.launches
     } else {
         let launches = wishes.launches.enumerate();
-        outside = launches
-            .map(|(id, launch)| launch.clone().filter(|_| scopes.around(id).is_none()))
-            .collect();
+        outside =
+            launches.map(|(id, launch)| launch.clone().filter(|_| scopes.around(id).is_none())).collect();
         &outside
     };
     let decide = |most| launches::decide(program, &edges, launches, wishes.allowed, most, &wishes.tuning);

@@ -3,83 +3,19 @@
 //! An arm is an IF node of its own, as every driver since 12.4 has it: nodes with two bodies are faulty before 13.0, and SWITCH nodes
 //! came with 12.8. The kernels that set the conditions of all arms run before the first one, so no arm sees what another wrote.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::condition::{Condition, Word as Keyword};
 use crate::ir::StatementId;
-use crate::operation::{Operation, OperationId, Operations, What};
-use crate::scopes::{Scope, ScopeId, Scopes};
+use crate::operation::{Operation, OperationId};
+use crate::scopes::{Scope, ScopeId};
 
-use crate::runtime::cuda::{Launching, Node, RawGraph, Values, Word};
+use crate::runtime::cuda::{Launching, Node, Values, Word};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::{HUB, SET_CONDITION};
 
+use super::bodies::Bodies;
 use super::capture::Captured;
 use super::definition::Definition;
 use super::nodes::Nodes;
-
-/// The bodies of a graph while its nodes are added.
-#[derive(Default)]
-pub(super) struct Bodies {
-    scopes: Scopes,
-    /// The handle of each body.
-    handles: BTreeMap<StatementId, u64>,
-    /// The graph of each body, by the statement in front of it.
-    pub graphs: BTreeMap<StatementId, RawGraph>,
-    /// The bodies that have a node.
-    filled: BTreeSet<StatementId>,
-}
-
-impl Bodies {
-    pub fn of(definition: &Definition) -> Bodies {
-        Bodies { scopes: Scopes::of(definition.program()), ..Bodies::default() }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.scopes.is_empty()
-    }
-
-    /// Returns the body that an operation stands in. A hub stands where those before it do.
-    pub fn around(&self, operations: &Operations, operation: &Operation) -> Option<ScopeId> {
-        match (operation.sources.first(), &operation.what) {
-            (Some(&source), _) => self.scopes.around(source),
-            (None, What::Hub) => {
-                let before = operation.after.iter().map(|&before| &operations.list[before]);
-                let mut before = before.filter(|before| !before.what.is_memory());
-                before.next().and_then(|before| self.around(operations, before))
-            }
-            (None, _) => None,
-        }
-    }
-
-    /// Returns the graph of a body.
-    pub fn graph(&self, scope: Option<ScopeId>) -> Option<RawGraph> {
-        let scope = &self.scopes.list[scope?];
-        self.graphs.get(&scope.condition).copied()
-    }
-
-    /// Notes that the body has a node.
-    pub fn fill(&mut self, scope: Option<ScopeId>) {
-        if let Some(scope) = scope {
-            self.filled.insert(self.scopes.list[scope].condition);
-        }
-    }
-
-    fn scope_of(&self, condition: StatementId) -> Option<(ScopeId, &Scope)> {
-        self.scopes.list.enumerate().find(|(_, scope)| scope.condition == condition)
-    }
-
-    /// Returns the body that an operation ends.
-    pub fn ended(&self, operation: &Operation) -> Option<ScopeId> {
-        let join = operation.sources.first();
-        self.scopes.list.enumerate().find(|(_, scope)| Some(&scope.join) == join).map(|(id, _)| id)
-    }
-
-    /// Returns the body that ends with a statement.
-    fn ended_by(&self, join: StatementId) -> Option<&Scope> {
-        self.scopes.list.iter().find(|scope| scope.join == join)
-    }
-}
 
 impl Nodes {
     /// Adds the kernels that set the conditions of a statement, if this is its first arm, and the conditional node of the arm.
@@ -159,7 +95,8 @@ impl Nodes {
         let function = definition.modules.function(&SET_CONDITION)?.function;
         let program = definition.program();
         let emission = self.emission(&definition.flat, &definition.dims);
-        let own = program.statements[statement].kind.own_accesses(&program.statements[statement].accesses).len();
+        let own =
+            program.statements[statement].kind.own_accesses(&program.statements[statement].accesses).len();
         let address = |index: usize| if index < own { emission.range_of(statement, index).0 } else { 0 };
         let addresses = [handle, address(0), address(1)];
         let mut words: Vec<Word> = addresses.into_iter().map(Word::new).collect();
@@ -168,9 +105,7 @@ impl Nodes {
         let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
         let values = Values { words: &words, params: SET_CONDITION.params };
         let added = definition.driver.add_kernel(self.into, after, &launch, values, &mut self.scratch);
-        added.map_err(|failure| {
-            Error::driver(failure, Some(at_statement(definition.program(), statement)))
-        })
+        added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
     /// Returns those of the operations before one that stand in its body, to which no edge crosses the border.

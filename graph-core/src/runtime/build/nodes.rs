@@ -17,9 +17,9 @@ use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::runtime::observe::annotate::{self, Annotated};
 use crate::runtime::statements::{Adding, Emission, Record, UnprovedLaunches, address};
 
+use super::bodies::Bodies;
 use super::body::Body;
 use super::capture::Captured;
-use super::conditions::Bodies;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::planning::Planned;
@@ -145,7 +145,8 @@ impl Nodes {
 
     /// Returns the number of nodes of the statements of a kind that has several.
     pub(crate) fn nodes_of(&self, kind: Kind<Runs>) -> usize {
-        let of_kind = self.captured.iter().filter(|(at, _)| self.operations.list[**at].what == What::Statement(kind));
+        let of_kind =
+            self.captured.iter().filter(|(at, _)| self.operations.list[**at].what == What::Statement(kind));
         of_kind.map(|(_, captured)| captured.nodes.len()).sum()
     }
 

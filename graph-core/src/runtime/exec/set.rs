@@ -6,8 +6,8 @@ use cudarc::driver::CudaStream;
 
 use crate::ids::ScalarId;
 use crate::index::{Index, size};
-use crate::kind::Kind;
 use crate::ir::{BufferId, StatementId};
+use crate::kind::Kind;
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{Asked, Body, Flattened, Shift, check_new_overlap, check_operands};

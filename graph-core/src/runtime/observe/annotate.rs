@@ -102,7 +102,9 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
         let declared = &program.buffers[buffer];
         // A temporary of a body lives within each run of it.
         let body = match declared.origin {
-            Origin::Alloc(at) => scopes.around(at).and_then(|body| graph.bodies.get(&scopes.list[body].condition)),
+            Origin::Alloc(at) => {
+                scopes.around(at).and_then(|body| graph.bodies.get(&scopes.list[body].condition))
+            }
             _ => None,
         };
         users[buffer].sort_unstable();

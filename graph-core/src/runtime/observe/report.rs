@@ -329,7 +329,14 @@ impl Report {
     #[must_use]
     pub fn nodes(&self) -> usize {
         let bodies = self.conditions + self.setters;
-        self.kernels + self.fills + self.copies + self.captured + bodies + self.hubs + self.allocs + self.frees
+        self.kernels
+            + self.fills
+            + self.copies
+            + self.captured
+            + bodies
+            + self.hubs
+            + self.allocs
+            + self.frees
     }
 }
 

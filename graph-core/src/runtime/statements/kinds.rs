@@ -134,7 +134,12 @@ impl Record {
         match record {
             Kind::Launch(launch) => (size(launch.first), launch.kernel.words),
             Kind::Fill(fill) => fill.words(),
-            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) | Kind::Condition(()) | Kind::Join(()) => (0, 0),
+            Kind::Copy(())
+            | Kind::Capture(())
+            | Kind::Alloc(())
+            | Kind::Free(())
+            | Kind::Condition(())
+            | Kind::Join(()) => (0, 0),
         }
     }
 
@@ -144,7 +149,12 @@ impl Record {
         match self {
             Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
             Kind::Fill(fill) => Kind::Fill(fill.at(first)),
-            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) | Kind::Condition(()) | Kind::Join(()) => self,
+            Kind::Copy(())
+            | Kind::Capture(())
+            | Kind::Alloc(())
+            | Kind::Free(())
+            | Kind::Condition(())
+            | Kind::Join(()) => self,
         }
     }
 
@@ -163,7 +173,12 @@ impl Record {
                 self
             }
             Kind::Fill(fill) => fill.resolve(emission, statement, modules, words)?.map_or(self, Kind::Launch),
-            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) | Kind::Condition(()) | Kind::Join(()) => self,
+            Kind::Copy(())
+            | Kind::Capture(())
+            | Kind::Alloc(())
+            | Kind::Free(())
+            | Kind::Condition(())
+            | Kind::Join(()) => self,
         })
     }
 
