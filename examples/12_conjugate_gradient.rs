@@ -75,7 +75,8 @@ fn plain(diagonal: f64, limit: f64, b: &[f64]) -> (Vec<f64>, u32) {
     let (mut x, mut r, mut p, mut turns) = (vec![0.0; n], b.to_vec(), b.to_vec(), 0);
     let mut rr = dot(&r, &r);
     while rr > limit {
-        let at = |i: usize, by: isize| i.checked_add_signed(by).and_then(|i| p.get(i)).copied().unwrap_or(0.0);
+        let at =
+            |i: usize, by: isize| i.checked_add_signed(by).and_then(|i| p.get(i)).copied().unwrap_or(0.0);
         let q: Vec<f64> = (0..n).map(|i| diagonal * p[i] - at(i, -1) - at(i, 1)).collect();
         let alpha = rr / dot(&p, &q);
         for i in 0..n {

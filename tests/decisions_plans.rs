@@ -289,3 +289,96 @@ fn every_call_around_conditions_may_fail() {
         assert_eq!(device.live().map(|live| live.graphs), before.map(|live| live.graphs), "{call}");
     }
 }
+
+#[cuweave::graph]
+fn halves(n: u32, blocks: u32, more: u32, x: &mut [u32; n], flag: &[u32; 1]) {
+    let h = alloc::<u32>(n);
+    if flag {
+        mixed[(blocks, 32)](&x, &mut h, 1, n);
+    } else {
+        mixed[(more, 32)](&x, &mut h, 2, n);
+    }
+    mixed[per_item(n)](&h, &mut x, 3, n);
+}
+
+#[test]
+fn each_arm_is_held_to_write_what_is_read_behind() {
+    let device = alone();
+    let flag = device.upload(&[1u32]);
+    for (blocks, more, right) in [(32, 32, true), (31, 32, false), (32, 31, false)] {
+        let mut x = device.upload(&vec![7u32; N as usize]);
+        let built = halves(&device.ctx, N, blocks, more, &mut x, &flag);
+        let text = built.as_ref().err().map(ToString::to_string);
+        assert_eq!(built.is_ok(), right, "{text:?}");
+        assert!(
+            text.is_none_or(|text| text.contains("`mixed`") && text.contains("1024")),
+            "{blocks}, {more}"
+        );
+    }
+    device.nothing_reported();
+}
+
+/// Two independent decisions, whose temporaries are in use at the same time.
+#[cuweave::graph(memory = "arena")]
+fn beside(n: u32, x: &mut [u32; n], y: &mut [u32; n], one: &[u32; 1], two: &[u32; 1]) {
+    if one {
+        let a = alloc::<u32>(n);
+        mixed[per_item(n)](&x, &mut a, 1, n);
+        mixed[per_item(n)](&a, &mut x, 2, n);
+    }
+    if two {
+        let b = alloc::<u32>(n);
+        mixed[per_item(n)](&y, &mut b, 3, n);
+        mixed[per_item(n)](&b, &mut y, 4, n);
+    }
+}
+
+#[test]
+fn decisions_that_share_nothing_run_beside_each_other() {
+    let device = alone();
+    for seed in 0..5 {
+        device.schedule(seed);
+        let [mut x, mut y] = [7u32, 8].map(|word| device.upload(&vec![word; N as usize]));
+        let (one, two) = (device.upload(&[1u32]), device.upload(&[1u32]));
+        let graph = beside(&device.ctx, N, &mut x, &mut y, &one, &two).expect("it builds");
+        let plan = graph.report().plan.expect("there is a plan");
+        assert_eq!((plan.planned, plan.optimal), (2 * ONE, true));
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        assert_eq!(device.download(&x)[..2], [step(step(7, 1), 2); 2]);
+        assert_eq!(device.download(&y)[..2], [step(step(8, 3), 4); 2]);
+        device.nothing_reported();
+    }
+}
+
+/// An edge leads across the border of a body by a name, out of a call, and by a resource of the caller's.
+#[cuweave::graph]
+fn named(n: u32, x: &mut [u32; n], y: &mut [u32; n], z: &mut [u32; n], flag: &[u32; 1]) {
+    let first = mix[per_item(n)](&mut x, 1, n);
+    if flag {
+        #[after(first)]
+        mix[per_item(n)](&mut y, 2, n);
+        #[after(first)]
+        let t = alloc::<u32>(n);
+        mixed[per_item(n)](&y, &mut t, 3, n);
+        mixed[per_item(n)](&t, &mut y, 4, n);
+    }
+    mix[per_item(n)](&mut z, 5, n);
+}
+
+#[test]
+fn names_of_statements_outside_order_bodies() {
+    let device = alone();
+    let flag = device.upload(&[1u32]);
+    for seed in 0..4 {
+        device.schedule(seed);
+        let [mut x, mut y, mut z] = [7u32, 8, 9].map(|word| device.upload(&vec![word; N as usize]));
+        let graph = named(&device.ctx, N, &mut x, &mut y, &mut z, &flag).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        assert_eq!(device.download(&y)[0], [2, 3, 4].into_iter().fold(8, step));
+        device.nothing_reported();
+    }
+}

@@ -39,6 +39,17 @@ fn both(n: u32, x: &mut [u32; n], go: &[u32; 1]) {
 }
 
 #[cuweave::graph]
+fn rows(n: u32, k: u32, x: &mut [u32; n * k], go: &[u32; 1]) {
+    let h = alloc::<u32>(n * k);
+    for i in 0..n {
+        if go {
+            fill(&mut h[i * k..(i + 1) * k], 1);
+        }
+    }
+    mixed[per_item(n * k)](&h, &mut x, 2, n * k); //~ CW101
+}
+
+#[cuweave::graph]
 fn unset(n: u32, x: &mut [u32; n]) {
     let go = alloc::<u32>(1);
     if go { //~ CW101
