@@ -135,31 +135,45 @@ impl Writer {
     }
 }
 
-/// Returns the text of all programs.
-pub fn programs() -> String {
-    let mut text =
-        String::from("// Written by the test `the_programs_are_those_of_the_generator`.\n\nuse super::*;\n");
-    let mut list = String::new();
+/// The most lines of a file, but for one longer program.
+const LINES: usize = 450;
+
+/// Returns the names and the texts of the files.
+pub fn files() -> Vec<(String, String)> {
+    const HEAD: &str = "// Written by the test `the_programs_are_those_of_the_generator`.\n";
+    let (mut files, mut modules) = (Vec::new(), HEAD.to_owned() + "\n");
+    let (mut text, mut tests) = (String::new(), String::new());
     for number in 0..PROGRAMS {
-        let mut writer = Writer {
-            random: Random::new(977 + number),
-            graph: String::new(),
-            plain: String::new(),
-            names: 0,
-        };
-        writer.list(3);
-        writer.statement(3);
-        let Writer { graph, plain, .. } = writer;
-        let arguments: Vec<String> = (0..WORDS).map(|at| format!("x{at}: &mut [u32; n]")).collect();
-        let arguments = arguments.join(", ");
-        let memory = MEMORY[(number % 4) as usize];
-        let _ = write!(
-            text,
-            "\n#[cuweave::graph{memory}]\nfn p{number}(n: u32, two: u32, {arguments}) {{\n{graph}}}\n\n\
-             fn m{number}(x: &mut [u32; {WORDS}]) {{\n{plain}}}\n"
-        );
-        let _ = writeln!(list, "agrees!(p{number}, m{number});");
+        let program = program(number);
+        if !text.is_empty() && text.lines().count() + program.lines().count() > LINES {
+            files.push((std::mem::take(&mut text), std::mem::take(&mut tests)));
+        }
+        text.push_str(&program);
+        let _ = writeln!(tests, "agrees!(p{number}, m{number});");
     }
-    let _ = write!(text, "\n#[test]\nfn programs_mean_what_plain_rust_means() {{\n{list}}}\n");
-    text
+    files.push((text, tests));
+    let mut named = Vec::new();
+    for (at, (text, tests)) in files.into_iter().enumerate() {
+        let test = format!("\n#[test]\nfn programs_mean_what_plain_rust_means() {{\n{tests}}}\n");
+        named.push((format!("part{at}.rs"), format!("{HEAD}\nuse crate::*;\n{text}{test}")));
+        let _ = writeln!(modules, "mod part{at};");
+    }
+    named.push(("mod.rs".to_owned(), modules));
+    named
+}
+
+/// Returns a program and its meaning.
+fn program(number: u64) -> String {
+    let mut writer =
+        Writer { random: Random::new(977 + number), graph: String::new(), plain: String::new(), names: 0 };
+    writer.list(3);
+    writer.statement(3);
+    let Writer { graph, plain, .. } = writer;
+    let arguments: Vec<String> = (0..WORDS).map(|at| format!("x{at}: &mut [u32; n]")).collect();
+    let arguments = arguments.join(", ");
+    let memory = MEMORY[(number % 4) as usize];
+    format!(
+        "\n#[cuweave::graph{memory}]\nfn p{number}(n: u32, two: u32, {arguments}) {{\n{graph}}}\n\n\
+         fn m{number}(x: &mut [u32; {WORDS}]) {{\n{plain}}}\n"
+    )
 }

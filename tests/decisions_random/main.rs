@@ -49,10 +49,13 @@ use agrees;
 /// `DECISIONS=write` writes the programs.
 #[test]
 fn the_programs_are_those_of_the_generator() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/decisions_random/programs.rs");
-    let programs = generate::programs();
-    if std::env::var("DECISIONS").is_ok_and(|value| value == "write") {
-        std::fs::write(file, &programs).expect("the file is written");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/decisions_random/programs/");
+    let write = std::env::var("DECISIONS").is_ok_and(|value| value == "write");
+    for (name, text) in generate::files() {
+        let path = format!("{folder}{name}");
+        if write {
+            std::fs::write(&path, &text).expect("the file is written");
+        }
+        assert!(std::fs::read_to_string(&path).expect("the programs") == text, "{name}");
     }
-    assert!(std::fs::read_to_string(file).expect("the programs") == programs);
 }
