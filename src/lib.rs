@@ -134,7 +134,7 @@
 //!   turn is an error there.
 //! - A setter of a scalar reaches through calls, and so does the reason that there is none.
 //!
-//! # Decisions of the device
+//! # Conditions on the device
 //!
 //! `if`, `while` and `match` on a buffer `[u32; 1]` are conditional nodes: the device decides in each launch, with no host in
 //! between. A kernel of the graph writes the buffer; `!flag` is the opposite. `examples/12_conjugate_gradient.rs` iterates to a
@@ -167,9 +167,9 @@
 //!   `match` is one of up to 8 literals, or `_`, which is the last arm.
 //! - A `while` writes its operand in its body, or has a limit, `#[at_most(n)]`, or both.
 //! - Names from outside keep their buffers in a body: no `swap`, `a = b`, `free` or handing over of them. Launches, fills, copies on
-//!   the device, library calls, graph functions and further decisions stand in it; launches are not batched there.
+//!   the device, library calls, graph functions and further conditions stand in it; launches are not batched there.
 //! - The buffer is an argument, an allocation or a part of one, and no field of a record, which is a scalar there. A setter of it is
-//!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no decisions.
+//!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no conditions.
 //!
 //! # Setters
 //!

@@ -77,12 +77,12 @@ fn without_end(condition: StatementId) -> Diagnostic {
     .help("write the operand in the body, or put `#[at_most(n)]` on the loop")
 }
 
-/// CW001 for a decision of the device in a function of explicit order.
+/// CW001 for a condition on the device in a function of explicit order.
 fn in_explicit_order(condition: StatementId) -> Diagnostic {
     Diagnostic::new(
         Code::CW001,
         Site::Statement(condition),
-        "a function of explicit order holds no decisions of the device".to_owned(),
+        "a function of explicit order holds no conditions on the device".to_owned(),
     )
     .help("leave `order = \"explicit\"` out, or put this into a graph function of its own")
 }

@@ -1,4 +1,4 @@
-//! Random programs of nested decisions of the device, each as a graph function and as plain Rust.
+//! Random programs of nested conditions on the device, each as a graph function and as plain Rust.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Random programs of nested decisions of the device against plain Rust, on several schedules.
+//! Random programs of nested conditions on the device against plain Rust, on several schedules.
 
 mod generate;
 #[rustfmt::skip]
@@ -46,11 +46,11 @@ macro_rules! agrees {
 }
 use agrees;
 
-/// `DECISIONS=write` writes the programs.
+/// `CONDITIONS=write` writes the programs.
 #[test]
 fn the_programs_are_those_of_the_generator() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/decisions_random/programs/");
-    let write = std::env::var("DECISIONS").is_ok_and(|value| value == "write");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conditions_random/programs/");
+    let write = std::env::var("CONDITIONS").is_ok_and(|value| value == "write");
     for (name, text) in generate::files() {
         let path = format!("{folder}{name}");
         if write {

@@ -1,4 +1,4 @@
-//! Plans, budgets, setters, library calls and failures around decisions of the device.
+//! Plans, budgets, setters, library calls and failures around conditions on the device.
 
 #![allow(unsafe_code)]
 
@@ -161,7 +161,7 @@ fn setters_reach_bodies() {
         exec.set_x(&mut other).expect("a buffer");
         exec.launch(&device.stream).expect("it launches");
         let error = exec.set_flag(&mut another).expect_err("its kernel keeps the address").to_string();
-        assert!(error.contains("`flag`") && error.contains("decisions_plans.rs"), "{error}");
+        assert!(error.contains("`flag`") && error.contains("conditions_plans.rs"), "{error}");
         exec.launch(&device.stream).expect("it launches");
     }
     assert_eq!(device.download(&x)[..2], [step(step(7, 3), 5); 2]);
@@ -318,7 +318,7 @@ fn each_arm_is_held_to_write_what_is_read_behind() {
     device.nothing_reported();
 }
 
-/// Two independent decisions, whose temporaries are in use at the same time.
+/// Two independent conditions, whose temporaries are in use at the same time.
 #[cuweave::graph(memory = "arena")]
 fn beside(n: u32, x: &mut [u32; n], y: &mut [u32; n], one: &[u32; 1], two: &[u32; 1]) {
     if one {
@@ -334,7 +334,7 @@ fn beside(n: u32, x: &mut [u32; n], y: &mut [u32; n], one: &[u32; 1], two: &[u32
 }
 
 #[test]
-fn decisions_that_share_nothing_run_beside_each_other() {
+fn conditions_that_share_nothing_run_beside_each_other() {
     let device = alone();
     for seed in 0..5 {
         device.schedule(seed);

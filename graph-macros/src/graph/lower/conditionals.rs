@@ -19,7 +19,7 @@ struct Arm {
     statements: Vec<Stmt>,
 }
 
-/// The operand of a decision.
+/// The operand of a conditional.
 struct Operand<'e> {
     expr: &'e Expr,
     /// True for `!flag`.
@@ -70,7 +70,7 @@ impl Lowering<'_> {
         });
         let total = otherwise.is_some();
         arms.extend(otherwise.map(|statements| Arm { test: second, statements }));
-        self.decision(Word::If, expr, arms, (total, None))
+        self.conditional(Word::If, expr, arms, (total, None))
     }
 
     /// Lowers `while flag { .. }`, with or without `#[at_most(n)]`.
@@ -110,7 +110,7 @@ impl Lowering<'_> {
                 "write its operand in the body, by a launch, `fill` or `copy`",
             ));
         }
-        self.decision(Word::While, expr, vec![arm], (false, at_most))
+        self.conditional(Word::While, expr, vec![arm], (false, at_most))
     }
 
     /// Lowers `match index { 0 => .., 1 | 2 => .., _ => .. }`.
@@ -152,11 +152,11 @@ impl Lowering<'_> {
                 "end it with `_ => { .. }`, whose arm may be empty",
             ));
         }
-        self.decision(Word::Match, operand(&choice.expr).expr, arms, (true, None))
+        self.conditional(Word::Match, operand(&choice.expr).expr, arms, (true, None))
     }
 
-    /// Lowers the arms of a decision: each between the statement in front of it and the one behind.
-    fn decision(
+    /// Lowers the arms of a conditional: each between the statement in front of it and the one behind.
+    fn conditional(
         &mut self,
         word: Word,
         operand: &Expr,
@@ -197,7 +197,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the access of a decision's operand.
+    /// Returns the access of a conditional's operand.
     fn one_value(&mut self, operand: &Expr, word: &str) -> Lower<(Access, Span)> {
         let Some(view) = self.view(operand)? else { return Err(self.no_buffer(operand, word)) };
         let text = compact(operand);

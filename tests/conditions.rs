@@ -1,4 +1,4 @@
-//! Decisions of the device: `if`, `while` and `match` on buffers, through real PTX, against plain Rust.
+//! Conditions on the device: `if`, `while` and `match` on buffers, through real PTX, against plain Rust.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
