@@ -40,7 +40,7 @@ fn main() -> Result<()> {
         "largest error",
     ];
     let mut table = Table::new(&setup, "encoder", &columns)?;
-    let tokens = setup.scaled([16, 128], [8, 5]);
+    let tokens = setup.scaled([16, 128], [8, 40]);
     for n in tokens {
         let shape = setup
             .scaled(Shape { n, heads: 12, ff: 1536, layers: 6 }, Shape { n, heads: 4, ff: 256, layers: 2 });

@@ -26,6 +26,7 @@ MODES = [
     "eager, CUDA graph by hand",
     "torch.compile, CUDA graph by hand",
     'torch.compile(mode="reduce-overhead")',
+    'torch.compile(mode="max-autotune-no-cudagraphs"), CUDA graph by hand',
     'torch.compile(mode="max-autotune")',
 ]
 # The columns of the measurements, with their heads.
@@ -157,9 +158,9 @@ def measure(torch, mode, tokens, kind, tf32, approximate):
         if "compile" not in mode:
             compiled = model
         elif "mode=" in mode:
-            # Beside the mode, options of the graphs only: inputs stay where they are, so they need not be copied.
-            compiled = torch.compile(model, mode=mode.split('"')[1], fullgraph=True, dynamic=False)
+            # The input stays where it is: graphs need not copy it.
             torch._dynamo.mark_static_address(x)
+            compiled = torch.compile(model, mode=mode.split('"')[1], fullgraph=True, dynamic=False)
         else:
             compiled = torch.compile(model, fullgraph=True, dynamic=False)
         if "by hand" in mode:
@@ -277,12 +278,13 @@ def main():
 
     f32_and_bf16 = [(16, "f32", False), (16, "bf16", False), (128, "f32", False), (128, "bf16", False)]
     tf32 = [(16, "f32", True), (128, "f32", True)]
-    eager, by_hand, default, reduce, autotune = MODES
+    eager, by_hand, default, reduce, autotune, autotune_trees = MODES
     # What is compared first; what is beside it as long as time is left.
     plan = [
         [(mode, case) for case in f32_and_bf16 + tf32 for mode in (eager, by_hand)],
         [(default, case) for case in f32_and_bf16],
         [(autotune, case) for case in f32_and_bf16],
+        [(autotune_trees, case) for case in f32_and_bf16],
         [(default, case) for case in tf32],
         [(reduce, case) for case in f32_and_bf16],
         [(autotune, case) for case in tf32],
