@@ -55,8 +55,8 @@
 //! # Graph functions
 //!
 //! [`#[graph]`](macro@graph) makes a function that builds a graph. In its body stand launches, `alloc`, `fill`, `copy`,
-//! `free`, blocks, calls of other graph functions, `let` of scalars, and loops, `if` and `match` on scalars; the
-//! [`prelude`] documents the words. Program order is the meaning: the graph keeps only the order that the accesses need.
+//! `free`, blocks, calls of other graph functions, `let` of scalars, loops, `if` and `match` on scalars, and `if`, `while` and
+//! `match` on buffers; the [`prelude`] documents the words. Program order is the meaning: the graph keeps only the order that the accesses need.
 //! `order = "explicit"` takes it from `#[after(..)]` alone, and proves that it suffices.
 //!
 //! A launch is `kernel[config](args);`. The configuration is `(grid, block)` or `(grid, block, shared_bytes)`, of `u32`
@@ -133,6 +133,43 @@
 //!   condition tells it, and a choice with all of its arms. The build checks the graph whole, so that a fault of another
 //!   turn is an error there.
 //! - A setter of a scalar reaches through calls, and so does the reason that there is none.
+//!
+//! # Decisions of the device
+//!
+//! `if`, `while` and `match` on a buffer `[u32; 1]` are conditional nodes: the device decides in each launch, with no host in
+//! between. A kernel of the graph writes the buffer; `!flag` is the opposite. `examples/12_conjugate_gradient.rs` iterates to a
+//! tolerance:
+//!
+//! ```
+//! # use cuweave::prelude::*;
+//! # #[cuweave::kernels("tests/kernels/decide.ptx")]
+//! # unsafe extern "ptx-kernel" {
+//! #     fn mix(x: &mut [u32; n], by: u32, n: u32);
+//! #     fn count_down(x: &mut [u32; 1]);
+//! # }
+//! #[cuweave::graph]
+//! fn turns(n: u32, x: &mut [u32; n], go: &mut [u32; 1], which: &[u32; 1]) {
+//!     #[at_most(1000)]
+//!     while go {
+//!         match which {
+//!             0 | 1 => mix[per_item(n)](&mut x, 1, n),
+//!             _ => mix[per_item(n)](&mut x, 2, n),
+//!         }
+//!         count_down[(1, 1)](&mut go);
+//!     }
+//! }
+//! ```
+//!
+//! - A body is ordered and planned like the rest; outside, its statement is one step. Arms exclude each other, so their
+//!   temporaries share memory; those of a loop hold nothing at the begin of a turn. What the body uses from outside is in use in
+//!   all of the loop.
+//! - Written behind an `if` or a `match` is what all of its arms write; behind a `while`, nothing more than before. The value of a
+//!   `match` is one of up to 8 literals, or `_`, which is the last arm.
+//! - A `while` writes its operand in its body, or has a limit, `#[at_most(n)]`, or both.
+//! - Names from outside keep their buffers in a body: no `swap`, `a = b`, `free` or handing over of them. Launches, fills, copies on
+//!   the device, library calls, graph functions and further decisions stand in it; launches are not batched there.
+//! - The buffer is an argument, an allocation or a part of one, and no field of a record, which is a scalar there. A setter of it is
+//!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no decisions.
 //!
 //! # Setters
 //!

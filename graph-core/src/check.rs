@@ -97,7 +97,8 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
 fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
     let program = &ordered.source.program;
     for (id, statement) in program.statements.enumerate() {
-        for (index, access) in statement.accesses.iter().enumerate() {
+        let accesses = statement.kind.own_accesses(&statement.accesses);
+        for (index, access) in accesses.iter().enumerate() {
             let buffer = &program.buffers[access.buffer];
             let site = Site::Access(id, narrow(index));
             // The declaration is known even if an earlier fault poisoned the buffer.
@@ -297,7 +298,8 @@ fn unordered_conflicts(
         Vector::filled(Vec::new(), program.statements.len());
     for (id, statement) in program.statements.enumerate() {
         let mut missing: Vec<(StatementId, u32, u32)> = Vec::new();
-        for (index, access) in statement.accesses.iter().enumerate() {
+        let accesses = statement.kind.own_accesses(&statement.accesses);
+        for (index, access) in accesses.iter().enumerate() {
             if ordered.poisoned(access.buffer) {
                 continue;
             }
@@ -325,7 +327,7 @@ fn unordered_conflicts(
             assumed[id].extend(further);
             found.push(unordered(ordered, (from, at), (id, index)));
         }
-        for (index, access) in statement.accesses.iter().enumerate() {
+        for (index, access) in accesses.iter().enumerate() {
             earlier[access.buffer].push((id, narrow(index)));
         }
     }

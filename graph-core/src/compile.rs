@@ -16,20 +16,75 @@ use crate::check::{self, Checked};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::Vector;
-use crate::ir::{Access, Mode, Origin, Program, StatementId};
+use crate::ir::{Access, Kind, Mode, Origin, Program, StatementId};
 use crate::order::{self, Source};
 use crate::sample::{Sampled, Shape, sample};
+use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
 pub use back::{BackError, Wishes, back, budget_curve, memory_svg};
 
 /// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
-pub fn front(source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
+pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
+    let scopes = Scopes::of(&source.program);
+    lift(&mut source.program, &scopes);
+    source.regions.enclose(&scopes);
+    let endless = endless(&source.program, &scopes);
+    let pinned = copies_of_the_host(&source.program, &scopes);
+    let explicit: Vec<StatementId> = scopes
+        .list
+        .iter()
+        .map(|scope| scope.condition)
+        .filter(|&at| source.regions.functions.is_explicit(&source.program, at, at))
+        .collect();
     let (ordered, mut found) = order::order(source);
     let (checked, faults) = check::check(ordered);
-    let cyclic = !found.is_empty();
+    let stopped = !found.is_empty() || !endless.is_empty() || !explicit.is_empty() || !pinned.is_empty();
     found.extend(faults);
-    (checked.filter(|_| !cyclic), found)
+    found.extend(endless.into_iter().map(without_end));
+    found.extend(explicit.into_iter().map(in_explicit_order));
+    found.extend(pinned.into_iter().map(|at| {
+        let message =
+            "a copy between the host and the device does not stand in a body that the device decides about"
+                .to_owned();
+        Diagnostic::new(Code::CW001, Site::Statement(at), message)
+            .help("copy between the host and a device buffer before or behind it")
+    }));
+    (checked.filter(|_| !stopped), found)
+}
+
+/// Returns the copies in bodies from or to memory of the host.
+fn copies_of_the_host(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
+    if scopes.is_empty() {
+        return Vec::new();
+    }
+    let pinned = |access: &Access| program.buffers[access.buffer].origin.is_pinned();
+    let copies = program.statements.enumerate().filter(|(id, statement)| {
+        let copies = matches!(statement.kind, Kind::Copy(_)) && scopes.around(*id).is_some();
+        copies && statement.accesses.iter().any(pinned)
+    });
+    copies.map(|(id, _)| id).collect()
+}
+
+/// CW001 for a `while` whose operand no statement of its body writes.
+fn without_end(condition: StatementId) -> Diagnostic {
+    Diagnostic::new(
+        Code::CW001,
+        Site::Statement(condition),
+        "no statement of this body writes the operand of its `while`".to_owned(),
+    )
+    .note("a loop that begins would not end")
+    .help("write the operand in the body, or put `#[at_most(n)]` on the loop")
+}
+
+/// CW001 for a decision of the device in a function of explicit order.
+fn in_explicit_order(condition: StatementId) -> Diagnostic {
+    Diagnostic::new(
+        Code::CW001,
+        Site::Statement(condition),
+        "a function of explicit order holds no decisions of the device".to_owned(),
+    )
+    .help("leave `order = \"explicit\"` out, or put this into a graph function of its own")
 }
 
 /// The settled accesses of statements. A statement of a loop stands there once for each turn that was checked.

@@ -15,6 +15,7 @@ use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::{Layout, Ranks};
 use crate::operation::{BatchId, MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
 use crate::place::{LiveRange, Placed};
+use crate::scopes::Scopes;
 
 /// Returns the operations of a placed program.
 pub fn emit(
@@ -25,7 +26,7 @@ pub fn emit(
     edges_before_reduction: usize,
     tuning: &Tuning,
 ) -> Operations {
-    let mut draft = Draft::default();
+    let mut draft = Draft { scopes: Scopes::of(program), ..Draft::default() };
     draft.statements(program, placed, batches.as_slice(), layout.ranks.as_ref());
     let depth = depth(program, placed);
     draft.hubs(tuning);
@@ -65,6 +66,8 @@ struct Draft {
     keys: Vector<OperationId, (u32, u32)>,
     /// The operation of each statement; `NONE` for memory statements.
     of_statement: Vector<StatementId, OperationId>,
+    /// The bodies of conditional nodes.
+    scopes: Scopes,
 }
 
 // The second part of a key, after the position of the statement: frees after a statement precede allocs of the next one.
@@ -73,6 +76,16 @@ const AFTER_STATEMENT: u32 = 1;
 const BEFORE_NEXT: u32 = 2;
 
 impl Draft {
+    /// Returns the statement in front of the outermost body that a statement stands in; itself, if it stands in none.
+    fn before(&self, id: StatementId) -> StatementId {
+        self.scopes.outermost(id).map_or(id, |scope| scope.condition)
+    }
+
+    /// Returns the statement behind that body.
+    fn behind(&self, id: StatementId) -> StatementId {
+        self.scopes.outermost(id).map_or(id, |scope| scope.join)
+    }
+
     fn push(&mut self, operation: Operation, key: (u32, u32)) -> OperationId {
         self.list.push(operation);
         self.keys.push(key)
@@ -197,10 +210,15 @@ impl Draft {
         ranges: &[&LiveRange],
         placed: &Placed,
     ) -> OperationId {
-        let first: Vec<StatementId> = ranges.iter().flat_map(|range| range.first.iter().copied()).collect();
+        // Memory nodes stand outside of the bodies of conditional nodes.
+        let first: Vec<StatementId> =
+            ranges.iter().flat_map(|range| range.first.iter()).map(|&id| self.before(id)).collect();
         let first = placed.reach.minimal(&first);
         let before: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.alloc_after.iter().copied()).collect();
+        // What an alloc in a body comes after there, its users come after, too.
+        let before: Vec<StatementId> =
+            before.into_iter().filter(|&id| self.scopes.outermost(id).is_none()).collect();
         let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
         let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {
@@ -221,7 +239,8 @@ impl Draft {
     }
 
     fn free(&mut self, what: What, name: String, ranges: &[&LiveRange], placed: &Placed) -> OperationId {
-        let last: Vec<StatementId> = ranges.iter().flat_map(|range| range.ends.iter().copied()).collect();
+        let last: Vec<StatementId> =
+            ranges.iter().flat_map(|range| range.ends.iter()).map(|&id| self.behind(id)).collect();
         let last = placed.reach.maximal(&last);
         let key = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
         let after = last.iter().map(|&id| self.of_statement[id]).collect();

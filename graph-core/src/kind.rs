@@ -6,6 +6,7 @@
 
 use std::convert::Infallible;
 
+use crate::condition::Condition;
 use crate::ids::{BufferId, CallId};
 
 /// The facts that a stage of the compiler knows about each kind of statement.
@@ -20,6 +21,8 @@ pub trait Stage {
     type Call;
     /// About a library call: its nodes are captured.
     type Capture;
+    /// About the begin and the end of a body of a conditional node.
+    type Condition;
     /// About an `alloc` or a `free`. [`Infallible`] in stages that have none.
     type Memory;
 }
@@ -37,6 +40,10 @@ pub enum Kind<S: Stage = Written> {
     Call(S::Call),
     /// A library call: the work that its body gives to a stream is captured into the graph.
     Capture(S::Capture),
+    /// The begin of a body of a conditional node: its accesses are the operand, and those of the body.
+    Condition(S::Condition),
+    /// The end of the body of the last [`Kind::Condition`] without one. It has no node of its own.
+    Join(S::Condition),
     /// `let b = alloc::<T>(len)`.
     Alloc(S::Memory),
     /// `free(b)`.
@@ -53,6 +60,7 @@ impl Stage for Written {
     type Copy = ();
     type Call = CallId;
     type Capture = ();
+    type Condition = Condition;
     type Memory = BufferId;
 }
 
@@ -66,6 +74,7 @@ impl Stage for Runs {
     type Copy = ();
     type Call = Infallible;
     type Capture = ();
+    type Condition = ();
     type Memory = Infallible;
 }
 
@@ -87,6 +96,8 @@ impl<S: Stage> Kind<S> {
             Kind::Copy(_) => "copy",
             Kind::Call(_) => "call",
             Kind::Capture(_) => "library call",
+            Kind::Condition(_) => "condition",
+            Kind::Join(_) => "join",
             Kind::Alloc(_) => "alloc",
             Kind::Free(_) => "free",
         }
@@ -97,7 +108,13 @@ impl<S: Stage> Kind<S> {
         match self {
             Kind::Alloc(buffer) => Some(Lifetime::Begins(buffer)),
             Kind::Free(buffer) => Some(Lifetime::Ends(buffer)),
-            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => None,
+            Kind::Launch(_)
+            | Kind::Fill(_)
+            | Kind::Copy(_)
+            | Kind::Call(_)
+            | Kind::Capture(_)
+            | Kind::Condition(_)
+            | Kind::Join(_) => None,
         }
     }
 
@@ -108,6 +125,8 @@ impl<S: Stage> Kind<S> {
             Kind::Fill(_) => Some(Kind::Fill(())),
             Kind::Copy(_) => Some(Kind::Copy(())),
             Kind::Capture(_) => Some(Kind::Capture(())),
+            Kind::Condition(_) => Some(Kind::Condition(())),
+            Kind::Join(_) => Some(Kind::Join(())),
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => None,
         }
     }
@@ -124,6 +143,7 @@ impl<S: Stage> Kind<S> {
             Kind::Launch(_) | Kind::Call(_) => true,
             // Its accesses are those of its declaration.
             Kind::Capture(_) => false,
+            Kind::Condition(_) | Kind::Join(_) => false,
             Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
@@ -132,7 +152,8 @@ impl<S: Stage> Kind<S> {
     pub fn is_transfer(&self) -> bool {
         match self {
             Kind::Fill(_) | Kind::Copy(_) => true,
-            Kind::Launch(_) | Kind::Call(_) | Kind::Capture(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+            Kind::Launch(_) | Kind::Call(_) | Kind::Capture(_) => false,
+            Kind::Condition(_) | Kind::Join(_) | Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
 }
@@ -142,8 +163,18 @@ impl Kind {
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Kind::Fill(()) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Some(self.name()),
-            Kind::Launch(()) | Kind::Call(_) | Kind::Capture(()) => None,
+            Kind::Launch(()) | Kind::Call(_) | Kind::Capture(()) | Kind::Condition(_) | Kind::Join(_) => None,
         }
+    }
+
+    /// Returns the part of its accesses that are its own: not those of a body.
+    pub fn own_accesses<'a, A>(&self, accesses: &'a [A]) -> &'a [A] {
+        let own = match self {
+            Kind::Condition(condition) => condition.own_accesses(),
+            Kind::Join(condition) => condition.own_accesses_behind(),
+            _ => return accesses,
+        };
+        accesses.get(..own).unwrap_or(accesses)
     }
 
     /// Returns the words that statements are calls of.
@@ -151,9 +182,9 @@ impl Kind {
         (0..).map_while(|tag| Kind::read(tag, || Some(0))).filter_map(|kind| kind.word())
     }
 
-    /// Returns the tag that stands for it in tables, and the index that follows the tag there.
-    pub fn written_as(&self) -> (u32, Option<u32>) {
-        match self {
+    /// Calls `number` with the numbers that stand for it in tables: a tag, and what follows that there.
+    pub fn write(&self, number: &mut dyn FnMut(u32)) {
+        let (tag, index) = match self {
             Kind::Launch(()) => (0, None),
             Kind::Fill(()) => (1, None),
             Kind::Copy(()) => (2, None),
@@ -161,11 +192,18 @@ impl Kind {
             Kind::Free(buffer) => (4, Some(buffer.as_u32())),
             Kind::Call(call) => (5, Some(call.as_u32())),
             Kind::Capture(()) => (6, None),
+            Kind::Condition(_) => (7, None),
+            Kind::Join(_) => (8, None),
+        };
+        number(tag);
+        index.into_iter().for_each(&mut *number);
+        if let Kind::Condition(condition) | Kind::Join(condition) = self {
+            condition.write(number);
         }
     }
 
-    /// Returns the kind of a tag; `index` reads the index that follows it. `None` if there is no such kind.
-    pub fn read(tag: u32, index: impl FnOnce() -> Option<u32>) -> Option<Kind> {
+    /// Returns the kind of a tag; `index` reads the next of the numbers that follow it. `None` if there is no such kind.
+    pub fn read(tag: u32, mut index: impl FnMut() -> Option<u32>) -> Option<Kind> {
         Some(match tag {
             0 => Kind::Launch(()),
             1 => Kind::Fill(()),
@@ -174,6 +212,8 @@ impl Kind {
             4 => Kind::Free(BufferId::from_u32(index()?)),
             5 => Kind::Call(CallId::from_u32(index()?)),
             6 => Kind::Capture(()),
+            7 => Kind::Condition(Condition::read(&mut index)?),
+            8 => Kind::Join(Condition::read(&mut index)?),
             _ => return None,
         })
     }
@@ -190,6 +230,8 @@ pub struct Counts {
     pub copies: usize,
     /// Library calls, each of as many nodes as it captures.
     pub calls: usize,
+    /// Conditional nodes, each behind one kernel or several that set its value.
+    pub conditions: usize,
     /// No-op kernels in the middle of wide joins.
     pub hubs: usize,
     /// Memory alloc nodes.
@@ -199,14 +241,16 @@ pub struct Counts {
 }
 
 impl Kind<Runs> {
-    /// Returns the count of nodes of its kind.
-    pub fn count(self, counts: &mut Counts) -> &mut usize {
-        match self {
+    /// Returns the count of nodes of its kind; `None` if it has no node of its own.
+    pub fn count(self, counts: &mut Counts) -> Option<&mut usize> {
+        Some(match self {
             Kind::Launch(()) => &mut counts.kernels,
             Kind::Fill(()) => &mut counts.fills,
             Kind::Copy(()) => &mut counts.copies,
             Kind::Capture(()) => &mut counts.calls,
-        }
+            Kind::Condition(()) => &mut counts.conditions,
+            Kind::Join(()) => return None,
+        })
     }
 
     /// Returns the name of its node in pictures and dumps.
@@ -216,6 +260,8 @@ impl Kind<Runs> {
             Kind::Fill(()) => "fill",
             Kind::Copy(()) => "copy",
             Kind::Capture(()) => "call",
+            Kind::Condition(()) => "condition",
+            Kind::Join(()) => "join",
         }
     }
 
@@ -226,6 +272,7 @@ impl Kind<Runs> {
             Kind::Fill(()) => "lightyellow",
             Kind::Copy(()) => "thistle",
             Kind::Capture(()) => "wheat",
+            Kind::Condition(()) | Kind::Join(()) => "lightpink",
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod bounds;
 pub mod check;
 pub mod codes;
 pub mod compile;
+pub mod condition;
 pub mod diagnostic;
 #[cfg(feature = "back")]
 pub mod dump;
@@ -47,6 +48,7 @@ pub mod rows;
 #[cfg(feature = "driver")]
 pub mod runtime;
 pub mod sample;
+pub mod scopes;
 pub mod spans;
 pub mod structure;
 pub mod table;

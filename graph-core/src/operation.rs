@@ -199,12 +199,13 @@ impl Operations {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for operation in &self.list {
-            *match operation.what {
+            let count = match operation.what {
                 What::Statement(kind) => kind.count(&mut counts),
-                What::Hub => &mut counts.hubs,
-                What::Alloc { .. } => &mut counts.allocs,
-                What::Free { .. } | What::FreeTaken { .. } => &mut counts.frees,
-            } += 1;
+                What::Hub => Some(&mut counts.hubs),
+                What::Alloc { .. } => Some(&mut counts.allocs),
+                What::Free { .. } | What::FreeTaken { .. } => Some(&mut counts.frees),
+            };
+            count.into_iter().for_each(|count| *count += 1);
         }
         counts
     }

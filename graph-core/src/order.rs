@@ -17,11 +17,13 @@ pub mod shared;
 
 use crate::bounds::Bounds;
 use crate::codes::Code;
+use crate::condition::Word;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::index::{Index, Vector};
+use crate::index::{Index, Vector, narrow};
 use crate::ir::{Access, BufferId, DimId, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
+use crate::scopes::{Scope, Scopes};
 use cuweave_ptx::poly::{Facts, Poly};
 pub use functions::{Function, FunctionId, Functions};
 use petgraph::Direction;
@@ -71,6 +73,8 @@ pub struct Region {
     pub joined: Vec<(BufferId, BufferId)>,
     /// The choice that it is an arm of.
     pub arm: Option<Arm>,
+    /// The statement in front of it, if it is the body of a conditional node: then the device decides.
+    pub condition: Option<StatementId>,
 }
 
 /// An arm of a choice.
@@ -85,6 +89,47 @@ pub struct Arm {
 }
 
 impl Regions {
+    /// Adds the bodies of the conditional nodes of a flat program, unless they are there. The arms of one statement are those of a
+    /// choice.
+    pub fn enclose(&mut self, scopes: &Scopes) {
+        if !self.list.is_empty() || scopes.is_empty() {
+            return;
+        }
+        let mut ends: Vec<(usize, StatementId)> = Vec::new();
+        let close = |list: &mut Vec<Region>, ends: &mut Vec<(usize, StatementId)>, until: StatementId| {
+            while let Some((region, _)) = ends.pop_if(|(_, end)| *end <= until) {
+                list[region].inner = list.len();
+            }
+        };
+        for scope in &scopes.list {
+            close(&mut self.list, &mut ends, scope.condition);
+            let Scope { condition, join, first, body, .. } = scope;
+            let arm = (body.word != Word::While).then(|| Arm {
+                choice: first.as_u32(),
+                number: body.arm,
+                completes: body.completes(),
+            });
+            ends.push((self.list.len(), *join));
+            self.list.push(Region {
+                first: StatementId::new(condition.index() + 1),
+                end: *join,
+                inner: 0,
+                written: Vec::new(),
+                joined: Vec::new(),
+                arm,
+                condition: Some(*condition),
+            });
+        }
+        close(&mut self.list, &mut ends, StatementId::NONE);
+        self.choices = narrow(scopes.list.len());
+    }
+
+    /// Returns the statement in front of the innermost body of a conditional node around a statement.
+    pub fn condition_of(&self, statement: StatementId) -> Option<StatementId> {
+        let around = self.list.iter().filter(|region| (region.first..region.end).contains(&statement));
+        around.filter_map(|region| region.condition).next_back()
+    }
+
     /// Returns the buffers that names stand for behind choices, each with one that it may be and the arm where it is; a buffer
     /// comes before those that it is joined to.
     pub fn joined(&self) -> Vec<(BufferId, BufferId, &Region)> {

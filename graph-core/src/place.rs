@@ -10,6 +10,7 @@
 use crate::index::Vector;
 use crate::ir::{BufferId, Lifetime, Origin, Program, StatementId};
 use crate::reach::{Cycle, Reach};
+use crate::scopes::Scopes;
 
 /// The live ranges of the buffers of a program.
 #[derive(Clone, Debug)]
@@ -47,6 +48,30 @@ impl Placed {
         b.allocated
             && b.freed
             && b.ends.iter().all(|&end| c.begins.iter().all(|&begin| self.reach.precedes(end, begin)))
+    }
+}
+
+impl Placed {
+    /// Extends the live ranges that begin or end in a body of a conditional node to all of the outermost one: memory nodes stand
+    /// outside of bodies.
+    pub fn hoist(&mut self, scopes: &Scopes) {
+        if scopes.is_empty() {
+            return;
+        }
+        let reach = &self.reach;
+        for range in self.live_ranges.iter_mut().flatten() {
+            let around = |&id: &StatementId| match scopes.outermost(id) {
+                Some(scope) => vec![scope.condition, id, scope.join],
+                None => vec![id],
+            };
+            let all = |list: &[StatementId]| -> Vec<StatementId> { list.iter().flat_map(around).collect() };
+            range.users = all(&range.users);
+            range.users.sort_unstable();
+            range.users.dedup();
+            range.first = reach.minimal(&range.users);
+            range.begins = reach.minimal(&all(&range.begins));
+            range.ends = reach.maximal(&all(&range.ends));
+        }
     }
 }
 

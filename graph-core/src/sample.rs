@@ -17,6 +17,7 @@ mod turns;
 
 use cuweave_ptx::poly::{Facts, Poly};
 
+use crate::condition::{Condition as Body, Word};
 use crate::ids::VariableId;
 use crate::index::{Index, Vector, narrow, size};
 use crate::ir::{Access, BufferId, CallId, DimId, Kind, Origin, Program, Statement, StatementId};
@@ -70,6 +71,8 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
         },
         templates: Vector::new(),
         latest: Vector::filled(None, source.program.statements.len()),
+        bodies: Vec::new(),
+        choice: 0,
     };
     sampler.items(&shape.structure.body);
     let outputs = source.program.outputs.iter().map(|&output| sampler.buffers[output]).collect();
@@ -94,6 +97,10 @@ struct Sampler<'s> {
     templates: Vector<StatementId, StatementId>,
     /// The latest instance of each statement.
     latest: Vector<StatementId, Option<StatementId>>,
+    /// The regions of the bodies of conditional nodes around, each with the number of its choice.
+    bodies: Vec<(usize, u32)>,
+    /// The choice of the conditional node behind which the sample stands.
+    choice: u32,
 }
 
 impl Sampler<'_> {
@@ -116,6 +123,12 @@ impl Sampler<'_> {
 
     fn statement(&mut self, id: StatementId) {
         let template = &self.source.program.statements[id];
+        if let Kind::Join(_) = template.kind
+            && let Some((region, choice)) = self.bodies.pop()
+        {
+            self.close(region);
+            self.choice = choice;
+        }
         let at = self.next();
         let kind = match template.kind.lifetime() {
             Some(Lifetime::Begins(&buffer)) => Kind::Alloc(self.allocate(buffer, at)),
@@ -147,6 +160,9 @@ impl Sampler<'_> {
         self.out.program.statements.push(statement);
         self.templates.push(id);
         self.latest[id] = Some(at);
+        if let Kind::Condition(body) = template.kind {
+            self.begin_body(at, &body);
+        }
         // A buffer that a call takes over is over for its caller.
         for buffer in handed_over {
             let statement = Statement {
@@ -158,6 +174,18 @@ impl Sampler<'_> {
             self.out.program.statements.push(statement);
             self.templates.push(id);
         }
+    }
+
+    /// Opens the region of a body of a conditional node.
+    fn begin_body(&mut self, condition: StatementId, body: &Body) {
+        let region = self.open();
+        let choice = if body.arm > 0 { self.choice } else { self.out.regions.choices };
+        self.out.regions.choices = self.out.regions.choices.max(choice + 1);
+        let opened = &mut self.out.regions.list[region];
+        opened.condition = Some(condition);
+        opened.arm =
+            (body.word != Word::While).then(|| Arm { choice, number: body.arm, completes: body.completes() });
+        self.bodies.push((region, choice));
     }
 
     /// Returns true for a buffer that a call returns.
@@ -365,6 +393,7 @@ impl Regions {
             written: Vec::new(),
             joined: Vec::new(),
             arm: None,
+            condition: None,
         });
         self.list.len() - 1
     }

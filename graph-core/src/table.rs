@@ -348,9 +348,7 @@ impl<'p> Writer<'p> {
     fn statement(&mut self, statement: &'p Statement) {
         self.text(&statement.name);
         self.number(statement.line);
-        let (tag, index) = statement.kind.written_as();
-        self.number(tag);
-        index.into_iter().for_each(|index| self.number(index));
+        statement.kind.write(&mut |number| self.number(number));
         self.list(statement.accesses.iter(), |writer, access| {
             writer.id(access.buffer);
             let mode = match access.mode {

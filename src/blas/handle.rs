@@ -156,8 +156,9 @@ impl Blas {
         if product.elements() == 0 || product.check(Writes::Some).is_err() {
             return 0;
         }
+        let product = &product.computed(kinds.factors.summed());
         let limited = product.workspace_limit(product.limit.unwrap_or(self.limit));
-        let Some(cublas) = self.cublas.as_ref().filter(|_| product.k > 0) else {
+        let Some(cublas) = self.cublas_for(product) else {
             let _ = self.loaded();
             return kernels::scratch(&limited, kinds);
         };
@@ -168,6 +169,12 @@ impl Blas {
             let _ = self.loaded();
         }
         if plan.is_empty() { kernels::scratch(&limited, kinds) } else { plan.workspace }
+    }
+
+    /// Returns cuBLAS for a product that has terms. Without any, of k = 0 or α = 0, cuBLASLt scales c by β, or does nothing, and leaves
+    /// bias and activation out.
+    fn cublas_for(&self, product: &Product) -> Option<&Cublas> {
+        self.cublas.as_ref().filter(|_| product.k > 0)
     }
 
     /// Returns the kernels of ours.
@@ -202,11 +209,12 @@ impl Blas {
         if product.elements() == 0 {
             return Ok(());
         }
+        let product = &product.computed(kinds.factors.summed());
         let alone = || {
             let fits = product.workspace_limit(operands.scratch.1);
             self.loaded()?.run(stream, &fits, kinds, operands)
         };
-        let Some(cublas) = self.cublas.as_ref().filter(|_| product.k > 0) else { return alone() };
+        let Some(cublas) = self.cublas_for(product) else { return alone() };
         let problem = Problem::of(product, kinds, operands.bias.is_some(), self.limit);
         let plan = cublas.plan(&self.ctx, &problem)?;
         let Some(algorithm) = plan.algorithm(operands) else {

@@ -130,8 +130,9 @@ impl Lt {
         unfinished: bool,
         (alignment, workspace): (u64, u64),
     ) -> Result<Option<Heuristic>, Error> {
+        let [x, y, c, bias] = problem.alignments(alignment);
         // The heuristic takes the alignment of the bias from its address, and reads nothing through it.
-        let of = Description::new(self.library, problem, unfinished, (1 << 20) + alignment)?;
+        let of = Description::new(self.library, problem, unfinished, (1 << 20) + bias)?;
         let mut raw = null_mut();
         // SAFETY: the pointer is to a local.
         let status = unsafe { (self.library.cublasLtMatmulPreferenceCreate)(&mut raw) };
@@ -145,14 +146,13 @@ impl Lt {
             done("cublasLtMatmulPreferenceSetAttribute", status)
         };
         set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32, from_ref(&workspace).cast(), 8)?;
-        let alignment = alignment as u32;
-        for attribute in [
-            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+        for (attribute, alignment) in [
+            (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, x),
+            (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, y),
+            (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, c),
+            (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, c),
         ] {
-            set(attribute as u32, from_ref(&alignment).cast(), 4)?;
+            set(attribute as u32, from_ref(&(alignment as u32)).cast(), 4)?;
         }
         let none = Heuristic {
             algorithm: cublasLtMatmulAlgo_t { data: [0; 8] },

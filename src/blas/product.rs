@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::element::Kind;
+
 /// The order of a matrix's elements in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Order {
@@ -194,13 +196,15 @@ impl Product {
         self
     }
 
-    /// Multiplies the product by α; 1 unless set. It is rounded to `f32` for elements other than `f64`.
+    /// Multiplies the product by α; 1 unless set. It is rounded to `f32` for elements other than `f64`. Where it is 0 then, a and b are
+    /// not read, and NaN in them changes nothing.
     pub fn alpha(mut self, alpha: impl Into<f64>) -> Product {
         self.alpha = alpha.into();
         self
     }
 
-    /// Adds β times the previous contents of c, for [`matmul_into`](super::matmul_into); 0 unless set, and c is not read then.
+    /// Adds β times the previous contents of c, for [`matmul_into`](super::matmul_into); 0 unless set. It is rounded as α is. Where it
+    /// is 0 then, c is not read.
     pub fn beta(mut self, beta: impl Into<f64>) -> Product {
         self.beta = beta.into();
         self
@@ -212,7 +216,8 @@ impl Product {
         self
     }
 
-    /// Applies x ↦ x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) to the elements of the result, after the bias.
+    /// Applies x ↦ x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) to the elements of the result, after the bias. cuBLASLt approximates
+    /// it, to an error that the documentation of the [module](super) states.
     pub const fn gelu(mut self) -> Product {
         self.activation = Activation::Gelu;
         self
@@ -281,6 +286,18 @@ impl Product {
     /// Returns the number of elements that are computed.
     pub(super) fn elements(&self) -> u64 {
         u64::from(self.m).saturating_mul(u64::from(self.n)).saturating_mul(u64::from(self.batch))
+    }
+
+    /// Returns the product as it is computed with sums of this type: α and β are rounded to it, and where α is 0 there are no terms.
+    /// The layouts of a and b are to be checked before.
+    pub(super) fn computed(&self, sums: Kind) -> Product {
+        let rounded = |factor: f64| match sums {
+            Kind::F64 => factor,
+            Kind::F32 | Kind::F16 | Kind::BF16 => f64::from(factor as f32),
+        };
+        let (alpha, beta) = (rounded(self.alpha), rounded(self.beta));
+        let k = if alpha == 0.0 { 0 } else { self.k };
+        Product { alpha, beta, k, ..*self }
     }
 
     /// Checks the layouts.

@@ -1,11 +1,12 @@
-//! Random products of every layout: orders, leading dimensions, batches, strides, α and β, bias and activation, and k = 0.
+//! Products of every layout: orders, leading dimensions, batches, strides, α and β, bias and activation, k = 0 and α = 0, and lines
+//! that end before a vector does.
 
 use cuweave::blas::{Blas, Product, matmul, matmul_bias, matmul_bias_into, matmul_into};
 use cuweave::prelude::*;
-use cuweave_testkit::device::alone;
+use cuweave_testkit::device::{Device, alone};
 use half::{bf16, f16};
 
-use crate::support::{Case, Layout, Number, blas, gelu, relu, same, upload, values};
+use crate::support::{Activation, Case, Layout, Number, blas, upload, values};
 
 /// Random numbers.
 pub struct Random(pub u64);
@@ -38,6 +39,44 @@ fn stored(random: &mut Random, rows: u32, columns: u32, gaps: bool) -> Stored {
     Stored { row_major, leading, extent }
 }
 
+/// Returns a product of stored matrices, begun in column-major order or in row-major order.
+fn described([m, n, k]: [u32; 3], matrices: &[Stored; 3], column_major: bool) -> Product {
+    let begun = if column_major { Product::column_major(m, n, k) } else { Product::row_major(m, n, k) };
+    let mut product = begun;
+    for (at, matrix) in matrices.iter().enumerate() {
+        if matrix.row_major == column_major {
+            product = [Product::a_transposed, Product::b_transposed, Product::c_transposed][at](product);
+        }
+    }
+    product.lda(matrices[0].leading).ldb(matrices[1].leading).ldc(matrices[2].leading)
+}
+
+/// Returns the case of a product of stored matrices, with α = 1, β = 0 and no activation.
+fn case(
+    product: Product,
+    sizes: [u32; 3],
+    matrices: &[Stored; 3],
+    (batch, strides): (u32, [u64; 3]),
+) -> Case {
+    let layout = |at: usize| {
+        let leading = u64::from(matrices[at].leading);
+        let (row, column) = if matrices[at].row_major { (leading, 1) } else { (1, leading) };
+        Layout { row, column, stride: strides[at] }
+    };
+    let [a, b, c] = strides;
+    Case {
+        product: if batch > 1 { product.batch_strided(batch, a, b, c) } else { product },
+        sizes,
+        batch,
+        layouts: [layout(0), layout(1), layout(2)],
+        alpha: 1.0,
+        beta: 0.0,
+        activation: Activation::None,
+        row_major: matrices[2].row_major,
+        tf32: false,
+    }
+}
+
 /// Returns a random product, for `matmul_into` with gaps in c and with β.
 pub fn random_case(random: &mut Random, into: bool) -> Case {
     let size = |random: &mut Random| [1, 2, 3, 8, 17, 33][random.below(6) as usize];
@@ -45,22 +84,7 @@ pub fn random_case(random: &mut Random, into: bool) -> Case {
     let k = if random.below(8) == 0 { 0 } else { size(random) * [1, 1, 1, 20][random.below(4) as usize] };
     let batch = [1, 1, 2, 3][random.below(4) as usize];
     let matrices = [stored(random, m, k, true), stored(random, k, n, true), stored(random, m, n, into)];
-    let mut product = Product::row_major(m, n, k);
-    for (at, matrix) in matrices.iter().enumerate() {
-        if !matrix.row_major {
-            product = [Product::a_transposed, Product::b_transposed, Product::c_transposed][at](product);
-        }
-    }
-    if random.coin() {
-        // The same product, begun in the other order.
-        product = Product::column_major(m, n, k);
-        for (at, matrix) in matrices.iter().enumerate() {
-            if matrix.row_major {
-                product = [Product::a_transposed, Product::b_transposed, Product::c_transposed][at](product);
-            }
-        }
-    }
-    product = product.lda(matrices[0].leading).ldb(matrices[1].leading).ldc(matrices[2].leading);
+    let product = described([m, n, k], &matrices, random.coin());
     let mut strides = [0; 3];
     for (at, stride) in strides.iter_mut().enumerate() {
         *stride = matrices[at].extent + if at < 2 || into { random.below(5) } else { 0 };
@@ -68,41 +92,35 @@ pub fn random_case(random: &mut Random, into: bool) -> Case {
     if random.below(3) == 0 {
         strides[random.below(2) as usize] = 0;
     }
-    if batch > 1 {
-        product = product.batch_strided(batch, strides[0], strides[1], strides[2]);
-    }
+    let case = case(product, [m, n, k], &matrices, (batch, strides));
     let alpha = [1.0, -0.5, 0.0, 2.0][random.below(4) as usize];
     let beta = if into { [0.0, 1.0, -2.0][random.below(3) as usize] } else { 0.0 };
-    product = product.alpha(alpha).beta(beta);
-    let curve = random.below(3);
-    let activation = match curve {
-        0 => same,
-        1 => {
-            product = product.relu();
-            relu
-        }
-        _ => {
-            product = product.gelu();
-            gelu
-        }
-    };
-    let layout = |at: usize| {
-        let leading = u64::from(matrices[at].leading);
-        let (row, column) = if matrices[at].row_major { (leading, 1) } else { (1, leading) };
-        Layout { row, column, stride: strides[at] }
-    };
-    Case {
-        product,
-        sizes: [m, n, k],
-        batch,
-        layouts: [layout(0), layout(1), layout(2)],
-        alpha,
-        beta,
-        activation,
-        row_major: matrices[2].row_major,
-        approximate: 0.0,
-        curved: curve == 2,
+    let case = case.scaled(alpha, beta);
+    match random.below(3) {
+        0 => case,
+        1 => Case { product: case.product.relu(), activation: Activation::Relu, ..case },
+        _ => Case { product: case.product.gelu(), activation: Activation::Gelu, ..case },
     }
+}
+
+/// Returns products whose leading dimensions are multiples of 8 elements, and whose lines and memory end before such a multiple.
+fn padded_cases(sizes: &[[u32; 3]]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &[m, n, k] in sizes {
+        for (code, batch) in (0..8u32).flat_map(|code| [(code, 1), (code, 2)]) {
+            let matrix = |at: u32, rows: u32, columns: u32| {
+                let row_major = code >> at & 1 == 0;
+                let (side, lines) = if row_major { (columns, rows) } else { (rows, columns) };
+                let leading = side.next_multiple_of(8);
+                Stored { row_major, leading, extent: u64::from(leading) * u64::from(lines) }
+            };
+            let matrices = [matrix(0, m, k), matrix(1, k, n), matrix(2, m, n)];
+            let strides = matrices.each_ref().map(|matrix| matrix.extent);
+            let product = described([m, n, k], &matrices, false);
+            cases.push(case(product, [m, n, k], &matrices, (batch, strides)));
+        }
+    }
+    cases
 }
 
 macro_rules! random {
@@ -132,6 +150,26 @@ macro_rules! random {
                 }
             }
 
+            /// Runs a product once on `before`, and returns c.
+            fn run(
+                (device, blas): (&Device, &Blas),
+                (product, into): (Product, bool),
+                (a, b, bias): (&[$factor], &[$factor], Option<&[$result]>),
+                before: &[$result],
+            ) -> Vec<$result> {
+                let none = vec![<$result>::of(f64::NAN); product.bias_len() as usize];
+                let (da, db, dbias) = (upload(device, a), upload(device, b), upload(device, bias.unwrap_or(&none)));
+                let mut dc = upload(device, before);
+                let graph = any(&device.ctx, product, into, bias.is_some(), blas, &da, &db, &dbias, &mut dc);
+                let mut exec = graph
+                    .unwrap_or_else(|error| panic!("{error}: {product:?}"))
+                    .instantiate()
+                    .expect("it instantiates");
+                exec.launch(&device.stream).expect("it launches");
+                drop(exec);
+                device.download(&dc)
+            }
+
             #[test]
             fn products() {
                 let device = alone();
@@ -139,26 +177,67 @@ macro_rules! random {
                 let mut random = Random($seed);
                 for turn in 0..device.scaled(300, 40) {
                     let (into, biased) = (random.below(2) == 1, random.below(2) == 1);
-                    let mut case = random_case(&mut random, into);
-                    if blas.cublas_version().is_some() && <$factor as Number>::EPSILON > 1e-10 && case.curved {
-                        case.approximate = 2e-3;
-                    }
+                    let case = random_case(&mut random, into);
                     let product = case.product;
                     let a = values::<$factor>(product.a_len(), turn * 4 + 1);
                     let b = values::<$factor>(product.b_len(), turn * 4 + 2);
                     let bias = values::<$result>(product.bias_len(), turn * 4 + 3);
                     let before = values::<$result>(product.c_len(), turn * 4 + 4);
-                    let (da, db, dbias) = (upload(&device, &a), upload(&device, &b), upload(&device, &bias));
-                    let mut dc = upload(&device, &before);
-                    let graph = any(&device.ctx, product, into, biased, &blas, &da, &db, &dbias, &mut dc);
-                    let mut exec = graph
-                        .unwrap_or_else(|error| panic!("{error}: {product:?}"))
-                        .instantiate()
-                        .expect("it instantiates");
-                    exec.launch(&device.stream).expect("it launches");
-                    drop(exec);
-                    let bias = biased.then_some(&*bias);
-                    case.check((&a, &b, bias), &before, &device.download(&dc));
+                    let operands = (&*a, &*b, biased.then_some(&*bias));
+                    let after = run((&device, &blas), (product, into), operands, &before);
+                    case.check(&blas, operands, &before, &after);
+                }
+                device.nothing_reported();
+            }
+
+            /// NaN and infinity in a and b where α is 0, and in c where β is 0: in the type of the sums.
+            #[test]
+            fn nothing_is_read_that_is_scaled_by_zero() {
+                let device = alone();
+                let blas = blas(&device);
+                let mut random = Random($seed + 100);
+                let small = if <$factor as Number>::EPSILON > 1e-10 { 1e-60 } else { 0.0 };
+                for turn in 0..device.scaled(100, 24) {
+                    let (into, biased) = (random.below(2) == 1, random.below(2) == 1);
+                    let alpha = [0.0, -0.0, small, 2.0][random.below(4) as usize];
+                    let beta = if into { [0.0, small, 1.0][random.below(3) as usize] } else { 0.0 };
+                    let case = random_case(&mut random, into).scaled(alpha, beta);
+                    let product = case.product;
+                    let mut a = values::<$factor>(product.a_len(), turn * 4 + 1);
+                    let mut b = values::<$factor>(product.b_len(), turn * 4 + 2);
+                    if alpha.abs() <= small {
+                        a.fill(<$factor>::of(f64::INFINITY));
+                        b.fill(<$factor>::of(f64::NAN));
+                    }
+                    let bias = values::<$result>(product.bias_len(), turn * 4 + 3);
+                    let mut before = values::<$result>(product.c_len(), turn * 4 + 4);
+                    if beta <= small {
+                        before.fill(<$result>::of(f64::NAN));
+                    }
+                    let operands = (&*a, &*b, biased.then_some(&*bias));
+                    let after = run((&device, &blas), (product, into), operands, &before);
+                    let zero = |factor: f64| if factor.abs() <= small { 0.0 } else { factor };
+                    let case = Case { alpha: zero(alpha), beta: zero(beta), ..case };
+                    case.check(&blas, operands, &before, &after);
+                }
+                device.nothing_reported();
+            }
+
+            /// A tool that checks accesses sees vectors that are read or written beyond the memory.
+            #[test]
+            fn lines_that_end_before_a_vector_does() {
+                let device = alone();
+                let blas = blas(&device);
+                let all: &[[u32; 3]] = &[[33, 17, 2], [3, 33, 17], [17, 1, 33], [130, 67, 35], [1, 3, 68]];
+                for (turn, case) in padded_cases(device.scaled(all, &all[1..2])).into_iter().enumerate() {
+                    let (product, turn) = (case.product, turn as u64);
+                    let a = values::<$factor>(product.a_len(), turn * 4 + 1);
+                    let b = values::<$factor>(product.b_len(), turn * 4 + 2);
+                    let bias = values::<$result>(product.bias_len(), turn * 4 + 3);
+                    let before = values::<$result>(product.c_len(), turn * 4 + 4);
+                    let operands = (&*a, &*b, (turn % 3 == 0).then_some(&*bias));
+                    let after = run((&device, &blas), (product, true), operands, &before);
+                    case.check(&blas, operands, &before, &after);
                 }
                 device.nothing_reported();
             }

@@ -5,7 +5,7 @@ use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
 use half::{bf16, f16};
 
-use crate::support::{Case, Layout, blas, same, upload, values};
+use crate::support::{Activation, Case, Layout, blas, upload, values};
 
 /// A graph with one `gemm` and one `gemv`, and the test of it, for each pair of element types.
 macro_rules! plain {
@@ -44,12 +44,11 @@ macro_rules! plain {
                         layouts: [line(k), line(n), line(n)],
                         alpha: 1.0,
                         beta: 0.0,
-                        activation: same,
+                        activation: Activation::None,
                         row_major: true,
-                        approximate: 0.0,
-                        curved: false,
+                        tf32: false,
                     };
-                    case.check((&a, &b, None), &before, &device.download(&dc));
+                    case.check(&blas, (&a, &b, None), &before, &device.download(&dc));
                     if n == 1 || m == 1 {
                         continue;
                     }
@@ -65,7 +64,7 @@ macro_rules! plain {
                         layouts: [line(k), line(1), line(1)],
                         ..case
                     };
-                    case.check((&a, &x, None), &before, &device.download(&dy));
+                    case.check(&blas, (&a, &x, None), &before, &device.download(&dy));
                 }
                 device.nothing_reported();
             }
@@ -105,10 +104,9 @@ fn tf32_has_ten_bits_of_each_factor() {
         layouts: [line(k), line(n), line(n)],
         alpha: 1.0,
         beta: 0.0,
-        activation: same,
+        activation: Activation::None,
         row_major: true,
-        approximate: if blas.cublas_version().is_some() { 2.0 / 1024.0 } else { 0.0 },
-        curved: false,
+        tf32: true,
     };
-    case.check((&a, &b, None), &vec![0.0; (m * n) as usize], &device.download(&dc));
+    case.check(&blas, (&a, &b, None), &vec![0.0; (m * n) as usize], &device.download(&dc));
 }

@@ -9,15 +9,18 @@ use half::{bf16, f16};
 pub trait Number: Element + DeviceRepr + std::fmt::Debug {
     /// The distance from 1 to the next number.
     const EPSILON: f64;
+    /// The least number above 0.
+    const LEAST: f64;
 
     fn of(value: f64) -> Self;
     fn wide(self) -> f64;
 }
 
 macro_rules! numbers {
-    ($($ty:ty: $epsilon:expr, $of:expr, $wide:expr;)*) => {$(
+    ($($ty:ty: $epsilon:expr, $least:expr, $of:expr, $wide:expr;)*) => {$(
         impl Number for $ty {
             const EPSILON: f64 = $epsilon;
+            const LEAST: f64 = $least;
 
             fn of(value: f64) -> Self {
                 $of(value)
@@ -30,10 +33,10 @@ macro_rules! numbers {
     )*};
 }
 numbers! {
-    f32: f32::EPSILON as f64, |value| value as f32, f64::from;
-    f64: f64::EPSILON, |value| value, |value| value;
-    f16: 1.0 / 1024.0, f16::from_f64, f16::to_f64;
-    bf16: 1.0 / 128.0, bf16::from_f64, bf16::to_f64;
+    f32: f32::EPSILON as f64, f32::MIN_POSITIVE as f64, |value| value as f32, f64::from;
+    f64: f64::EPSILON, f64::MIN_POSITIVE, |value| value, |value| value;
+    f16: 1.0 / 1024.0, 1.0 / 16_777_216.0, f16::from_f64, f16::to_f64;
+    bf16: 1.0 / 128.0, f32::MIN_POSITIVE as f64, bf16::from_f64, bf16::to_f64;
 }
 
 /// Returns the products that the device has: cuBLAS if it can be loaded.
@@ -78,44 +81,73 @@ pub struct Case {
     pub layouts: [Layout; 3],
     pub alpha: f64,
     pub beta: f64,
-    pub activation: fn(f64) -> f64,
+    pub activation: Activation,
     /// True if c is row-major: a bias then has an element for each column.
     pub row_major: bool,
-    /// The error that is allowed beside that of the sums, as a part of the largest sum: cuBLASLt approximates tanh and rounds to TF32.
-    pub approximate: f64,
-    /// True if the activation is GELU.
-    pub curved: bool,
+    /// True if factors of `f32` may be rounded to TF32.
+    pub tf32: bool,
 }
 
-pub fn same(x: f64) -> f64 {
-    x
+/// An activation, for the reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Activation {
+    None,
+    Relu,
+    Gelu,
 }
 
-pub fn relu(x: f64) -> f64 {
-    x.max(0.0)
-}
-
-pub fn gelu(x: f64) -> f64 {
-    0.5 * x * (1.0 + (0.797_884_560_802_865_4 * (x + 0.044715 * x * x * x)).tanh())
+impl Activation {
+    fn of(self, x: f64) -> f64 {
+        match self {
+            Activation::None => x,
+            Activation::Relu => x.max(0.0),
+            Activation::Gelu => {
+                0.5 * x * (1.0 + (0.797_884_560_802_865_4 * (x + 0.044715 * x * x * x)).tanh())
+            }
+        }
+    }
 }
 
 impl Case {
+    /// Returns the case with other factors α and β.
+    pub fn scaled(self, alpha: f64, beta: f64) -> Case {
+        Case { product: self.product.alpha(alpha).beta(beta), alpha, beta, ..self }
+    }
+
+    /// Returns the error that the documentation of the module allows for an element, of this sum of magnitudes.
+    fn bound<T: Number, C: Number>(&self, blas: &Blas, size: f64, expected: f64) -> f64 {
+        let double = T::EPSILON < 1e-10;
+        let sums = if double { f64::EPSILON } else { f64::from(f32::EPSILON) };
+        let summed = (f64::from(self.sizes[2]) + 4.0) * sums * size + C::LEAST;
+        if blas.cublas_version().is_none() {
+            return summed + C::EPSILON * expected.abs();
+        }
+        let activated = match (self.activation, double) {
+            (Activation::Gelu, true) => 1e-8,
+            (Activation::Gelu, false) => size / 512.0,
+            _ => 0.0,
+        };
+        summed + 2.0 * C::EPSILON * size + activated + if self.tf32 { size / 512.0 } else { 0.0 }
+    }
+
     /// Checks a result against the product in `f64`, and that elements between those of the product stayed.
     pub fn check<T: Number, C: Number>(
         &self,
+        blas: &Blas,
         (a, b, bias): (&[T], &[T], Option<&[C]>),
         before: &[C],
         after: &[C],
     ) {
         let [m, n, k] = self.sizes;
         let [la, lb, lc] = &self.layouts;
-        let sums = if T::EPSILON < 1e-10 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+        // Factors that are scaled by 0 are not read.
+        let terms = if self.alpha == 0.0 { 0 } else { k };
         let mut touched = vec![false; after.len()];
         for member in 0..self.batch {
             for i in 0..m {
                 for j in 0..n {
                     let (mut sum, mut size) = (0.0, 0.0);
-                    for l in 0..k {
+                    for l in 0..terms {
                         let term = a[la.at(member, i, l)].wide() * b[lb.at(member, l, j)].wide();
                         sum += term;
                         size += term.abs();
@@ -125,11 +157,9 @@ impl Case {
                     let old = if self.beta == 0.0 { 0.0 } else { self.beta * before[at].wide() };
                     let bias =
                         bias.map_or(0.0, |bias| bias[if self.row_major { j } else { i } as usize].wide());
-                    let expected = (self.activation)(self.alpha * sum + old + bias);
+                    let expected = self.activation.of(self.alpha * sum + old + bias);
                     let size = self.alpha.abs() * size + old.abs() + bias.abs();
-                    let bound = size * ((f64::from(k) + 4.0) * sums + self.approximate)
-                        + expected.abs() * C::EPSILON
-                        + sums;
+                    let bound = self.bound::<T, C>(blas, size, expected);
                     let found = after[at].wide();
                     assert!(
                         (found - expected).abs() <= bound,
@@ -140,7 +170,9 @@ impl Case {
             }
         }
         for (at, touched) in touched.iter().enumerate() {
-            assert!(*touched || after[at].wide() == before[at].wide(), "{at} of c is between the elements");
+            let (before, after) = (before[at].wide(), after[at].wide());
+            let stayed = before == after || (before.is_nan() && after.is_nan());
+            assert!(*touched || stayed, "{at} of c is between the elements: {after}, and was {before}");
         }
     }
 }

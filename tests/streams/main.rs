@@ -209,3 +209,21 @@ fn hidden_state_is_ordered_between_execs() {
     }
     assert_eq!(waits(), before);
 }
+
+/// cudarc frees a buffer of a per-thread default stream in that of the thread that drops it. A real driver may not let a thread
+/// end while such a free is behind work that runs: so the exec that owns the buffer waits first.
+#[test]
+fn owned_buffers_of_a_per_thread_stream_are_freed_after_the_work() {
+    let Some(device) = simulated_alone() else { return };
+    let waits = || cuweave_sim::calls().expect("counts").get("cuEventSynchronize").copied().unwrap_or(0);
+    for (per_thread, expected) in [(false, 0), (true, 1)] {
+        let owner = if per_thread { device.ctx.per_thread_stream() } else { device.new_stream() };
+        let x = owner.clone_htod(&[1, 2, 3]).expect("an upload");
+        let out = device.upload(&[0; 3]);
+        let mut exec = read(&device.ctx, 3, x, out).expect("it builds").instantiate().expect("an exec");
+        exec.launch(&device.stream).expect("it launches");
+        let before = waits();
+        std::thread::scope(|scope| scope.spawn(move || drop(exec)).join()).expect("no panic");
+        assert_eq!(waits() - before, expected, "of a per-thread stream: {per_thread}");
+    }
+}

@@ -31,7 +31,8 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
             }
             None => {}
         }
-        for (index, access) in statement.accesses.iter().enumerate() {
+        let accesses = statement.kind.own_accesses(&statement.accesses);
+        for (index, access) in accesses.iter().enumerate() {
             lives[access.buffer].accesses.push((id, narrow(index)));
         }
     }

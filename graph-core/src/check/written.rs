@@ -7,7 +7,7 @@ use super::ranges::{Range, State};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
+use crate::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
 use crate::order::{Ordered, Region, Regions};
 
 /// An access whose mode is settled: statement, index, mode, relied on.
@@ -18,12 +18,18 @@ struct Written {
     id: StatementId,
     index: u32,
     relied_on: bool,
+    /// What the arms of a statement write together, of which the device runs one: the writes in them. Such a one has no statement.
+    arms: std::ops::Range<usize>,
 }
 
 impl Written {
+    fn new(id: StatementId, index: u32) -> Written {
+        Written { id, index, relied_on: false, arms: 0..0 }
+    }
+
     /// Returns the write for messages about another name of its buffer.
     fn for_another_name(&self) -> Written {
-        Written { id: self.id, index: self.index, relied_on: false }
+        Written { id: self.id, index: self.index, relied_on: false, arms: self.arms.clone() }
     }
 }
 
@@ -47,6 +53,8 @@ pub(super) fn initialised(
     let mut written: Vector<BufferId, Coverage> =
         program.buffers.iter().map(|_| Coverage::default()).collect();
     let mut ever_written = Vector::filled(false, program.buffers.len());
+    // By a statement outside of the bodies of conditional nodes.
+    let mut surely_written = Vector::filled(false, program.buffers.len());
     // Memory from the caller is written, unless its declaration says otherwise.
     let fresh_arguments = &ordered.source.regions.fresh;
     let mut tracked: Vector<BufferId, bool> =
@@ -59,9 +67,11 @@ pub(super) fn initialised(
         regions.advance(ordered, id, &mut written);
         let statement = &program.statements[id];
         let mut writes: Vec<(BufferId, Written)> = Vec::new();
-        for (index, access) in statement.accesses.iter().enumerate() {
+        let in_body = ordered.source.regions.condition_of(id).is_some();
+        for (index, access) in statement.kind.own_accesses(&statement.accesses).iter().enumerate() {
             let (index, buffer) = (narrow(index), access.buffer);
             ever_written[buffer] |= access.mode.writes();
+            surely_written[buffer] |= access.mode.writes() && !in_body;
             if !tracked[buffer] {
                 continue;
             }
@@ -70,7 +80,7 @@ pub(super) fn initialised(
                 if statement.kind.has_declaration() {
                     fresh.push((id, index));
                 }
-                writes.push((access.buffer, Written { id, index, relied_on: false }));
+                writes.push((access.buffer, Written::new(id, index)));
                 continue;
             }
             if written[buffer].covers(ordered, access) {
@@ -88,7 +98,7 @@ pub(super) fn initialised(
             // The kernel has written the buffer, or the fault was reported: later reads and the return are no further
             // faults.
             ever_written[buffer] = true;
-            writes.push((access.buffer, Written { id, index, relied_on: false }));
+            writes.push((access.buffer, Written::new(id, index)));
         }
         for (buffer, write) in writes {
             written[buffer].write(ordered, write);
@@ -97,14 +107,31 @@ pub(super) fn initialised(
     regions.advance(ordered, StatementId::NONE, &mut written);
     for (joined, buffer, _) in ordered.source.regions.joined() {
         ever_written[joined] |= ever_written[buffer];
+        surely_written[joined] |= surely_written[buffer];
     }
     unwritten_outputs(ordered, &ever_written, found);
+    for (index, &buffer) in program.outputs.iter().enumerate() {
+        let first = program.outputs[..index].iter().all(|&other| other != buffer);
+        let unsure = ever_written[buffer] && !surely_written[buffer] && tracked[buffer];
+        if first && unsure && written[buffer].state.distinct.is_empty() && !ordered.poisoned(buffer) {
+            let diagnostic = Diagnostic::new(
+                Code::CW107,
+                Site::Output(narrow(index)),
+                format!("`{}` is returned, but perhaps nothing has written it", ordered.buffer_name(buffer)),
+            );
+            found.push(
+                writes_of(ordered, diagnostic, &written[buffer].writes)
+                    .help("write it in each arm, or before, with a launch, `fill` or `copy`"),
+            );
+        }
+    }
     for &(buffer, lo, hi) in fresh_arguments {
         let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
         if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
             found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
         }
     }
+    written.iter_mut().for_each(Coverage::rely_on_arms);
     let relied: BTreeSet<(StatementId, u32)> = written
         .iter()
         .flat_map(|coverage| &coverage.writes)
@@ -158,6 +185,17 @@ impl Coverage {
         self.writes.push(write);
     }
 
+    /// If what arms write together is relied on, each of their writes is.
+    fn rely_on_arms(&mut self) {
+        for at in (0..self.writes.len()).rev() {
+            if self.writes[at].relied_on {
+                for inside in self.writes[at].arms.clone() {
+                    self.writes[inside].relied_on = true;
+                }
+            }
+        }
+    }
+
     /// Returns true if the writes provably cover an access. The first such writes are then relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
         let Some(chain) = self.state.cover(&ordered.bounds, access) else { return false };
@@ -175,11 +213,13 @@ struct Entered<'r> {
     stack: Vec<(&'r Region, Vec<State>)>,
     /// For each choice and buffer: the ranges that all arms so far have written.
     arms: BTreeMap<u32, Vec<Vec<Range>>>,
+    /// By choice of the device, for each buffer: the number of writes before its arms.
+    begun: BTreeMap<u32, Vec<usize>>,
 }
 
 impl<'r> Entered<'r> {
     fn new(regions: &'r Regions) -> Entered<'r> {
-        Entered { regions, next: 0, stack: Vec::new(), arms: BTreeMap::new() }
+        Entered { regions, next: 0, stack: Vec::new(), arms: BTreeMap::new(), begun: BTreeMap::new() }
     }
 
     /// Leaves the regions that end before a statement, and enters those that begin with it.
@@ -193,6 +233,10 @@ impl<'r> Entered<'r> {
             } else if let Some(region) = self.regions.list.get(self.next).filter(|region| region.first <= id)
             {
                 self.next += 1;
+                if let (Some(arm), Some(_)) = (region.arm, region.condition) {
+                    let begun = || written.iter().map(|coverage| coverage.writes.len()).collect();
+                    self.begun.entry(arm.choice).or_insert_with(begun);
+                }
                 self.stack.push((region, written.iter().map(|coverage| coverage.state.clone()).collect()));
             } else {
                 return;
@@ -231,7 +275,17 @@ impl<'r> Entered<'r> {
                 after.iter().zip(others).map(|(state, other)| state.common(other, &ordered.bounds)).collect()
             }
         };
-        if arm.completes {
+        if let Some(begun) = self.begun.get(&arm.choice).filter(|_| arm.completes) {
+            for ((coverage, ranges), &begun) in written.iter_mut().zip(&common).zip(begun) {
+                let all = coverage.writes.len();
+                if begun == all {
+                    continue;
+                }
+                coverage.writes.push(Written { arms: begun..all, ..Written::new(StatementId::NONE, 0) });
+                let state = &mut coverage.state;
+                ranges.iter().for_each(|range| state.add(&ordered.bounds, (range.lo, range.hi), Some(all)));
+            }
+        } else if arm.completes {
             for (coverage, ranges) in written.iter_mut().zip(&common) {
                 let state = &mut coverage.state;
                 ranges.iter().for_each(|range| state.add(&ordered.bounds, (range.lo, range.hi), range.write));
@@ -258,9 +312,16 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> D
 /// Adds notes about the written ranges, at most four.
 fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
     let mut notes = BTreeSet::new();
-    for write in written {
+    for write in written.iter().filter(|write| write.id != StatementId::NONE) {
         let part = ordered.slice(ordered.access((write.id, write.index)));
-        let note = format!("{} writes `{part}`", ordered.at(write.id));
+        let mut note = format!("{} writes `{part}`", ordered.at(write.id));
+        if let Some(condition) = ordered.source.regions.condition_of(write.id)
+            && let statement = &ordered.source.program.statements[condition]
+            && let Kind::Condition(body) = statement.kind
+        {
+            let line = statement.line;
+            note = format!("{note}, in {} on line {line}, which may not run", body.body());
+        }
         if notes.len() < 4 && notes.insert(note.clone()) {
             diagnostic = diagnostic.note(note);
         }

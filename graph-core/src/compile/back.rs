@@ -15,6 +15,7 @@ use crate::plan;
 use crate::plan::BufferIndex;
 use crate::plan::budget::{BudgetError, CurvePoint};
 use crate::reach::Cycle;
+use crate::scopes::Scopes;
 
 /// The default lowering of allocations.
 ///
@@ -110,9 +111,20 @@ impl From<LayoutError> for BackError {
 /// [`BackError`].
 pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
     let program = checked.program();
-    let edges = [checked.edges(), wishes.edges.as_slice()].concat();
-    let decide =
-        |most| launches::decide(program, &edges, &wishes.launches, wishes.allowed, most, &wishes.tuning);
+    let scopes = Scopes::of(program);
+    let added = wishes.edges.iter().map(|&edge| scopes.lifted(edge));
+    let edges: Vec<(StatementId, StatementId)> = checked.edges().iter().copied().chain(added).collect();
+    // Launches in bodies of conditional nodes stay as they are written.
+    let outside: Vector<StatementId, Option<Launch>>;
+    let launches = if scopes.is_empty() {
+        &wishes.launches
+    } else {
+        let launches = wishes.launches.enumerate();
+        outside =
+            launches.map(|(id, launch)| launch.clone().filter(|_| scopes.around(id).is_none())).collect();
+        &outside
+    };
+    let decide = |most| launches::decide(program, &edges, launches, wishes.allowed, most, &wishes.tuning);
     let mut decision = decide(usize::MAX)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.serialized);
@@ -144,11 +156,24 @@ fn decided(
         None => None,
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
-        edges.extend_from_slice(&added.edges);
+        let scopes = Scopes::of(program);
+        edges.extend(added.edges.iter().map(|&edge| scopes.lifted(edge)));
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
-        placed = place::place(program, &edges)?;
+        placed = match place::place(program, &edges) {
+            // Two edges of the budget's lead into a body and out of it.
+            Err(_) if !scopes.is_empty() && decision.batches.is_empty() => {
+                let (list, ids) = layout::temporaries(program, dims, &placed)?;
+                let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
+                    .map_err(|error| layout::plan_error(program, &ids, error))?;
+                return Err(BackError::OverBudget { budget: added.budget, best: plan.total });
+            }
+            placed => placed?,
+        };
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
+    if memory == Memory::Nodes {
+        placed.hoist(&Scopes::of(program));
+    }
     // Only memory nodes can come between the two kernels of a programmatic edge.
     let overlapping = match (wishes.allowed.overlap, memory) {
         (true, Memory::Nodes) => overlap::followers(&placed.reach, &decision.batches, &wishes.launches),
@@ -156,7 +181,7 @@ fn decided(
     };
     let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
-        && !decision.batches.is_empty()
+        && (!decision.batches.is_empty() || !Scopes::of(program).is_empty())
         && bounds.planned > budgeted.budget
     {
         return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });

@@ -6,7 +6,7 @@ use cuweave_ptx::poly::Poly;
 
 use super::{Join, Sampler, in_turn, mentions};
 use crate::index::{Index, size, wide};
-use crate::ir::{BufferId, DimId, Lifetime, Mode, Origin};
+use crate::ir::{BufferId, DimId, Kind, Lifetime, Mode, Origin};
 use crate::structure::{Item, Loop, Turns};
 
 /// Statements are sampled at most this often because of the turns of loops: loops in many loops have one turn.
@@ -305,7 +305,19 @@ impl Sampler<'_> {
     /// Returns the ranges that items write, over the variables of all loops around them, and those that adjacent ones make.
     fn rows(&self, items: &[Item]) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
+        // Bodies of conditional nodes may not run.
+        let mut bodies = 0;
         for item in items {
+            if let Item::Statement(statement) = item {
+                match self.source.program.statements[*statement].kind {
+                    Kind::Condition(_) => bodies += 1,
+                    Kind::Join(_) => bodies -= 1,
+                    _ => {}
+                }
+            }
+            if bodies > 0 {
+                continue;
+            }
             match item {
                 Item::Statement(statement) => {
                     let accesses = self.source.program.statements[*statement].accesses.iter();

@@ -29,6 +29,7 @@ mod arguments;
 mod arrays;
 mod calls;
 mod conditions;
+mod decisions;
 mod elements;
 mod expressions;
 mod functions;
@@ -183,6 +184,8 @@ struct Lowering<'r> {
     conditions: Vec<Condition>,
     /// The number of scopes around the innermost loop or arm that the build unrolls or chooses.
     outer_names: usize,
+    /// The statement in front of the innermost body that the device decides about.
+    body: Option<StatementId>,
     dims: Vector<DimId, Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
     buffers: Vector<BufferId, Buffer>,
@@ -263,6 +266,7 @@ impl<'r> Lowering<'r> {
             typed: Vec::new(),
             conditions: Vec::new(),
             outer_names: 0,
+            body: None,
             dims: Vector::new(),
             dim_ids: BTreeMap::new(),
             buffers: Vector::new(),

@@ -1,4 +1,4 @@
-//! A problem: what an algorithm is chosen for, and its matrices as cuBLASLt takes them.
+//! A problem that an algorithm is chosen for, and its matrices as cuBLASLt takes them.
 
 use crate::blas::kernels::Kinds;
 use crate::blas::product::{Activation, Matrix, Order, Product};
@@ -6,7 +6,10 @@ use crate::blas::product::{Activation, Matrix, Order, Product};
 #[cfg(test)]
 mod tests;
 
-/// What an algorithm is chosen for.
+/// The bytes of the widest load of a vector on any device.
+const VECTOR: u64 = 32;
+
+/// A problem that an algorithm is chosen for: all of a product but its scalars and addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     pub sizes: [u32; 4],
@@ -37,5 +40,37 @@ impl Problem {
         let [a, b, c] = self.matrices;
         let factors = if c.order == Order::Row { [b, a] } else { [a, b] };
         factors.map(|factor| (factor, factor.order != c.order))
+    }
+
+    /// Returns the alignments in bytes that the heuristic is to be told for addresses of this alignment: those of the factors as
+    /// cuBLASLt takes them, of c and of the bias.
+    ///
+    /// cuBLASLt takes an aligned address and an aligned leading dimension for leave to read vectors across the end of a line. Behind
+    /// the last line that is memory of others, so that it is told of no more than what divides the line too.
+    pub fn alignments(&self, addresses: u64) -> [u64; 4] {
+        let told = |elements: u64, size: u64| match size << elements.trailing_zeros().min(8) {
+            divides if divides >= VECTOR => addresses,
+            divides => addresses.min(divides),
+        };
+        let Kinds { factors, result } = self.kinds;
+        let ([(x, _), (y, _)], c) = (self.factors(), self.matrices[2]);
+        [
+            told(self.regular(&x), factors.size()),
+            told(self.regular(&y), factors.size()),
+            told(self.regular(&c), result.size()),
+            told(u64::from(c.lines().0), result.size()),
+        ]
+    }
+
+    /// Returns a number whose largest power of two divides the elements of each line and the steps between lines and members.
+    fn regular(&self, matrix: &Matrix) -> u64 {
+        let (side, lines) = matrix.lines();
+        // Lines without gaps are one.
+        let line = if lines == 1 || matrix.leading == side {
+            u64::from(side) * u64::from(lines)
+        } else {
+            u64::from(side | matrix.leading)
+        };
+        if self.sizes[3] > 1 { line | matrix.stride } else { line }
     }
 }

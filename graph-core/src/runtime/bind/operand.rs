@@ -54,6 +54,8 @@ pub(crate) struct Operand {
     pub borrowed: bool,
     /// True if nobody else can use the buffer while it is bound.
     pub exclusive: bool,
+    /// True if its stream is the per-thread default stream: cudarc frees it in that of the thread that drops it.
+    pub per_thread: bool,
     /// The index of its owning stream.
     pub owner: Option<usize>,
     /// The events in which cudarc records reads and writes. Pinned memory has one for both: `read`.
@@ -83,6 +85,7 @@ impl Operand {
             same_context: true,
             borrowed,
             exclusive,
+            per_thread: false,
             owner: None,
             read: Event::NONE,
             write: Event::NONE,

@@ -96,7 +96,8 @@ impl<'v> Visitor<'v> {
                 unasked.insert(quiet.stream(raw)).clone()
             }
         };
-        Ok(Operand { owner: Some(at), ..operand(&owner, quiet)? })
+        let per_thread = Stream::of(stream).is_per_thread();
+        Ok(Operand { owner: Some(at), per_thread, ..operand(&owner, quiet)? })
     }
 
     /// Adds elements from an address on of an output of another graph.

@@ -34,7 +34,7 @@ impl Nodes {
         let values = Values { words: packed.words(), params: param };
         definition
             .driver
-            .add_kernel(self.graph, after, &launch, values, &mut self.scratch)
+            .add_kernel(self.into, after, &launch, values, &mut self.scratch)
             .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
     }
 

@@ -41,7 +41,8 @@ impl Nodes {
         let mut capture = Capture {
             driver: definition.driver,
             context: definition.context,
-            graph: self.graph,
+            graph: self.into,
+            in_body: self.into != self.graph,
             after,
             stream,
             callee,

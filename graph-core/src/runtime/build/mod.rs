@@ -6,17 +6,19 @@
 //!   the flat program that it gives; `recursion`: calls that have no end;
 //! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
-//! - `capture`, `captured`: the nodes of library calls;
+//! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
 mod answers;
 mod batches;
+mod bodies;
 mod body;
 mod capture;
 mod captured;
 mod checks;
+mod conditions;
 mod definition;
 mod flattened;
 mod given;

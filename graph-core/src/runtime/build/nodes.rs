@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::index::{Index, Vector, size};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId};
+use crate::kind::Runs;
 use crate::layout::ALIGNMENT;
 use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What};
 
@@ -16,6 +17,7 @@ use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::runtime::observe::annotate::{self, Annotated};
 use crate::runtime::statements::{Adding, Emission, Record, UnprovedLaunches, address};
 
+use super::bodies::Bodies;
 use super::body::Body;
 use super::capture::Captured;
 use super::definition::Definition;
@@ -26,6 +28,10 @@ use super::tables::Batches;
 /// The nodes of a graph. Whoever owns them destroys them.
 pub(crate) struct Nodes {
     pub graph: RawGraph,
+    /// The graph that nodes are added to: that, or a body of a conditional node.
+    pub(super) into: RawGraph,
+    /// The graphs of the bodies of conditional nodes, by the statements in front of them.
+    bodies: BTreeMap<StatementId, RawGraph>,
     pub exec: RawExec,
     /// The operations that the nodes are made of.
     pub operations: Arc<Operations>,
@@ -67,6 +73,8 @@ impl Nodes {
     ) -> Nodes {
         let mut nodes = Nodes {
             graph: RawGraph::NONE,
+            into: RawGraph::NONE,
+            bodies: BTreeMap::new(),
             exec: RawExec::NONE,
             nodes: Vector::with_capacity(planned.operations.list.len()),
             captured: BTreeMap::new(),
@@ -135,6 +143,13 @@ impl Nodes {
         Ok(())
     }
 
+    /// Returns the number of nodes of the statements of a kind that has several.
+    pub(crate) fn nodes_of(&self, kind: Kind<Runs>) -> usize {
+        let of_kind =
+            self.captured.iter().filter(|(at, _)| self.operations.list[**at].what == What::Statement(kind));
+        of_kind.map(|(_, captured)| captured.nodes.len()).sum()
+    }
+
     /// Takes back programmatic edges that were added as full ones.
     fn note_full(&mut self, full: &[OperationId]) {
         if full.is_empty() {
@@ -168,6 +183,7 @@ impl Nodes {
             captured: self.captured.iter().map(|(&at, captured)| (at, captured.nodes.as_slice())).collect(),
             bases: &self.bases,
             graph: self.graph,
+            bodies: &self.bodies,
             exec: self.exec,
         }
     }
@@ -238,6 +254,8 @@ impl Nodes {
         full: &mut Vec<OperationId>,
     ) -> Result<()> {
         let mut after = Vec::new();
+        let mut bodies = Bodies::of(definition);
+        self.into = self.graph;
         for operation in list {
             let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
                 Some(captured) => captured.ends_in_kernel,
@@ -247,15 +265,40 @@ impl Nodes {
                 full.push(OperationId::new(self.nodes.len()));
             }
             after.clear();
-            let before = operation.after.iter().filter(|&&before| programmatic != Some(before));
+            let within: Vec<OperationId>;
+            let mut before = operation.after.as_slice();
+            if !bodies.is_empty() {
+                let scope = bodies.around(&self.operations, operation);
+                self.into = bodies.graph(scope).unwrap_or(self.graph);
+                let ends_body = operation.what == What::Statement(Kind::Join(()));
+                let scope = if ends_body { bodies.ended(operation) } else { scope };
+                within = self.within(&bodies, before, scope);
+                before = &within;
+            }
+            let before = before.iter().filter(|&&before| programmatic != Some(before));
             before.for_each(|&before| self.ends(before, &mut after));
             if !self.captured.is_empty() {
                 // Calls that captured nothing have the nodes before them for a frontier.
                 after.sort_unstable();
                 after.dedup();
             }
-            let node = if operation.what == What::Statement(Kind::Capture(())) {
-                let captured = self.capture(definition, body, operation, &after)?;
+            let has_several = match operation.what {
+                What::Statement(Kind::Capture(())) => {
+                    Some(self.capture(definition, body, operation, &after)?)
+                }
+                What::Statement(Kind::Condition(())) => {
+                    Some(self.begin_body(definition, &mut bodies, operation, &after)?)
+                }
+                What::Statement(Kind::Join(())) => {
+                    Some(self.end_body(definition, &bodies, operation, &after)?)
+                }
+                _ => None,
+            };
+            if !bodies.is_empty() && has_several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
+                let scope = bodies.around(&self.operations, operation);
+                bodies.fill(scope);
+            }
+            let node = if let Some(captured) = has_several {
                 let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
                 self.captured.insert(OperationId::new(self.nodes.len()), captured);
                 node
@@ -265,13 +308,14 @@ impl Nodes {
             if let Some(before) = programmatic {
                 definition
                     .driver
-                    .add_programmatic_edge(self.graph, self.nodes[before], node, operation.launch_order)
+                    .add_programmatic_edge(self.into, self.nodes[before], node, operation.launch_order)
                     .map_err(|failure| {
                         Error::driver(failure, Some(self.at(definition.program(), operation)))
                     })?;
             }
             self.nodes.push(node);
         }
+        self.bodies = bodies.graphs;
         Ok(())
     }
 
@@ -291,7 +335,7 @@ impl Nodes {
         memories: &mut Vector<MemoryId, u64>,
         inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<Node> {
-        let (driver, graph) = (definition.driver, self.graph);
+        let (driver, graph) = (definition.driver, self.into);
         // Most nodes of most graphs.
         if let &[statement] = operation.sources.as_slice()
             && let Kind::Launch(ref launch) = self.records[statement]

@@ -1,7 +1,7 @@
 //! Changes of the nodes of an exec, when arguments or addresses change.
 
 use crate::index::{Index, between};
-use crate::ir::{BufferId, StatementId};
+use crate::ir::{BufferId, Kind, StatementId};
 
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::statements::{Record, Setting};
@@ -13,6 +13,10 @@ impl Nodes {
     /// Changes a node to what its statement's record says.
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
+        // Its own buffers have no setters; those that its body uses concern the nodes of that.
+        if matches!(self.records[statement], Kind::Condition(()) | Kind::Join(())) {
+            return Ok(());
+        }
         let node = self.nodes[operation];
         let mut scratch = std::mem::take(&mut self.scratch);
         let emission = self.emission(&definition.flat, &definition.dims);

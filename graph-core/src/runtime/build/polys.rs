@@ -182,9 +182,11 @@ impl Asked<'_> {
         }
         let program = &source.program;
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
-        // A library call keeps the addresses that it was given.
-        let calls = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Capture(_)));
-        let given = calls.flat_map(|call| call.accesses.iter()).flat_map(|access| [access.lo, access.hi]);
+        // A library call keeps the addresses that it was given, and so does the kernel that sets a condition.
+        let keeps = |kind: &Kind| matches!(kind, Kind::Capture(_) | Kind::Condition(_) | Kind::Join(_));
+        let calls = program.statements.iter().filter(|statement| keeps(&statement.kind));
+        let given = calls.flat_map(|call| call.kind.own_accesses(&call.accesses));
+        let given = given.flat_map(|access| [access.lo, access.hi]);
         let moving =
             lengths.chain(given).map(|dim| &source.polys[dim]).filter(|poly| poly.as_constant().is_none());
         moving.for_each(|poly| fixed.extend(self.symbols.scalars(poly)));

@@ -109,6 +109,7 @@ impl Stage for Called {
     type Copy = ();
     type Call = Call;
     type Capture = Infallible;
+    type Condition = Infallible;
     type Memory = BufferId;
 }
 
@@ -237,7 +238,7 @@ impl Body for Values<'_> {
                 }
             }
             Kind::Copy(()) => evaluation.copy(),
-            Kind::Capture(never) => match *never {},
+            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }

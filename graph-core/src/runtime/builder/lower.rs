@@ -105,7 +105,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
                 Kind::Fill(_) => Kind::Fill(()),
                 Kind::Copy(()) => Kind::Copy(()),
                 Kind::Call(call) => Kind::Call(call.id),
-                Kind::Capture(never) => match *never {},
+                Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
                 Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
                 Kind::Free(buffer) => Kind::Free(number(*buffer)),
             },

@@ -68,6 +68,9 @@ pub enum NodeKind {
     Free,
     /// A kernel node.
     Kernel,
+    /// A node that cannot stand in the body of a conditional node: a host function, an event, a semaphore, a batch of memory
+    /// operations.
+    Outside,
     /// Any other.
     Other,
 }
@@ -145,6 +148,8 @@ impl Driver {
             0 => NodeKind::Kernel,
             10 => NodeKind::Alloc,
             11 => NodeKind::Free,
+            // HOST, WAIT_EVENT, EVENT_RECORD, EXT_SEMAS_SIGNAL, EXT_SEMAS_WAIT, BATCH_MEM_OP
+            3 | 6 | 7 | 8 | 9 | 12 => NodeKind::Outside,
             _ => NodeKind::Other,
         })
     }

@@ -4,8 +4,8 @@ use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
 use super::handles::{Context, Node, RawExec, RawGraph, Stream};
 use super::params::{
-    AllocParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values, WordCount,
-    host_size, kernel_params, memcpy_params, memset_params,
+    AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values,
+    WordCount, host_size, kernel_params, memcpy_params, memset_params,
 };
 
 impl Driver {
@@ -116,6 +116,46 @@ impl Driver {
         let mut node = Node::NONE;
         call!(self, cuGraphAddMemFreeNode(&mut node, graph, after.as_ptr(), after.len(), address))?;
         Ok(node)
+    }
+
+    /// Creates the handle of a condition whose value a kernel of the graph sets, before its node runs.
+    pub fn create_condition(&self, graph: RawGraph, ctx: Context) -> Outcome<u64> {
+        let mut handle = 0;
+        call!(self, cuGraphConditionalHandleCreate(&mut handle, graph, ctx, 0, 0))?;
+        Ok(handle)
+    }
+
+    /// Adds a conditional node with one body, which is an IF node or a WHILE node, and returns both.
+    pub fn add_condition(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        handle: u64,
+        repeats: bool,
+        ctx: Context,
+    ) -> Outcome<(Node, RawGraph)> {
+        const CALL: &str = "cuGraphAddNode_v2";
+        let add = self.cuGraphAddNode_v2.ok_or(Failure { call: CALL, code: NOT_FOUND })?;
+        // CU_GRAPH_NODE_TYPE_CONDITIONAL; CU_GRAPH_COND_TYPE_IF or CU_GRAPH_COND_TYPE_WHILE.
+        let mut params = ConditionParams {
+            kind: 13,
+            reserved: [0; 3],
+            handle,
+            test: u32::from(repeats),
+            bodies: 1,
+            graphs: std::ptr::null(),
+            ctx,
+            rest: [0; 26],
+        };
+        let mut node = Node::NONE;
+        // SAFETY: the nodes are the graph's; the pointers are to locals. The edges are full ones.
+        let code =
+            unsafe { add(&mut node, graph, after.as_ptr(), std::ptr::null(), after.len(), &mut params) };
+        if code != 0 || params.graphs.is_null() {
+            return Err(Failure { call: CALL, code: if code == 0 { INVALID_VALUE } else { code } });
+        }
+        // SAFETY: the driver has set the pointer to an array of as many graphs as there are bodies, which lives as long as the node.
+        Ok((node, unsafe { *params.graphs }))
     }
 
     /// Instantiates a graph. A failure comes with the node that the driver reports, or the null handle.

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys;
 
-use super::handles::{Function, Node};
+use super::handles::{Context, Function, Node, RawGraph};
 use crate::index::size;
 
 #[repr(C)]
@@ -20,6 +20,19 @@ pub(super) struct KernelParams {
     pub(super) extra: *mut *mut c_void,
     pub(super) kernel: usize,
     pub(super) context: usize,
+}
+
+/// `CUgraphNodeParams` of a conditional node.
+#[repr(C)]
+pub(super) struct ConditionParams {
+    pub(super) kind: u32,
+    pub(super) reserved: [u32; 3],
+    pub(super) handle: u64,
+    pub(super) test: u32,
+    pub(super) bodies: u32,
+    pub(super) graphs: *const RawGraph,
+    pub(super) ctx: Context,
+    pub(super) rest: [u64; 26],
 }
 
 #[repr(C)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::index::{Index, Vector};
-use crate::ir::{Memory, StatementId};
+use crate::ir::{Kind, Memory, StatementId};
 use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Slot};
@@ -183,7 +183,10 @@ impl Core {
             records: self.nodes.records.as_slice(),
             unproved: &self.nodes.unproved,
             left_alone: &self.nodes.left_alone,
-            captured: self.nodes.captured.values().map(|captured| captured.nodes.len()).sum(),
+            captured: self.nodes.nodes_of(Kind::Capture(())),
+            // A conditional node stands among those of its statement.
+            setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))
+                .saturating_sub(self.nodes.operations.counts().conditions),
         }
     }
 }

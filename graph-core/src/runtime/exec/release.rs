@@ -27,13 +27,15 @@ impl Core {
         if self.in_flight.last.is_none() && !self.operands.is_touched() {
             return true;
         }
-        // The host frees pinned memory that the exec owns when it is dropped.
-        let pinned = operands.clone().any(|operand| operand.kind == MemoryKind::Pinned && !operand.borrowed);
+        // The host frees pinned memory that the exec owns when the exec is dropped. A free in a per-thread default stream, behind work
+        // that is not over, may keep the thread from ending (benches/results/h200-2026-11-22/probes.md).
+        let freed_by_host = |operand: &Operand| operand.kind == MemoryKind::Pinned || operand.per_thread;
+        let waits = operands.clone().any(|operand| !operand.borrowed && freed_by_host(operand));
         let uses = operands.filter_map(|operand| {
             let owner = operand.owner?;
             Some(Use { owner, events: [operand.read, operand.write], lent: Some(operand) })
         });
-        let waited = if pinned { self.in_flight.wait_on_host(self.definition.driver) } else { Ok(()) };
+        let waited = if waits { self.in_flight.wait_on_host(self.definition.driver) } else { Ok(()) };
         self.order_uses(waited, uses)
     }
 

@@ -7,6 +7,7 @@ use cudarc::driver::CudaStream;
 use crate::ids::ScalarId;
 use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
+use crate::kind::Kind;
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{Asked, Body, Flattened, Shift, check_new_overlap, check_operands};
@@ -278,12 +279,27 @@ impl Core {
     fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
         match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {
-            None => Ok(()),
+            None => {}
             Some(call) => {
                 let program = self.definition.program();
                 let buffer = &program.buffers[BufferId::new(first)].name;
                 let reason = format!("is a library call, which keeps the address of `{buffer}`");
-                Err(Error::BuildAgain { at: at_statement(program, call), reason })
+                return Err(Error::BuildAgain { at: at_statement(program, call), reason });
+            }
+        }
+        let program = self.definition.program();
+        let given = BufferId::new(first)..BufferId::new(first + count);
+        let decides = program.statements.enumerate().find(|(_, statement)| {
+            let own = matches!(statement.kind, Kind::Condition(_) | Kind::Join(_))
+                .then(|| statement.kind.own_accesses(&statement.accesses));
+            own.into_iter().flatten().any(|access| given.contains(&access.buffer))
+        });
+        match decides {
+            None => Ok(()),
+            Some((condition, _)) => {
+                let buffer = &program.buffers[BufferId::new(first)].name;
+                let reason = format!("decides by `{buffer}`, whose address its kernel keeps");
+                Err(Error::BuildAgain { at: at_statement(program, condition), reason })
             }
         }
     }

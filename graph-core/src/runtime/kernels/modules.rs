@@ -35,6 +35,30 @@ pub(crate) static FILL64: Kernel = Kernel::new(
     ],
 );
 
+static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
+
+/// Sets the value of a condition.
+pub(crate) static SET_CONDITION: Kernel = Kernel::new(
+    "cuweave_set_condition",
+    &CONDITIONS,
+    &[
+        Param::scalar::<u64>("handle"),
+        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::fixed::<u32>("counter", ParamKind::Write),
+        Param::scalar::<u32>("most"),
+        Param::scalar::<u32>("begins"),
+        Param::scalar::<u32>("others"),
+        Param::scalar::<u32>("v0"),
+        Param::scalar::<u32>("v1"),
+        Param::scalar::<u32>("v2"),
+        Param::scalar::<u32>("v3"),
+        Param::scalar::<u32>("v4"),
+        Param::scalar::<u32>("v5"),
+        Param::scalar::<u32>("v6"),
+        Param::scalar::<u32>("v7"),
+    ],
+);
+
 /// The modules and functions of a graph.
 pub struct Modules {
     driver: &'static Driver,

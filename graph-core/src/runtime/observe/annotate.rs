@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::index::{Vector, narrow};
-use crate::ir::{BufferId, DimId, Program, StatementId};
+use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
+use crate::scopes::Scopes;
 
 use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
 use crate::runtime::statements::{Record, members_of};
@@ -23,6 +24,8 @@ pub(crate) struct Annotated<'n> {
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
     pub graph: RawGraph,
+    /// The graphs of the bodies of conditional nodes, by the statements in front of them.
+    pub bodies: &'n BTreeMap<StatementId, RawGraph>,
     pub exec: RawExec,
 }
 
@@ -89,18 +92,26 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
             let member = sources.binary_search(&statement).ok().filter(|_| sources.len() > 1);
             let nodes = graph.captured.get(&operation).copied();
             let nodes = nodes.unwrap_or(std::slice::from_ref(&graph.nodes[operation]));
-            for access in declared.accesses.iter() {
+            for access in declared.kind.own_accesses(&declared.accesses) {
                 users[access.buffer].extend(nodes.iter().map(|&node| (node, member.map(narrow))));
             }
         }
     }
+    let scopes = Scopes::of(program);
     for buffer in described(graph) {
         let declared = &program.buffers[buffer];
+        // A temporary of a body lives within each run of it.
+        let body = match declared.origin {
+            Origin::Alloc(at) => {
+                scopes.around(at).and_then(|body| graph.bodies.get(&scopes.list[body].condition))
+            }
+            _ => None,
+        };
         users[buffer].sort_unstable();
         users[buffer].dedup();
         let inside = matches!(graph.operations.places[buffer], Place::Inside { .. });
         simulator.add_buffer(
-            graph.graph,
+            body.copied().unwrap_or(graph.graph),
             &PlannedBuffer {
                 name: &declared.name,
                 file: declared.file.as_ref().unwrap_or(&program.file),

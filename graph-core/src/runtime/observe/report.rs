@@ -29,6 +29,8 @@ pub(crate) struct Subject<'g> {
     pub left_alone: &'g [LeftAlone],
     /// The number of nodes that library calls captured.
     pub captured: usize,
+    /// The number of kernels that stand around the conditional nodes.
+    pub setters: usize,
 }
 
 /// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
@@ -47,6 +49,10 @@ pub struct Report {
     pub calls: usize,
     /// The number of nodes that the library calls captured.
     pub captured: usize,
+    /// The number of conditional nodes: one for each arm that has statements.
+    pub conditions: usize,
+    /// The number of kernels that set the conditions of these nodes, or that stand in empty bodies.
+    pub setters: usize,
     /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
     /// The number of alloc nodes.
@@ -254,7 +260,7 @@ impl fmt::Display for Plan {
 impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
-        let Counts { kernels, fills, copies, calls, hubs, allocs, frees } = operations.counts();
+        let Counts { kernels, fills, copies, calls, conditions, hubs, allocs, frees } = operations.counts();
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
@@ -275,6 +281,8 @@ impl Report {
             copies,
             calls,
             captured: graph.captured,
+            conditions,
+            setters: graph.setters,
             hubs,
             allocs,
             frees,
@@ -320,7 +328,15 @@ impl Report {
     /// Returns the number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        self.kernels + self.fills + self.copies + self.captured + self.hubs + self.allocs + self.frees
+        let bodies = self.conditions + self.setters;
+        self.kernels
+            + self.fills
+            + self.copies
+            + self.captured
+            + bodies
+            + self.hubs
+            + self.allocs
+            + self.frees
     }
 }
 
@@ -383,6 +399,9 @@ impl fmt::Display for Report {
         )?;
         if *calls > 0 {
             writeln!(f, "{calls} library calls, captured as {captured} nodes")?;
+        }
+        if self.conditions > 0 {
+            writeln!(f, "{} conditional nodes, {} kernels that set them", self.conditions, self.setters)?;
         }
         writeln!(
             f,

@@ -36,6 +36,7 @@ impl Stage for Evaluated {
     type Copy = ();
     type Call = Infallible;
     type Capture = ();
+    type Condition = ();
     type Memory = ();
 }
 
@@ -102,6 +103,11 @@ impl Evaluation<'_> {
         self.records.push(Kind::Capture(()));
     }
 
+    /// Records the next statement, the begin or the end of a body of a conditional node: its values are those of the kind.
+    pub(crate) fn body_of_condition(&mut self, begins: bool) {
+        self.records.push(if begins { Kind::Condition(()) } else { Kind::Join(()) });
+    }
+
     /// Records the next statement, which allocates or frees and has no values.
     pub(crate) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
         self.records.push(match lifetime {
@@ -128,7 +134,12 @@ impl Record {
         match record {
             Kind::Launch(launch) => (size(launch.first), launch.kernel.words),
             Kind::Fill(fill) => fill.words(),
-            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => (0, 0),
+            Kind::Copy(())
+            | Kind::Capture(())
+            | Kind::Alloc(())
+            | Kind::Free(())
+            | Kind::Condition(())
+            | Kind::Join(()) => (0, 0),
         }
     }
 
@@ -138,7 +149,12 @@ impl Record {
         match self {
             Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
             Kind::Fill(fill) => Kind::Fill(fill.at(first)),
-            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => self,
+            Kind::Copy(())
+            | Kind::Capture(())
+            | Kind::Alloc(())
+            | Kind::Free(())
+            | Kind::Condition(())
+            | Kind::Join(()) => self,
         }
     }
 
@@ -157,7 +173,12 @@ impl Record {
                 self
             }
             Kind::Fill(fill) => fill.resolve(emission, statement, modules, words)?.map_or(self, Kind::Launch),
-            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => self,
+            Kind::Copy(())
+            | Kind::Capture(())
+            | Kind::Alloc(())
+            | Kind::Free(())
+            | Kind::Condition(())
+            | Kind::Join(()) => self,
         })
     }
 
@@ -172,8 +193,8 @@ impl Record {
             Kind::Launch(launch) => with(&LaunchNode::of(&launch)),
             Kind::Fill(fill) => with(&fill.node(emission, statement)),
             Kind::Copy(()) => with(&Copying::of(emission, statement)),
-            // The nodes of a library call are captured.
-            Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => {
+            // The nodes of a library call are captured; those of a condition have handles.
+            Kind::Capture(()) | Kind::Condition(()) | Kind::Join(()) | Kind::Alloc(()) | Kind::Free(()) => {
                 let at = at_statement(emission.program, statement);
                 return Err(Error::Plan(format!("{at} was not evaluated")));
             }

@@ -215,6 +215,7 @@ impl Lowering<'_> {
                     "lend it: write `&b` or `&mut b`",
                 ));
             }
+            self.stays_in_body(argument, view.buffer)?;
             return Ok(Passed::Moved(self.access(&view, Mode::ReadWrite, argument.span())));
         }
         Ok(self.launch_argument(argument, callee)?.map_or(Passed::Scalar, Passed::Borrowed))

@@ -49,7 +49,16 @@ impl Word {
 pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     let Evaluated { syntax, .. } = of;
     match of.statement.kind {
-        Kind::Call(_) | Kind::Capture(()) | Kind::Alloc(_) | Kind::Free(_) => {
+        Kind::Condition(_) if !syntax.arguments.is_empty() => {
+            let element = type_at(of.element(0), of.spans[0]);
+            // rustc says that the operand is no `u32`.
+            let same = quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::copies::<#element, u32>(););
+            quote!({ #same ::core::result::Result::Ok(()) })
+        }
+        Kind::Condition(_) | Kind::Join(_) | Kind::Call(_) | Kind::Capture(()) => {
+            quote!(::core::result::Result::Ok(()))
+        }
+        Kind::Alloc(_) | Kind::Free(_) => {
             quote!(::core::result::Result::Ok(()))
         }
         Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
@@ -166,6 +175,7 @@ fn free(
             "free the whole allocation by its name",
         ));
     }
+    lowering.stays_in_body(freed, view.buffer)?;
     let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
     let id = lowering.push(text, freed.span(), (Kind::Free(view.buffer), Syntax::default()), Vec::new());
     lowering.after(id, attributes);

@@ -20,8 +20,13 @@ const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `k
 /// Returns the message for an expression that is no statement; `named` is true if a `let` names it.
 pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
     match expr {
-        Expr::While(_) | Expr::Loop(_) => refused(
-            if matches!(expr, Expr::While(_)) { "`while` is" } else { "`loop` is" },
+        Expr::While(_) => refused(
+            "`while` on scalars is",
+            "write `for i in 0..n` with a scalar: the number of turns is known when the graph is built; the device decides about \
+             `while flag`, where `flag` is a buffer `[u32; 1]`",
+        ),
+        Expr::Loop(_) => refused(
+            "`loop` is",
             "write `for i in 0..n` with a scalar: the number of turns is known when the graph is built",
         ),
         Expr::Break(_) => refused(

@@ -374,11 +374,18 @@ impl Lowering<'_> {
             }
             Expr::If(choice) if name.is_none() => {
                 self.no_after(&[outer, &choice.attrs].concat());
-                self.if_else(choice)
+                match self.device_decides(&choice.cond) {
+                    true => self.device_if(choice),
+                    false => self.if_else(choice),
+                }
             }
+            Expr::While(each) if name.is_none() => self.device_while(each, outer),
             Expr::Match(choice) if name.is_none() => {
                 self.no_after(&[outer, &choice.attrs].concat());
-                self.match_arms(choice)
+                match self.device_decides(&choice.expr) {
+                    true => self.device_match(choice),
+                    false => self.match_arms(choice),
+                }
             }
             _ => {
                 if let (Expr::Path(path), None) = (expr, name)

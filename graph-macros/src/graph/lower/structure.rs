@@ -64,6 +64,8 @@ impl Lowering<'_> {
     pub(super) fn swap(&mut self, a: &Expr, b: &Expr) -> Lower<()> {
         let ((a, one), (b, other)) = (self.rebindable(a)?, self.rebindable(b)?);
         self.same_length(&a, &one, &other)?;
+        self.stays_in_body(&a, one.buffer)?;
+        self.stays_in_body(&b, other.buffer)?;
         self.renames.extend([one.buffer, other.buffer]);
         if self.is_outer(&a) || self.is_outer(&b) {
             self.items.push(Item::Swap(one.buffer, other.buffer));
@@ -95,6 +97,8 @@ impl Lowering<'_> {
     /// Rebinds a name to the buffer of another one.
     fn rebind(&mut self, to: &Ident, old: &View, new: &View) -> Lower<()> {
         self.same_length(to, old, new)?;
+        self.stays_in_body(to, old.buffer)?;
+        self.stays_in_body(to, new.buffer)?;
         self.renames.extend([old.buffer, new.buffer]);
         if self.is_outer(to) {
             self.items.push(Item::Rename { to: old.buffer, from: new.buffer });
@@ -296,12 +300,18 @@ impl Lowering<'_> {
             conditions.push(self.substituted(&one.cond));
             arms.push(self.items_of(|lowering| lowering.block(&one.then_branch.stmts)));
             (next, last) = match one.else_branch.as_ref().map(|(_, branch)| &**branch) {
-                Some(Expr::If(inner)) => (Some(inner), None),
+                Some(Expr::If(inner)) if !self.device_decides(&inner.cond) => (Some(inner), None),
                 other => (None, other),
             };
         }
-        if let Some(Expr::Block(block)) = last {
-            arms.push(self.items_of(|lowering| lowering.block(&block.block.stmts)));
+        match last {
+            Some(Expr::Block(block)) => {
+                arms.push(self.items_of(|lowering| lowering.block(&block.block.stmts)));
+            }
+            Some(inner @ Expr::If(_)) => {
+                arms.push(self.items_of(|lowering| lowering.block(&[Stmt::Expr(inner.clone(), None)])));
+            }
+            _ => {}
         }
         for (at, condition) in conditions.iter().enumerate().rev() {
             let at = at as u32;

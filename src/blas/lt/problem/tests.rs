@@ -64,3 +64,94 @@ fn the_factors_are_those_of_the_product_in_every_layout() {
         }
     }
 }
+
+/// Returns the elements of a member up to the last that vectors of so many bytes reach, each aligned and begun in a line.
+fn reached(matrix: &Matrix, size: u64, vector: u64) -> u64 {
+    let (side, lines) = matrix.lines();
+    let side = (u64::from(side) * size).next_multiple_of(vector) / size;
+    u64::from(matrix.leading) * u64::from(lines - 1) + side
+}
+
+#[test]
+fn no_vector_crosses_the_end_of_a_matrix() {
+    let pairs =
+        [(Kind::F32, Kind::F32), (Kind::F64, Kind::F64), (Kind::BF16, Kind::BF16), (Kind::F16, Kind::F32)];
+    let mut narrowed = 0;
+    for (factors, result) in pairs {
+        let kinds = Kinds { factors, result };
+        for [m, n, k] in [[2, 17, 2], [17, 2, 33], [33, 1, 3], [1, 5, 8], [20, 36, 68], [64, 64, 64]] {
+            for (pad, batch) in [(1, 1), (2, 1), (8, 1), (32, 2), (64, 1)] {
+                for product in [Product::row_major(m, n, k), Product::column_major(m, n, k)] {
+                    let lead = |matrix: Matrix| matrix.lines().0.next_multiple_of(pad);
+                    let (a, b, c) = (product.a(), product.b(), product.c());
+                    let product = product.lda(lead(a)).ldb(lead(b)).ldc(lead(c)).batch(batch);
+                    let problem = Problem::of(&product, kinds, true, 0);
+                    for addresses in [256, 16, kinds.alignment()] {
+                        let [x, y, c, bias] = problem.alignments(addresses);
+                        let [(first, _), (second, _)] = problem.factors();
+                        let of_c = problem.matrices[2];
+                        for (matrix, told, size) in [
+                            (first, x, factors.size()),
+                            (second, y, factors.size()),
+                            (of_c, c, result.size()),
+                        ] {
+                            assert!(told.is_power_of_two() && told <= addresses && told >= kinds.alignment());
+                            narrowed += u32::from(told < addresses);
+                            // An algorithm reads vectors of at most what it is told and what divides the leading dimension.
+                            let steps = u64::from(matrix.leading) * size;
+                            let vector = told.min(32).min(1 << steps.trailing_zeros()).max(size);
+                            assert_eq!(reached(&matrix, size, vector), matrix.len(1), "{vector}: {matrix:?}");
+                        }
+                        let vector = bias.min(32).max(result.size());
+                        assert_eq!(product.bias_len() * result.size() % vector, 0, "{vector}: {product:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(narrowed > 0);
+}
+
+#[test]
+fn a_line_that_ends_within_a_vector_is_told() {
+    // Rows of 17 elements of 2 bytes, 20 from one to the next: the last ends 2 bytes behind a multiple of 4.
+    let kinds = Kinds { factors: Kind::BF16, result: Kind::F32 };
+    let product = Product::row_major(2, 17, 2).ldb(20);
+    let problem = Problem::of(&product, kinds, false, 0);
+    assert_eq!(problem.factors()[0].0.name, "b");
+    assert_eq!(problem.alignments(256)[..2], [2, 8]);
+    // As many columns as the leading dimension says: cuBLASLt knows it.
+    let product = Product::row_major(2, 20, 2).ldb(24);
+    assert_eq!(Problem::of(&product, kinds, false, 0).alignments(256)[0], 8);
+    // Members at odd distances.
+    let product = Product::row_major(32, 32, 32).batch_strided(2, 1024, 1025, 1024);
+    assert_eq!(Problem::of(&product, kinds, false, 0).alignments(256), [2, 256, 256, 256]);
+}
+
+#[test]
+fn algorithms_of_whole_vectors_are_asked_as_before() {
+    let heads =
+        Product::row_major(16, 128, 64).b_transposed().lda(768).ldb(768).batch_strided(12, 64, 64, 16 * 128);
+    let mixed = Product::row_major(128, 64, 128).ldb(768).ldc(768).batch_strided(12, 128 * 128, 64, 64);
+    let mut products = vec![heads, mixed];
+    for d in [384, 768, 1024, 4096] {
+        for rows in [1, 16, 512] {
+            products.push(Product::row_major(rows, d, d));
+            products.push(Product::row_major(rows, 3 * d, d).b_transposed());
+            products.push(Product::row_major(rows, d, 4 * d));
+            products.push(Product::column_major(d, rows, d).a_transposed());
+        }
+        // A matrix and a vector, whose lines have one element each.
+        products.push(Product::row_major(d, 1, d));
+        products.push(Product::row_major(64, 1, d).batch(12));
+    }
+    for factors in [Kind::F32, Kind::F64, Kind::F16, Kind::BF16] {
+        for product in &products {
+            let kinds = Kinds { factors, result: factors };
+            for addresses in [256, 16, kinds.alignment()] {
+                let [x, y, c, _] = Problem::of(product, kinds, false, 0).alignments(addresses);
+                assert_eq!([x, y, c], [addresses; 3], "{product:?}");
+            }
+        }
+    }
+}

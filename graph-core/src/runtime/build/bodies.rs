@@ -1,0 +1,75 @@
+//! The bodies of the conditional nodes of a graph, while its nodes are added.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ir::StatementId;
+use crate::operation::{Operation, Operations, What};
+use crate::scopes::{Scope, ScopeId, Scopes};
+
+use crate::runtime::cuda::RawGraph;
+
+use super::definition::Definition;
+
+/// The bodies of a graph while its nodes are added.
+#[derive(Default)]
+pub(super) struct Bodies {
+    pub scopes: Scopes,
+    /// The handle of each body.
+    pub handles: BTreeMap<StatementId, u64>,
+    /// The graph of each body, by the statement in front of it.
+    pub graphs: BTreeMap<StatementId, RawGraph>,
+    /// The bodies that have a node.
+    pub filled: BTreeSet<StatementId>,
+}
+
+impl Bodies {
+    pub fn of(definition: &Definition) -> Bodies {
+        Bodies { scopes: Scopes::of(definition.program()), ..Bodies::default() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.scopes.is_empty()
+    }
+
+    /// Returns the body that an operation stands in. A hub stands where those before it do.
+    pub fn around(&self, operations: &Operations, operation: &Operation) -> Option<ScopeId> {
+        match (operation.sources.first(), &operation.what) {
+            (Some(&source), _) => self.scopes.around(source),
+            (None, What::Hub) => {
+                let before = operation.after.iter().map(|&before| &operations.list[before]);
+                let mut before = before.filter(|before| !before.what.is_memory());
+                before.next().and_then(|before| self.around(operations, before))
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// Returns the graph of a body.
+    pub fn graph(&self, scope: Option<ScopeId>) -> Option<RawGraph> {
+        let scope = &self.scopes.list[scope?];
+        self.graphs.get(&scope.condition).copied()
+    }
+
+    /// Notes that the body has a node.
+    pub fn fill(&mut self, scope: Option<ScopeId>) {
+        if let Some(scope) = scope {
+            self.filled.insert(self.scopes.list[scope].condition);
+        }
+    }
+
+    /// Returns the body that a statement stands in front of.
+    pub fn scope_of(&self, condition: StatementId) -> Option<(ScopeId, &Scope)> {
+        self.scopes.list.enumerate().find(|(_, scope)| scope.condition == condition)
+    }
+
+    /// Returns the body that an operation ends.
+    pub fn ended(&self, operation: &Operation) -> Option<ScopeId> {
+        let join = operation.sources.first();
+        self.scopes.list.enumerate().find(|(_, scope)| Some(&scope.join) == join).map(|(id, _)| id)
+    }
+
+    /// Returns the body that ends with a statement.
+    pub fn ended_by(&self, join: StatementId) -> Option<&Scope> {
+        self.scopes.list.iter().find(|scope| scope.join == join)
+    }
+}

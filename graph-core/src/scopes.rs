@@ -1,0 +1,210 @@
+//! The bodies of conditional nodes in a flat program, and the order across their borders.
+//!
+//! No edge of the driver's crosses the border of a body. So the accesses of a body to buffers from outside are *lifted* to the
+//! two statements around it, and so is each edge: what comes before a statement of a body comes before the body, and what comes
+//! behind it, behind the body. The transitive reduction of the order has no edge across a border then but those of the two
+//! statements: a body lies between them.
+
+use std::collections::BTreeSet;
+
+use crate::condition::{Condition, Word};
+use crate::index::{Index, Vector, indices};
+use crate::ir::{Access, BufferId, DimId, Kind, Mode, Origin, Program, StatementId};
+
+indices! {
+    /// A body.
+    pub struct ScopeId;
+}
+
+/// A body of a conditional node.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// The statement in front of it.
+    pub condition: StatementId,
+    /// The statement behind it.
+    pub join: StatementId,
+    /// The body around.
+    pub parent: Option<ScopeId>,
+    /// The first arm of its `if` or `match`: itself, if it is that.
+    pub first: ScopeId,
+    /// What the two statements know of it.
+    pub body: Condition,
+}
+
+/// The bodies of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Scopes {
+    /// The bodies, in the order of their first statements.
+    pub list: Vector<ScopeId, Scope>,
+    /// The innermost body of each statement: for the two around a body the one that they stand in. Empty where there is no body.
+    of: Vector<StatementId, Option<ScopeId>>,
+}
+
+impl Scopes {
+    /// Returns the bodies of a program. O(statements).
+    pub fn of(program: &Program) -> Scopes {
+        let mut scopes = Scopes::default();
+        let is_body = |kind: &Kind| matches!(kind, Kind::Condition(_) | Kind::Join(_));
+        if !program.statements.iter().any(|statement| is_body(&statement.kind)) {
+            return scopes;
+        }
+        let mut open: Option<ScopeId> = None;
+        let mut closed: Option<ScopeId> = None;
+        for (id, statement) in program.statements.enumerate() {
+            if matches!(statement.kind, Kind::Join(_))
+                && let Some(scope) = open
+            {
+                scopes.list[scope].join = id;
+                open = scopes.list[scope].parent;
+                closed = Some(scope);
+            }
+            scopes.of.push(open);
+            if let Kind::Condition(body) = statement.kind {
+                let own = ScopeId::new(scopes.list.len());
+                let first = match closed {
+                    Some(before) if body.arm > 0 => scopes.list[before].first,
+                    _ => own,
+                };
+                scopes.list.push(Scope { condition: id, join: id, parent: open, first, body });
+                open = Some(own);
+            }
+        }
+        scopes
+    }
+
+    /// Returns true if there is no body.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns the innermost body that a statement stands in.
+    pub fn around(&self, statement: StatementId) -> Option<ScopeId> {
+        self.of.get(statement).copied().flatten()
+    }
+
+    /// Returns the bodies around a statement, innermost first.
+    pub fn all_around(&self, statement: StatementId) -> impl Iterator<Item = ScopeId> + '_ {
+        std::iter::successors(self.around(statement), |&scope| self.list[scope].parent)
+    }
+
+    /// Returns the outermost body that a statement stands in.
+    pub fn outermost(&self, statement: StatementId) -> Option<&Scope> {
+        self.all_around(statement).last().map(|scope| &self.list[scope])
+    }
+
+    /// Returns the arms of the statement whose first arm that is.
+    pub fn arms(&self, first: ScopeId) -> impl Iterator<Item = &Scope> {
+        self.list.iter().filter(move |scope| scope.first == first)
+    }
+
+    /// Returns an edge in the innermost body that both of its statements stand in.
+    pub fn lifted(&self, (from, to): (StatementId, StatementId)) -> (StatementId, StatementId) {
+        if self.around(from) == self.around(to) {
+            return (from, to);
+        }
+        let (before, behind): (Vec<ScopeId>, Vec<ScopeId>) =
+            (self.all_around(from).collect(), self.all_around(to).collect());
+        let common =
+            before.iter().rev().zip(behind.iter().rev()).take_while(|(one, other)| one == other).count();
+        let outer = |list: &[ScopeId]| (list.len() > common).then(|| list[list.len() - 1 - common]);
+        let lifted = (
+            outer(&before).map_or(from, |scope| self.list[scope].join),
+            outer(&behind).map_or(to, |scope| self.list[scope].condition),
+        );
+        // From the statement in front of a body into it, or from inside to the one behind.
+        if lifted.0 == lifted.1 { (from, to) } else { lifted }
+    }
+}
+
+/// Lifts the accesses and the `#[after]`s of bodies to the statements around them, and puts each body between these. Lifting twice is
+/// lifting once. O(accesses in bodies × depth of the nesting).
+pub fn lift(program: &mut Program, scopes: &Scopes) {
+    if scopes.is_empty() {
+        return;
+    }
+    // Inner bodies come first: the statements around them stand in outer ones.
+    for scope in scopes.list.iter().rev() {
+        let inside: Vec<StatementId> =
+            (scope.condition.index() + 1..scope.join.index()).map(StatementId::new).collect();
+        let born = |buffer: BufferId| match program.buffers[buffer].origin {
+            Origin::Alloc(at) => scope.condition < at && at < scope.join,
+            _ => false,
+        };
+        let mut lifted: Vec<Access> = Vec::new();
+        let mut known: BTreeSet<(BufferId, DimId, DimId, bool, bool)> = BTreeSet::new();
+        for access in inside.iter().flat_map(|&id| {
+            let statement = &program.statements[id];
+            // What its body accesses stands among the statements inside, too.
+            statement.kind.own_accesses(&statement.accesses)
+        }) {
+            let mode = match access.mode {
+                // The body may not run.
+                Mode::Write => Mode::ReadWrite,
+                mode => mode,
+            };
+            let key = (access.buffer, access.lo, access.hi, mode.writes(), mode == Mode::Atomic);
+            if !born(access.buffer) && known.insert(key) {
+                lifted.push(Access { mode, relied_on: false, ..*access });
+            }
+        }
+        let mut runs: Vec<StatementId> =
+            inside.iter().copied().filter(|&id| !program.statements[id].kind.is_memory()).collect();
+        for id in [scope.condition, scope.join] {
+            let statement = &mut program.statements[id];
+            let own = statement.kind.own_accesses(&statement.accesses).to_vec();
+            statement.accesses = [own, lifted.clone()].concat().into();
+        }
+        for &id in &runs {
+            follow(program, scope.condition, id);
+        }
+        runs.insert(0, scope.condition);
+        for id in runs {
+            follow(program, id, scope.join);
+        }
+        // The kernels in front of the first arm set the values of all.
+        if scope.body.arm > 0 {
+            let before = scopes
+                .list
+                .iter()
+                .find(|other| other.first == scope.first && other.body.arm + 1 == scope.body.arm);
+            if let Some(before) = before {
+                follow(program, before.join, scope.condition);
+            }
+        }
+    }
+    let afters: Vec<(StatementId, StatementId)> = program
+        .statements
+        .enumerate()
+        .flat_map(|(to, statement)| statement.after.iter().map(move |&from| (from, to)))
+        .collect();
+    for edge in afters {
+        let (from, to) = scopes.lifted(edge);
+        if (from, to) != edge {
+            follow(program, from, to);
+        }
+    }
+}
+
+/// Puts a statement behind another one.
+fn follow(program: &mut Program, from: StatementId, to: StatementId) {
+    let after = &mut program.statements[to].after;
+    if !after.contains(&from) {
+        after.to_mut().push(from);
+    }
+}
+
+/// Returns the loops whose bodies neither write their operand nor count turns.
+pub fn endless(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
+    let loops =
+        scopes.list.iter().filter(|scope| scope.body.word == Word::While && scope.body.at_most.is_none());
+    let endless = loops.filter(|scope| {
+        let accesses = &program.statements[scope.condition].accesses;
+        let writes = |operand: &Access| {
+            // A call may write it through a record that holds it: the build knows.
+            matches!(program.buffers[operand.buffer].origin, Origin::Part(_))
+                || accesses.iter().any(|access| access.buffer == operand.buffer && access.mode.writes())
+        };
+        accesses.first().is_some_and(|operand| !writes(operand))
+    });
+    endless.map(|scope| scope.condition).collect()
+}

@@ -1,0 +1,61 @@
+//! Random programs of nested decisions of the device against plain Rust, on several schedules.
+
+mod generate;
+#[rustfmt::skip]
+#[allow(unused, clippy::all)]
+mod programs;
+
+use cuweave::prelude::*;
+use cuweave_testkit::device::alone;
+
+#[cuweave::kernels("tests/kernels/decide.ptx")]
+unsafe extern "ptx-kernel" {
+    fn mix(x: &mut [u32; n], by: u32, n: u32);
+    fn mixed(x: &[u32; n], y: &mut [MaybeUninit<u32>; n], by: u32, n: u32);
+    fn count_down(x: &mut [u32; 1]);
+    fn modulo(x: &[u32; 1], y: &mut [MaybeUninit<u32>; 1], by: u32);
+}
+
+const N: usize = 8;
+const LAUNCHES: usize = 3;
+
+fn step(x: u32, by: u32) -> u32 {
+    x.wrapping_mul(31).wrapping_add(by)
+}
+
+/// Compares a graph function with its meaning.
+macro_rules! agrees {
+    ($program:ident, $meaning:ident) => {{
+        let device = alone();
+        for seed in 0..4 {
+            device.schedule(seed);
+            let mut expected = [3u32, 50, 700, 9_000].map(|word| word + seed as u32);
+            let [mut a, mut b, mut c, mut d] = expected.map(|word| device.upload(&[word; N]));
+            let graph = $program(&device.ctx, N as u32, 2, &mut a, &mut b, &mut c, &mut d);
+            let mut exec = graph.expect("it builds").instantiate().expect("it instantiates");
+            for _ in 0..LAUNCHES {
+                exec.launch(&device.stream).expect("it launches");
+                $meaning(&mut expected);
+            }
+            drop(exec);
+            let found = [&a, &b, &c, &d].map(|buffer| device.download(buffer));
+            assert_eq!(found, expected.map(|word| vec![word; N]), "{}, seed {seed}", stringify!($program));
+            device.nothing_reported();
+        }
+    }};
+}
+use agrees;
+
+/// `DECISIONS=write` writes the programs.
+#[test]
+fn the_programs_are_those_of_the_generator() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/decisions_random/programs/");
+    let write = std::env::var("DECISIONS").is_ok_and(|value| value == "write");
+    for (name, text) in generate::files() {
+        let path = format!("{folder}{name}");
+        if write {
+            std::fs::write(&path, &text).expect("the file is written");
+        }
+        assert!(std::fs::read_to_string(&path).expect("the programs") == text, "{name}");
+    }
+}
