@@ -10,7 +10,7 @@ unsafe extern "ptx-kernel" {
     /// q = A p
     fn apply(p: &[f32; n], q: &mut [MaybeUninit<f32>; n], diagonal: f32, n: u32);
     /// sum = a . b, by one block
-    fn dot(a: &[f32; n], b: &[f32; n], sum: &mut [MaybeUninit<f32>; 1], n: u32);
+    fn inner(a: &[f32; n], b: &[f32; n], sum: &mut [MaybeUninit<f32>; 1], n: u32);
     /// x += alpha p; r -= alpha q, where alpha = rr / pq
     fn advance(
         x: &mut [f32; n],
@@ -48,9 +48,9 @@ fn solve(
         let pq = alloc::<f32>(1);
         let next = alloc::<f32>(1);
         apply[per_item(n)](&p, &mut q, diagonal, n);
-        dot[(1, 256)](&p, &q, &mut pq, n);
+        inner[(1, 256)](&p, &q, &mut pq, n);
         advance[per_item(n)](&mut x, &mut r, &p, &q, &rr, &pq, n);
-        dot[(1, 256)](&r, &r, &mut next, n);
+        inner[(1, 256)](&r, &r, &mut next, n);
         direction[per_item(n)](&mut p, &r, &rr, &next, n);
         decide[(1, 1)](&next, &mut rr, &mut go, &mut turns, limit);
     }
@@ -64,7 +64,7 @@ fn residual(n: u32, b: &[f32; n]) -> ([f32; n], [f32; n], [f32; 1]) {
     let rr = alloc::<f32>(1);
     copy(&b, &mut r);
     copy(&b, &mut p);
-    dot[(1, 256)](&r, &r, &mut rr, n);
+    inner[(1, 256)](&r, &r, &mut rr, n);
     (r, p, rr)
 }
 

@@ -22,7 +22,12 @@ fi
 
 if [ $# -eq 0 ]; then
     shopt -s nullglob
-    set -- "$root"/{examples,tests,benches}/kernels/*.cu
+    all=("$root"/{examples,tests,benches}/kernels/*.cu)
+    set --
+    for file in "${all[@]}"; do
+        # bf16 and larger registers: made by nvcc 13.0 with -O3 -arch=compute_80 -ptx.
+        if [[ $file != */benches/kernels/encoder.cu ]]; then set -- "$@" "$file"; fi
+    done
     for architecture in sm_80 sm_90; do
         python3 "$root/examples/kernels/nvrtc.py" "$library" $architecture "$root"/tests/kernels/load/*.cu
     done
