@@ -26,7 +26,7 @@ use std::mem::MaybeUninit;
 ///     im: f32,
 /// }
 ///
-/// SAFETY: both fields accept any bits.
+/// // SAFETY: both fields accept any bits.
 /// unsafe impl AnyBits for Complex {}
 /// ```
 #[diagnostic::on_unimplemented(
