@@ -162,94 +162,43 @@ fn twice(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
-#[cuweave::graph]
-fn nested(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
-    while flag {
-        let own = alloc::<u32>(1);
-        modulo[(1, 1)](&x[..1], &mut own, 3);
-        match own {
-            0 => mix[per_item(n)](&mut x, 1, n),
-            1 => {
-                let again = alloc::<u32>(1);
-                fill(&mut again, 3);
-                while again {
-                    twice(n, &mut x, &mut again);
-                    #[at_most(1)]
-                    while again {
-                        count_down[(1, 1)](&mut again);
+macro_rules! nested {
+    ($($name:ident $memory:literal;)*) => {$(
+        #[cuweave::graph(memory = $memory)]
+        fn $name(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
+            while flag {
+                let own = alloc::<u32>(1);
+                modulo[(1, 1)](&x[..1], &mut own, 3);
+                match own {
+                    0 => mix[per_item(n)](&mut x, 1, n),
+                    1 => {
+                        let again = alloc::<u32>(1);
+                        fill(&mut again, 3);
+                        while again {
+                            twice(n, &mut x, &mut again);
+                            #[at_most(1)]
+                            while again {
+                                count_down[(1, 1)](&mut again);
+                            }
+                        }
+                    }
+                    _ => {
+                        if !flag {
+                            mix[per_item(n)](&mut x, 9, n);
+                        } else {
+                            mix[per_item(n)](&mut x, 8, n);
+                        }
                     }
                 }
-            }
-            _ => {
-                if !flag {
-                    mix[per_item(n)](&mut x, 9, n);
-                } else {
-                    mix[per_item(n)](&mut x, 8, n);
-                }
+                count_down[(1, 1)](&mut flag);
             }
         }
-        count_down[(1, 1)](&mut flag);
-    }
+    )*};
 }
-
-#[cuweave::graph(memory = "nodes")]
-fn nested_in_nodes(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
-    while flag {
-        let own = alloc::<u32>(1);
-        modulo[(1, 1)](&x[..1], &mut own, 3);
-        match own {
-            0 => mix[per_item(n)](&mut x, 1, n),
-            1 => {
-                let again = alloc::<u32>(1);
-                fill(&mut again, 3);
-                while again {
-                    twice(n, &mut x, &mut again);
-                    #[at_most(1)]
-                    while again {
-                        count_down[(1, 1)](&mut again);
-                    }
-                }
-            }
-            _ => {
-                if !flag {
-                    mix[per_item(n)](&mut x, 9, n);
-                } else {
-                    mix[per_item(n)](&mut x, 8, n);
-                }
-            }
-        }
-        count_down[(1, 1)](&mut flag);
-    }
-}
-
-#[cuweave::graph(memory = "owned")]
-fn nested_in_memory_of_the_exec(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
-    while flag {
-        let own = alloc::<u32>(1);
-        modulo[(1, 1)](&x[..1], &mut own, 3);
-        match own {
-            0 => mix[per_item(n)](&mut x, 1, n),
-            1 => {
-                let again = alloc::<u32>(1);
-                fill(&mut again, 3);
-                while again {
-                    twice(n, &mut x, &mut again);
-                    #[at_most(1)]
-                    while again {
-                        count_down[(1, 1)](&mut again);
-                    }
-                }
-            }
-            _ => {
-                if !flag {
-                    mix[per_item(n)](&mut x, 9, n);
-                } else {
-                    mix[per_item(n)](&mut x, 8, n);
-                }
-            }
-        }
-        count_down[(1, 1)](&mut flag);
-    }
+nested! {
+    nested "arena";
+    nested_in_nodes "nodes";
+    nested_in_memory_of_the_exec "owned";
 }
 
 fn twice_means(mut x: u32, mut flag: u32) -> (u32, u32) {

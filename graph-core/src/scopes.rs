@@ -27,7 +27,7 @@ pub struct Scope {
     pub parent: Option<ScopeId>,
     /// The first arm of its `if` or `match`: itself, if it is that.
     pub first: ScopeId,
-    /// What the two statements know of it.
+    /// The description that both statements hold.
     pub body: Condition,
 }
 

@@ -1,4 +1,4 @@
-//! What the simulated driver has of conditional nodes in each version of CUDA, and what drivers of that version do wrong.
+//! The conditional nodes that the simulated driver has in each version of CUDA, and the faults of drivers of that version.
 
 #[path = "conditions/kernels.rs"]
 mod kernels;

@@ -35,7 +35,7 @@ enum Way {
     Detaches,
 }
 
-/// What a body needs to misbehave.
+/// The host value of a body that misbehaves.
 struct Bad {
     library: Library,
     way: Way,

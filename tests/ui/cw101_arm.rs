@@ -1,4 +1,4 @@
-//! What one arm writes is not written behind it.
+//! A write in one arm alone is no write behind the statement.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is returned is written in all arms.
+//! A returned buffer is written in all arms.
 
 use cuweave::prelude::*;
 

@@ -18,7 +18,7 @@ struct Written {
     id: StatementId,
     index: u32,
     relied_on: bool,
-    /// What the arms of a statement write together, of which the device runs one: the writes in them. Such a one has no statement.
+    /// The union of the writes in the arms of a statement, of which the device runs one. It has no statement of its own.
     arms: std::ops::Range<usize>,
 }
 
