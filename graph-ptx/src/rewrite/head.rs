@@ -36,6 +36,15 @@ fn architecture(target: &str) -> Option<u32> {
     target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']).parse().ok()
 }
 
+/// Returns the number of a module's architecture.
+///
+/// # Errors
+/// Where the target is not known.
+pub(super) fn number(module: &Module<'_>) -> Result<u32, Refusal> {
+    let target = module.target.first().copied().unwrap_or("");
+    architecture(target).ok_or_else(|| Refusal::Head(format!("its `.target {target}` is not known")))
+}
+
 /// The changes that make the head meet the needs.
 ///
 /// # Errors

@@ -1,4 +1,5 @@
-//! PTX text with changed entries: the wait of a dependent launch in front, or many launches in one.
+//! PTX text with changed entries: the wait of a dependent launch in front, or many launches in one, side by side
+//! or one after another.
 //!
 //! Text surgery by the places that the reader found: what need not be touched is kept byte for byte. What holds of
 //! every text that comes out:
@@ -8,6 +9,8 @@
 //!   instruction, and neither it nor what it calls has a load that promises that the memory is constant;
 //! - [`batched`]: a block of a variant does what the block of the member's own launch does, of the same index in the
 //!   same grid, with the same parameters; before the wait, where it has one, it reads nothing but parameters;
+//! - [`fused`]: a block of the kernel does what the blocks of its parts' launches do, of the same index in the same
+//!   grid, one after the other;
 //! - what cannot be shown to be so is refused, with a [`Refusal`] that says why.
 //!
 //! `.version` and `.target` are raised only where the new text needs it, and only from targets of which that changes
@@ -18,6 +21,7 @@ mod batch;
 mod body;
 mod contract;
 mod edit;
+mod fuse;
 mod head;
 mod name;
 mod pass;
@@ -30,6 +34,7 @@ mod variables;
 mod wait;
 
 pub use batch::{Batch, Batchable, batchable, batched, largest_table};
+pub use fuse::{FusedTable, Fusion, fused, fusible};
 pub use name::free_name;
 pub use refusal::Refusal;
 pub use table::{Axis, GridShape, LARGEST_TABLE, SMALL_TABLE, Table};

@@ -120,6 +120,35 @@ pub enum Refusal {
         /// The line in the file.
         line: u32,
     },
+    /// It calls a function, whose copies in one kernel of several files are not made.
+    #[error("it calls a function, in line {line}")]
+    Calls {
+        /// The line in the file.
+        line: u32,
+    },
+    /// An instruction by which blocks of a launch may order their accesses, or whose work may go on when the body ends.
+    #[error("`{opcode}`, in line {line}, may act on more than its block, or beyond the end of the kernel")]
+    Beyond {
+        /// With its modifiers.
+        opcode: String,
+        /// The line in the file.
+        line: u32,
+    },
+    /// A barrier whose number or count is not a constant, or at which threads arrive without a wait.
+    #[error("the barrier in line {line} cannot be told apart from others")]
+    Barrier {
+        /// The line in the file.
+        line: u32,
+    },
+    /// No identifier of a barrier is left for the end of a body.
+    #[error("all barriers of a block are in use")]
+    Barriers,
+    /// Threads end while others of the block go on to a barrier or an instruction of the warp.
+    #[error("threads end in line {line} before others of the block synchronise")]
+    Ends {
+        /// The line in the file.
+        line: u32,
+    },
     /// The module's head cannot be made what the new text needs.
     #[error("{0}")]
     Head(String),

@@ -1,0 +1,235 @@
+//! Launches of one grid and block, one after another, as one kernel: their bodies with a barrier of the block between.
+//!
+//! A fused kernel does what its parts do one after the other if, of what another part accesses and one of both writes,
+//! each block of a part accesses only what the same block accesses: see [`Footprint`](crate::coverage::Footprint). Then
+//! `bar.sync` orders the parts as the end of a launch would.
+//!
+//! - Each body stands in a scope of its own, so its registers and labels keep their names. It ends at a label behind it,
+//!   which its returns jump to.
+//! - The parameters of all parts are fields of one: see [`FusedTable`].
+//! - The static shared memory of the parts overlays. The barrier between has an identifier for which no part counts
+//!   threads.
+//! - Registers that a body may read before it writes them are zeroed at its beginning: else they would be live in all
+//!   bodies before it.
+
+mod check;
+mod part;
+mod shared;
+mod unset;
+
+use super::head::{self, LARGE_PARAMETERS, Needs, WAIT};
+use super::name::free_name;
+use super::refusal::Refusal;
+use super::table::{LARGEST_TABLE, SMALL_TABLE};
+use crate::syntax::{Module, Parameter};
+use part::Part;
+use shared::Overlay;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// A kernel to make of the bodies of others.
+#[derive(Clone, Debug)]
+pub struct Fusion<'f, 'a> {
+    /// The kernels, in their order: a module and the name of an entry.
+    pub parts: &'f [(&'f Module<'a>, &'f str)],
+    /// The name of the new kernel.
+    pub name: &'f str,
+    /// The threads of a block.
+    pub block: [u32; 3],
+    /// True if it waits first (`griddepcontrol.wait`).
+    pub waits: bool,
+}
+
+/// The places of the parameters of a fused kernel's parts in its one parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FusedTable {
+    /// The size of the parameter.
+    pub bytes: u32,
+    /// Its alignment.
+    pub align: u32,
+    /// For each part, the offset and the size of each of its parameters.
+    pub parts: Vec<Vec<(u32, u32)>>,
+}
+
+impl FusedTable {
+    /// Returns the table of parts with these parameters. `None` if it would be larger than `most` bytes.
+    pub fn of<'p, 'a: 'p>(parts: impl IntoIterator<Item = &'p [Parameter<'a>]>, most: u32) -> Option<Self> {
+        let (mut end, mut align) = (0u64, 4u64);
+        let mut all = Vec::new();
+        for parameters in parts {
+            let mut places = Vec::with_capacity(parameters.len());
+            for parameter in parameters {
+                let own = parameter.align().max(1);
+                align = align.max(own);
+                let start = end.checked_next_multiple_of(own)?;
+                end = start.checked_add(parameter.size())?;
+                places.push((u32::try_from(start).ok()?, u32::try_from(parameter.size()).ok()?));
+            }
+            all.push(places);
+        }
+        let bytes = u32::try_from(end.max(4)).ok().filter(|&bytes| bytes <= most.min(LARGEST_TABLE))?;
+        Some(FusedTable { bytes, align: align as u32, parts: all })
+    }
+}
+
+/// Checks if an entry can be a part of a fused kernel.
+///
+/// Time: an analysis of the entry's registers; where it names variables of the module, one of the whole module.
+///
+/// # Errors
+/// Why it cannot.
+pub fn fusible(module: &Module<'_>, entry: &str) -> Result<(), Refusal> {
+    fused(&Fusion {
+        parts: &[(module, entry)],
+        name: &free_name(module, "fused"),
+        block: [1; 3],
+        waits: false,
+    })
+    .map(drop)
+}
+
+/// Returns the text of a module with the fused kernel, and the places of its parameters.
+///
+/// Time: linear in the bodies, and what [`fusible`] takes for each different part.
+///
+/// # Errors
+/// Why the parts cannot be fused.
+pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
+    let prefix = free_prefix(fusion)?;
+    let mut parts: Vec<Part<'_, '_>> = Vec::with_capacity(fusion.parts.len());
+    for &(module, entry) in fusion.parts {
+        let known =
+            parts.iter().find(|part| std::ptr::eq(part.module, module) && part.function.name == entry);
+        let part = match known {
+            Some(known) => known.clone(),
+            None => Part::new(module, entry, parts.len())?,
+        };
+        parts.push(part);
+    }
+    let all = || parts.iter().map(|part| part.function.parameters.as_slice());
+    let table =
+        FusedTable::of(all(), LARGEST_TABLE).ok_or(Refusal::Table { capacity: parts.len() as u32 })?;
+    let mut needs = common_head(&parts)?;
+    if fusion.waits {
+        needs = needs.and(WAIT);
+    }
+    if table.bytes > SMALL_TABLE {
+        needs = needs.and(LARGE_PARAMETERS);
+    }
+    let mut text = head_of(&parts, needs)?;
+    let overlay = Overlay::of(&parts, &prefix);
+    let mut seen = BTreeSet::new();
+    for part in &parts {
+        if seen.insert(part.number) {
+            part.declare(&prefix, &mut text)?;
+        }
+    }
+    overlay.declare(&mut text);
+    let written = write(fusion, &parts, (&prefix, &table, &overlay), &mut text);
+    written.map(|()| (text, table))
+}
+
+/// Writes the kernel.
+fn write(
+    fusion: &Fusion<'_, '_>,
+    parts: &[Part<'_, '_>],
+    (prefix, table, overlay): (&str, &FusedTable, &Overlay<'_>),
+    text: &mut String,
+) -> Result<(), Refusal> {
+    let barrier = free_barrier(parts)?;
+    let [x, y, z] = fusion.block;
+    let required = parts.iter().any(|part| part.function.performance(".reqntid").is_some());
+    let size = if required { ".reqntid" } else { ".maxntid" };
+    let _ = writeln!(
+        text,
+        ".visible .entry {}(.param .align {} .b8 {prefix}table[{}])\n{size} {x}, {y}, {z}",
+        fusion.name, table.align, table.bytes
+    );
+    if let Some(blocks) = parts.iter().filter_map(|part| part.number_of(".minnctapersm")).max() {
+        let _ = writeln!(text, ".minnctapersm {blocks}");
+    }
+    if let Some(registers) = parts.iter().filter_map(|part| part.number_of(".maxnreg")).min() {
+        let _ = writeln!(text, ".maxnreg {registers}");
+    }
+    text.push_str("{\n");
+    if fusion.waits {
+        text.push_str("griddepcontrol.wait;\n");
+    }
+    for (at, (part, places)) in parts.iter().zip(&table.parts).enumerate() {
+        if at > 0 {
+            let _ = writeln!(text, "bar.sync {barrier};");
+        }
+        text.push_str(&part.body(at, prefix, places, overlay)?);
+        let _ = writeln!(text, "\n{prefix}end{at}:");
+        if part.copies {
+            text.push_str("cp.async.wait_all;\n");
+        }
+    }
+    text.push_str("ret;\n}\n");
+    Ok(())
+}
+
+/// Returns a prefix that no text of a part, and not the name of the kernel, contains.
+fn free_prefix(fusion: &Fusion<'_, '_>) -> Result<String, Refusal> {
+    let mut prefix = "cuweave_".to_owned();
+    let contains = |prefix: &str| {
+        fusion.name.contains(prefix) || fusion.parts.iter().any(|(module, _)| module.text.contains(prefix))
+    };
+    while contains(&prefix) {
+        prefix.push('_');
+    }
+    match fusion.parts.iter().any(|(module, _)| module.text.contains(fusion.name)) {
+        true => Err(Refusal::Name(fusion.name.to_owned())),
+        false => Ok(prefix),
+    }
+}
+
+/// Returns an identifier for the barrier between the parts. For 0 a part may wait with all threads, since a thread that
+/// is at its end has passed all of these barriers.
+fn free_barrier(parts: &[Part<'_, '_>]) -> Result<u32, Refusal> {
+    let counted: BTreeSet<u32> = parts.iter().flat_map(|part| part.counted.iter().copied()).collect();
+    let used = |id: &u32| parts.iter().any(|part| part.barriers.contains(id));
+    match counted.contains(&0) {
+        false => Ok(0),
+        true => (1..16).find(|id| !used(id)).ok_or(Refusal::Barriers),
+    }
+}
+
+/// Returns the highest version and target of the parts.
+fn common_head(parts: &[Part<'_, '_>]) -> Result<Needs, Refusal> {
+    let mut needs = head::NOTHING;
+    for part in parts {
+        needs = needs.and(Needs { version: part.module.version, architecture: head::number(part.module)? });
+    }
+    Ok(needs)
+}
+
+fn head_of(parts: &[Part<'_, '_>], needs: Needs) -> Result<String, Refusal> {
+    let mut best: Option<&Module<'_>> = None;
+    for part in parts {
+        let module = part.module;
+        head::head(module, needs)?;
+        let specific = |module: &Module<'_>| module.target[0].ends_with(['a', 'f']);
+        if let Some(other) = best {
+            let differ = || Refusal::Head("the targets of the files differ".to_owned());
+            let both = specific(other) && specific(module);
+            if other.target[1..] != module.target[1..] || both && other.target[0] != module.target[0] {
+                return Err(differ());
+            }
+            // Code for one architecture alone keeps its target.
+            if specific(other) || specific(module) {
+                let of = if specific(other) { other } else { module };
+                if head::number(of)? < needs.architecture {
+                    return Err(differ());
+                }
+                best = Some(of);
+                continue;
+            }
+            if head::number(other)? >= head::number(module)? {
+                continue;
+            }
+        }
+        best = Some(module);
+    }
+    head::head(best.ok_or(Refusal::Barriers)?, needs)
+}

@@ -1,0 +1,254 @@
+//! A part of a fused kernel: what is known of it, and its body with other names.
+
+use super::check::{self, Barriers};
+use super::shared::Overlay;
+use super::unset;
+use crate::analysis::mentions::addresses;
+use crate::isa::{self, ControlFlow};
+use crate::rewrite::edit::Edits;
+use crate::rewrite::refusal::Refusal;
+use crate::rewrite::uses::{Scan, names};
+use crate::rewrite::wait::{coherent_loads, first_statement, line_of};
+use crate::rewrite::{contract, spin, variables};
+use crate::syntax::{
+    Class, Function, Instruction, Item, Module, Names, Operand, Space, Span, Statement, Variable,
+};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// A part of a fused kernel.
+#[derive(Clone)]
+pub(super) struct Part<'m, 'a> {
+    pub module: &'m Module<'a>,
+    pub function: &'m Function<'a>,
+    /// Equal for equal parts, and part of the names of its variables.
+    pub number: usize,
+    /// Its variables in shared memory.
+    pub shared: Vec<&'m Variable<'a>>,
+    /// The variables of the module that it reads.
+    copied: Vec<&'m Variable<'a>>,
+    /// The identifiers of its barriers.
+    pub barriers: BTreeSet<u32>,
+    /// Those of the barriers that count threads.
+    pub counted: BTreeSet<u32>,
+    /// True if it copies to shared memory asynchronously.
+    pub copies: bool,
+    zeroes: String,
+}
+
+impl<'m, 'a> Part<'m, 'a> {
+    /// Looks at an entry.
+    pub fn new(module: &'m Module<'a>, entry: &str, number: usize) -> Result<Self, Refusal> {
+        if module.target.contains(&"debug") {
+            return Err(Refusal::Debug);
+        }
+        if module.address_size != 64 {
+            return Err(Refusal::Head("its addresses have 32 bits".to_owned()));
+        }
+        let mut scan = Scan::new(module);
+        let closure = scan.closure(entry)?;
+        let uses = scan.uses(closure[0]);
+        let function = uses.function;
+        if let Some(opaque) = function.parameters.iter().find(|parameter| parameter.class() == Class::Opaque)
+        {
+            return Err(Refusal::Opaque(opaque.name.to_owned()));
+        }
+        if let Some(why) = uses.batching.clone().or_else(|| uses.waiting.clone()) {
+            return Err(why);
+        }
+        let Some(body) = &function.body else { return Err(Refusal::NoEntry(entry.to_owned())) };
+        let Barriers { barriers, counted, copies } = check::check(function, body)?;
+        if let Some(line) = contract::sum_of_products(function) {
+            return Err(Refusal::Contraction { line });
+        }
+        if let Some(line) = spin::spins(&scan, &closure) {
+            return Err(Refusal::Spins { line });
+        }
+        for item in &module.items {
+            if let Item::Directive(directive) = item
+                && !matches!(directive.name, ".section" | ".alias" | ".pragma" | "@@DWARF")
+            {
+                return Err(Refusal::Directive { name: directive.name.to_owned(), line: directive.line });
+            }
+        }
+        let all = variables::copies(&scan, &closure)?;
+        let of_body = body.statements.iter().filter_map(|statement| match statement {
+            Statement::Variable(_, variable) => Some(variable),
+            _ => None,
+        });
+        let mut shared: Vec<&Variable<'a>> =
+            of_body.clone().filter(|variable| variable.space == Space::Shared).collect();
+        let mut copied = Vec::new();
+        for &variable in &all {
+            let refuse = |why| Err(Refusal::Variable { name: variable.name.to_owned(), why });
+            let of_module = scan.variable(variable.name).is_some_and(|other| std::ptr::eq(other, variable));
+            match variable.space {
+                Space::Shared => shared.push(variable),
+                Space::Global | Space::Const if !of_module => {
+                    return refuse("which is declared in the kernel");
+                }
+                Space::Global | Space::Const if !addresses(variable).is_empty() => {
+                    return refuse("which holds addresses");
+                }
+                Space::Global | Space::Const => copied.push(variable),
+                _ => return refuse("which is not in global, constant or shared memory"),
+            }
+        }
+        let zeroes = unset::zeroes(body);
+        Ok(Part { module, function, number, shared, copied, barriers, counted, copies, zeroes })
+    }
+
+    /// Returns the number of a performance directive that has one.
+    pub fn number_of(&self, name: &str) -> Option<u32> {
+        self.function.performance(name)?.first().copied()
+    }
+
+    fn variable_name(&self, prefix: &str, variable: &Variable<'_>) -> String {
+        format!("{prefix}v{}_{}", self.number, variable.name.trim_start_matches('%'))
+    }
+
+    /// Declares copies of the variables that it reads.
+    pub fn declare(&self, prefix: &str, text: &mut String) -> Result<(), Refusal> {
+        let mut done = BTreeSet::new();
+        for variable in &self.copied {
+            if !done.insert(variable.span.start) {
+                continue;
+            }
+            let mut edits = Edits::default();
+            for other in self.module.variables().filter(|other| other.span == variable.span) {
+                edits.replace(self.module.span_of(other.name), self.variable_name(prefix, other));
+            }
+            let _ = writeln!(text, "{}", self.apply(&mut edits, variable.span)?);
+        }
+        Ok(())
+    }
+
+    fn apply(&self, edits: &mut Edits, within: Span) -> Result<String, Refusal> {
+        let overlap = |at| Refusal::Overlap { line: line_of(self.module, at) };
+        edits.apply(self.module.text, within).map_err(overlap)
+    }
+
+    /// Returns the body as the `at`-th of the kernel, in braces. `places` are those of its parameters.
+    pub fn body(
+        &self,
+        at: usize,
+        prefix: &str,
+        places: &[(u32, u32)],
+        overlay: &Overlay<'a>,
+    ) -> Result<String, Refusal> {
+        let Some(body) = &self.function.body else {
+            return Err(Refusal::NoEntry(self.function.name.to_owned()));
+        };
+        let mut edits = Edits::default();
+        edits.insert(first_statement(body), self.zeroes.as_str());
+        let renaming = Renaming { part: self, names: Names::new(body), prefix, places, overlay };
+        let mut removed = BTreeSet::new();
+        for statement in &body.statements {
+            match statement {
+                Statement::Instruction(instruction) => {
+                    if matches!(isa::row(instruction.op()).flow, ControlFlow::Return | ControlFlow::Exit) {
+                        let uni = if instruction.has("uni") { ".uni" } else { "" };
+                        let start = self.module.span_of(instruction.opcode).start;
+                        let span = Span { start, end: instruction.span.end };
+                        edits.replace(span, format!("bra{uni} {prefix}end{at};"));
+                    }
+                    renaming.instruction(instruction, &mut edits)?;
+                }
+                Statement::Variable(_, variable)
+                    if variable.space == Space::Shared && removed.insert(variable.span.start) =>
+                {
+                    edits.replace(variable.span, "");
+                }
+                Statement::Location(location) => edits.replace(location.span, ""),
+                _ => {}
+            }
+        }
+        coherent_loads(self.module, self.function, &mut edits);
+        self.apply(&mut edits, body.span)
+    }
+}
+
+/// The new names of parameters and variables in a body.
+struct Renaming<'r, 'm, 'a> {
+    part: &'r Part<'m, 'a>,
+    names: Names<'m, 'a>,
+    prefix: &'r str,
+    places: &'r [(u32, u32)],
+    overlay: &'r Overlay<'a>,
+}
+
+impl<'a> Renaming<'_, '_, 'a> {
+    fn instruction(&self, instruction: &Instruction<'a>, edits: &mut Edits) -> Result<(), Refusal> {
+        for operand in &instruction.operands {
+            let mut inner = Vec::new();
+            names(operand, &mut |name| inner.push(name));
+            for name in inner {
+                if let Some((to, offset)) = self.name(instruction, name)? {
+                    self.replace(instruction, operand, name, (&to, offset), edits)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the new name of a parameter or of a variable, and the offset from it.
+    fn name(&self, instruction: &Instruction<'a>, name: &'a str) -> Result<Option<(String, i64)>, Refusal> {
+        let line = instruction.line;
+        if let Some(binding) = self.names.resolve(instruction.scope, name) {
+            return Ok(match binding.variable.space {
+                Space::Shared => self.overlay.place(binding.variable),
+                _ => None,
+            });
+        }
+        if let Some(parameter) = self.part.function.parameter(name) {
+            let place = self.places.get(parameter).ok_or(Refusal::Overlap { line })?;
+            return Ok(Some((format!("{}table", self.prefix), i64::from(place.0))));
+        }
+        let of =
+            |list: &[&Variable<'a>]| list.iter().copied().find(|variable| variable.name == name).cloned();
+        if let Some(variable) = of(&self.part.copied) {
+            return Ok(Some((self.part.variable_name(self.prefix, &variable), 0)));
+        }
+        let shared = self.part.shared.iter().find(|variable| variable.name == name);
+        Ok(shared.and_then(|variable| self.overlay.place(variable)))
+    }
+
+    /// Replaces a name and the offset behind it.
+    fn replace(
+        &self,
+        instruction: &Instruction<'a>,
+        operand: &Operand<'a>,
+        name: &str,
+        (to, offset): (&str, i64),
+        edits: &mut Edits,
+    ) -> Result<(), Refusal> {
+        let refuse = || Refusal::Overlap { line: instruction.line };
+        let span = self.part.module.span_of(name);
+        let rest = self.part.module.text.get(span.end as usize..).ok_or_else(refuse)?;
+        let (own, behind) = match operand {
+            Operand::Name(_) => (0, 0),
+            Operand::Address(address) if address.offset == 0 => (0, behind(rest).unwrap_or(0)),
+            Operand::Address(address) => (address.offset, behind(rest).ok_or_else(refuse)?),
+            Operand::Offset { offset, elements: false, .. } => (*offset, behind(rest).ok_or_else(refuse)?),
+            _ => return Err(refuse()),
+        };
+        let text = match own.checked_add(offset).ok_or_else(refuse)? {
+            0 => to.to_owned(),
+            offset if offset < 0 => return Err(refuse()),
+            offset => format!("{to}+{offset}"),
+        };
+        edits.replace(Span { start: span.start, end: span.end + behind }, text);
+        Ok(())
+    }
+}
+
+/// Returns the length of `+8` or `+-8` at the beginning of a text.
+fn behind(text: &str) -> Option<u32> {
+    let after = text.trim_start().strip_prefix(['+', '-'])?.trim_start();
+    let after = after.strip_prefix('-').unwrap_or(after);
+    let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
+    let next = after[digits..].trim_start();
+    // A sum of more than one number is not followed.
+    (digits > 0 && next.starts_with([']', ',', ';', '}']))
+        .then_some((text.len() - (after.len() - digits)) as u32)
+}

@@ -1,0 +1,71 @@
+//! The shared memory of a fused kernel: that of each part begins at the same address.
+
+use super::part::Part;
+use crate::syntax::{Linkage, Variable};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Where a variable in shared memory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// At this offset in the memory that all parts share.
+    Static(u64),
+    /// Where the dynamic shared memory begins.
+    Dynamic,
+}
+
+/// The shared memory of all parts.
+pub(super) struct Overlay<'a> {
+    prefix: String,
+    /// The place of each variable of a part, by the address of its declaration.
+    homes: BTreeMap<*const Variable<'a>, Home>,
+    bytes: u64,
+    align: u64,
+    /// The alignment of the dynamic shared memory, if a part has any.
+    dynamic: Option<u64>,
+}
+
+impl<'a> Overlay<'a> {
+    pub fn of(parts: &[Part<'_, 'a>], prefix: &str) -> Overlay<'a> {
+        let mut overlay =
+            Overlay { prefix: prefix.to_owned(), homes: BTreeMap::new(), bytes: 0, align: 16, dynamic: None };
+        for part in parts {
+            let mut end = 0u64;
+            for &variable in &part.shared {
+                let align = variable.align().max(1);
+                let home = if variable.linkage == Linkage::Extern {
+                    overlay.dynamic = overlay.dynamic.max(Some(align));
+                    Home::Dynamic
+                } else {
+                    let start = end.next_multiple_of(align);
+                    end = start.saturating_add(variable.size());
+                    overlay.align = overlay.align.max(align);
+                    Home::Static(start)
+                };
+                overlay.homes.insert(std::ptr::from_ref(variable), home);
+            }
+            overlay.bytes = overlay.bytes.max(end);
+        }
+        overlay
+    }
+
+    /// Declares the memory.
+    pub fn declare(&self, text: &mut String) {
+        let Overlay { prefix, bytes, align, .. } = self;
+        if *bytes > 0 {
+            let _ = writeln!(text, ".shared .align {align} .b8 {prefix}shared[{bytes}];");
+        }
+        if let Some(align) = self.dynamic {
+            let _ = writeln!(text, ".extern .shared .align {align} .b8 {prefix}dynamic[];");
+        }
+    }
+
+    /// Returns the name and the offset of a variable's memory.
+    pub fn place(&self, variable: &Variable<'a>) -> Option<(String, i64)> {
+        let prefix = &self.prefix;
+        Some(match self.homes.get(&std::ptr::from_ref(variable))? {
+            Home::Static(offset) => (format!("{prefix}shared"), i64::try_from(*offset).ok()?),
+            Home::Dynamic => (format!("{prefix}dynamic"), 0),
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! Every kernel of the corpus fused with its neighbours: what comes out is read again, and assembled by `ptxas` for sm_90
+//! where `$CUWEAVE_PTXAS` says where that is. With `$CUWEAVE_ASSEMBLE` set to `all`, every pair is.
+#![cfg(feature = "rewrite")]
+
+#[allow(dead_code)]
+#[path = "common/corpus.rs"]
+mod corpus;
+
+use corpus::texts;
+use cuweave_ptx::rewrite::{Fusion, free_name, fused, fusible};
+use cuweave_ptx::{self as ptx, Module};
+use cuweave_testkit::files::name;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// Assembles a text.
+fn assemble(assembler: &str, text: &str) -> Result<String, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join(format!("fuse-{}.ptx", std::process::id()));
+    // One that is older than some files.
+    let text = text.replacen(".version 9.5", ".version 9.0", 1);
+    std::fs::write(&file, text).unwrap();
+    let mut command = Command::new(assembler);
+    let output = command.args(["-v", "-arch=sm_90a", "-o", "/dev/null"]).arg(&file).output().unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    if output.status.success() { Ok(said) } else { Err(format!("{}: {said}", file.display())) }
+}
+
+/// The block that a kernel requires, or one that all take.
+fn block(module: &Module<'_>, entry: &str) -> [u32; 3] {
+    let required = module.entry(entry).unwrap().performance(".reqntid");
+    let mut block = [32, 1, 1];
+    for (extent, required) in block.iter_mut().zip(required.unwrap_or_default()) {
+        *extent = *required;
+    }
+    block
+}
+
+#[test]
+fn neighbours_of_the_corpus_are_fused() {
+    let texts = texts();
+    let modules: Vec<(String, Module<'_>)> =
+        texts.iter().filter_map(|(file, text)| Some((name(file), ptx::parse(text).ok()?))).collect();
+    let mut kept = BTreeMap::new();
+    let mut parts: Vec<(&Module<'_>, &str)> = Vec::new();
+    for (_, module) in &modules {
+        for entry in module.entries() {
+            match fusible(module, entry.name) {
+                Ok(()) => parts.push((module, entry.name)),
+                Err(why) => {
+                    let why = why.to_string();
+                    *kept.entry(why.split(", in line").next().unwrap().to_owned()).or_insert(0) += 1;
+                }
+            }
+        }
+    }
+    let assembler = std::env::var("CUWEAVE_PTXAS").ok();
+    let all = std::env::var("CUWEAVE_ASSEMBLE").is_ok_and(|which| which == "all");
+    let (mut made, mut differ) = (0, 0);
+    for (at, &(module, entry)) in parts.iter().enumerate() {
+        let same: Vec<_> = parts[at..]
+            .iter()
+            .copied()
+            .filter(|part| block(part.0, part.1) == block(module, entry))
+            .take(3)
+            .collect();
+        let waits = at % 2 == 0;
+        let fresh = free_name(module, "fused_kernels");
+        let fusion = Fusion { parts: &same, name: &fresh, block: block(module, entry), waits };
+        let (text, table) = match fused(&fusion) {
+            Ok(made) => made,
+            Err(why) if why.to_string().contains("target") => {
+                differ += 1;
+                continue;
+            }
+            Err(why) => panic!("{entry}: {why}"),
+        };
+        let again = ptx::parse(&text).unwrap_or_else(|error| panic!("{entry}: {error}\n{text}"));
+        assert_eq!(again.entry(&fresh).unwrap().layout().1, u64::from(table.bytes));
+        assert_eq!(table.parts.len(), same.len());
+        made += 1;
+        if let Some(assembler) = &assembler
+            && (all || at % 16 == 0)
+        {
+            let said = assemble(assembler, &text).unwrap_or_else(|why| panic!("{entry}: {why}"));
+            let used = said.lines().filter(|line| line.contains("Used") || line.contains("spill"));
+            println!(
+                "{}: {}",
+                same.iter().map(|part| part.1).collect::<Vec<_>>().join(" + "),
+                used.collect::<Vec<_>>().join("")
+            );
+        }
+    }
+    for (why, count) in &kept {
+        println!("{count} {why}");
+    }
+    println!("{made} fused of {} kernels, {differ} of different targets", parts.len());
+    assert!(made > 400, "{made}");
+}
