@@ -20,9 +20,12 @@ fn assemble(assembler: &str, text: &str) -> Result<String, String> {
     let file = folder.join(format!("fuse-{}.ptx", std::process::id()));
     // One that is older than some files.
     let text = text.replacen(".version 9.5", ".version 9.0", 1);
-    std::fs::write(&file, text).unwrap();
+    std::fs::write(&file, &text).unwrap();
     let mut command = Command::new(assembler);
-    let output = command.args(["-v", "-arch=sm_90a", "-o", "/dev/null"]).arg(&file).output().unwrap();
+    let target = text.split(".target ").nth(1).and_then(|rest| rest.split([',', '\n', ' ']).next()).unwrap();
+    let target = if target.len() > "sm_90".len() && target.starts_with("sm_1") { target } else { "sm_90a" };
+    let output =
+        command.args(["-v", &format!("-arch={target}"), "-o", "/dev/null"]).arg(&file).output().unwrap();
     let said =
         String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     if output.status.success() { Ok(said) } else { Err(format!("{}: {said}", file.display())) }

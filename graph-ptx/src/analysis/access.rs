@@ -97,6 +97,25 @@ impl<'m, 'a> Analysis<'m, 'a> {
     }
 }
 
+impl Analysis<'_, '_> {
+    /// Returns the outline of all loads and stores of a kernel through its pointers, with two entries for each of these: the
+    /// reads, then the writes. `scalars` marks the parameters that are integers by value.
+    pub fn accesses(&mut self, name: &str, pointers: &[bool], scalars: &[bool]) -> Outline {
+        let all = (0u32..).zip(pointers).filter(|(_, pointer)| **pointer).map(|(parameter, _)| parameter);
+        let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
+            let foreign = Some("the kernel is too large to be analysed".to_owned());
+            let followed = |parameter: u32| Followed { parameter, foreign: foreign.clone() };
+            return Outline {
+                parameters: all.flat_map(|parameter| [followed(parameter), followed(parameter)]).collect(),
+                ..Outline::default()
+            };
+        };
+        let mut collect = Collect::new(flow);
+        collect.kernel(pointers);
+        collect.accesses(&all.collect::<Vec<_>>(), scalars)
+    }
+}
+
 /// Returns the conservative facts about a kernel that is not analysed.
 fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
     let Some(function) = codes.module.entry(name) else { return Kernel::default() };
@@ -189,12 +208,38 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
             outline::Wanted {
                 parameter,
+                accesses: outline::Accesses::Writes,
                 touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
                 foreign: self.anywhere.1.filter(|_| hidden).map(|at| {
                     format!("{} writes to an address that is not followed", quoted(&self.site(at)))
                 }),
             }
         });
+        outline::outline(&self.flow, wanted.collect(), scalars, |instance, step| {
+            quoted(&self.site((instance, step)))
+        })
+    }
+
+    /// Returns the outline of all accesses through these parameters. Must be called after [`Collect::kernel`].
+    fn accesses(&self, parameters: &[u32], scalars: &[bool]) -> Outline {
+        let wanted = |parameter: u32, accesses: outline::Accesses| {
+            let (anywhere, does) = match accesses {
+                outline::Accesses::Reads => (self.anywhere.0, "reads from"),
+                outline::Accesses::Writes => (self.anywhere.1, "writes to"),
+            };
+            let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
+            outline::Wanted {
+                parameter,
+                accesses,
+                touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
+                foreign: anywhere
+                    .filter(|_| hidden)
+                    .map(|at| format!("{} {does} an address that is not followed", quoted(&self.site(at)))),
+            }
+        };
+        let both = [outline::Accesses::Reads, outline::Accesses::Writes];
+        let wanted =
+            parameters.iter().flat_map(|&parameter| both.map(|accesses| wanted(parameter, accesses)));
         outline::outline(&self.flow, wanted.collect(), scalars, |instance, step| {
             quoted(&self.site((instance, step)))
         })

@@ -1,5 +1,5 @@
-//! Slices an [`Outline`] out of a kernel: the stores through some of its pointers, and the integer arithmetic and branches
-//! that decide on their execution and addresses.
+//! Slices an [`Outline`] out of a kernel: the stores through some of its pointers, or all loads and stores, and the integer
+//! arithmetic and branches that decide on their execution and addresses.
 //!
 //! Loops and branches that none of this depends on are left out: threads are assumed to leave them. A `trap` fails the
 //! launch, so edges into it count as not taken.
@@ -19,11 +19,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Kernels of more steps have no outline.
 const MOST_STEPS: usize = 100_000;
 
+/// The accesses of an outline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accesses {
+    Reads,
+    Writes,
+}
+
 /// A pointer parameter to outline, with the accesses through it.
 pub(crate) struct Wanted<'t> {
     pub parameter: u32,
+    pub accesses: Accesses,
     pub touched: &'t [Touched],
-    /// The reason that it may also be written in another way.
+    /// The reason that it may also be accessed in another way.
     pub foreign: Option<String>,
 }
 
@@ -39,14 +47,22 @@ pub(crate) fn outline(
     let mut parameters = Vec::new();
     for wanted in wanted {
         let mut foreign = wanted.foreign;
-        for touched in wanted.touched.iter().filter(|touched| touched.how != AccessKind::Read) {
-            let plain = touched.instance == 0 && touched.definite && touched.how == AccessKind::Write;
-            if plain && is_plain_store(body, touched.step) {
+        let concerned = |how: AccessKind| match wanted.accesses {
+            Accesses::Writes => how != AccessKind::Read,
+            Accesses::Reads => how != AccessKind::Write,
+        };
+        for touched in wanted.touched.iter().filter(|touched| concerned(touched.how)) {
+            let plain = touched.instance == 0 && touched.definite;
+            if plain && is_plain(body, touched, wanted.accesses) {
                 stores.insert(touched.step, wanted.parameter);
             } else {
+                let does = match wanted.accesses {
+                    Accesses::Writes => "writes",
+                    Accesses::Reads => "reads",
+                };
                 foreign.get_or_insert_with(|| {
                     format!(
-                        "{} writes it in a way that is not followed",
+                        "{} {does} it in a way that is not followed",
                         note(touched.instance, touched.step)
                     )
                 });
@@ -84,12 +100,18 @@ pub(crate) fn outline(
     Outline { values, blocks, notes, parameters }
 }
 
-fn is_plain_store(body: &Body<'_, '_>, step: u32) -> bool {
-    let step = &body.steps[step as usize];
+/// Returns true for a load or a store of known size.
+fn is_plain(body: &Body<'_, '_>, touched: &Touched, accesses: Accesses) -> bool {
+    let (how, effect) = match accesses {
+        Accesses::Writes => (AccessKind::Write, Effect::Store),
+        Accesses::Reads => (AccessKind::Read, Effect::Load),
+    };
+    let step = &body.steps[touched.step as usize];
     let addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..))).count();
-    step.instruction.is_some_and(|instruction| {
-        effect::effect(instruction) == Effect::Store && effect::touch(instruction, 0).size.is_some()
-    }) && addresses == 1
+    let plain = step.instruction.is_some_and(|instruction| {
+        effect::effect(instruction) == effect && effect::touch(instruction, 0).size.is_some()
+    });
+    touched.how == how && plain && addresses == 1
 }
 
 /// The steps and branches that stores depend on.

@@ -5,8 +5,12 @@
 //! take the same way are one group: a box of thread and block indices, every value an affine form over them. Where threads
 //! part, or arithmetic wraps, the box is cut. So results are exact in machine width; what cannot be followed (loaded
 //! data, calls) is opaque, and what depends on it is not counted as written.
+//!
+//! [`Outline::footprint`] runs an outline of all loads and stores for an upper bound: what may be done is taken to be done.
 
 mod cut;
+mod flat;
+mod footprint;
 mod form;
 mod launch;
 mod ops;
@@ -16,6 +20,7 @@ mod tiles;
 mod turns;
 mod words;
 
+pub use footprint::{Region, Touch, apart};
 pub use launch::{Extent, Launch, Verdict};
 pub use outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 
@@ -36,6 +41,13 @@ impl Outline {
                 }
             })
             .collect()
+    }
+
+    /// Returns the bytes that each block of a launch may access, for each of [`Outline::parameters`] of an outline of all
+    /// accesses ([`Analysis::accesses`](crate::Analysis::accesses)). Of a scalar without a value all values are possible.
+    pub fn footprint(&self, launch: &Launch<'_>) -> Vec<Region> {
+        let found = run::Runner::of_all(self, launch).run();
+        found.into_iter().map(|found| Region::of(found.touches, found.inexact)).collect()
     }
 
     /// Returns the reason that no launch can be proved to cover a followed parameter: each of its stores depends on what is

@@ -91,6 +91,8 @@ codes! {
     Store,
     /// The thread may end here, by an instruction that is not followed.
     MayEnd,
+    /// A load: as [`Code::Store`].
+    Load,
 }
 
 /// An operation.

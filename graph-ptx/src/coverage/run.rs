@@ -1,10 +1,12 @@
 //! Runs an outline for all threads of a launch, group by group.
 
 use super::cut::Cut;
+use super::flat::Flat;
+use super::footprint::{MOST_TOUCHES, Touch};
 use super::form::Form;
 use super::launch::Launch;
 use super::ops::{FORM, Ops, Stop, Value};
-use super::outline::{Arg, Block, Code, End, Int, LEAVE, Op, Outline};
+use super::outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 use super::tiles::Tile;
 use super::turns::Loop;
 use std::collections::{BTreeSet, HashMap};
@@ -19,36 +21,42 @@ const MOST_TILES: usize = 1 << 15;
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub tiles: Vec<Tile>,
+    /// The accesses, if all that may be done are looked for.
+    pub touches: Vec<Touch>,
     /// The reason that more may be written.
     pub inexact: Option<String>,
 }
 
 /// Threads that have taken the same way so far.
 #[derive(Clone)]
-struct Group {
+pub(super) struct Group {
     /// The number of values of each index.
-    counts: Vec<u64>,
+    pub counts: Vec<u64>,
     /// `%tid` and `%ctaid`.
-    places: [Form; 6],
+    pub places: [Form; 6],
     values: Vec<Value>,
-    block: u32,
+    pub block: u32,
     op: usize,
     inside: Loop,
+    /// The blocks that are gone through although it is not known which of them are reached.
+    flat: Option<Flat>,
 }
 
 /// The outcome of a step of a group.
-enum Next {
+pub(super) enum Next {
     Goes,
     Ends,
     Cut(Cut),
 }
 
 pub(super) struct Runner<'o, 'l> {
-    outline: &'o Outline,
+    pub outline: &'o Outline,
     launch: &'o Launch<'l>,
     found: Vec<Found>,
     steps: u32,
     stuck: bool,
+    /// True if all accesses are looked for that may be done, not those that are.
+    may: bool,
     /// By head: the blocks of the loops that were met.
     loops: HashMap<u32, BTreeSet<u32>>,
 }
@@ -58,9 +66,14 @@ impl<'o, 'l> Runner<'o, 'l> {
         let found = outline
             .parameters
             .iter()
-            .map(|followed| Found { tiles: Vec::new(), inexact: followed.foreign.clone() })
+            .map(|followed| Found { inexact: followed.foreign.clone(), ..Found::default() })
             .collect();
-        Runner { outline, launch, found, steps: 0, stuck: false, loops: HashMap::new() }
+        Runner { outline, launch, found, steps: 0, stuck: false, may: false, loops: HashMap::new() }
+    }
+
+    /// A runner that finds all accesses that may be done.
+    pub fn of_all(outline: &'o Outline, launch: &'o Launch<'l>) -> Self {
+        Runner { may: true, ..Runner::new(outline, launch) }
     }
 
     pub fn run(mut self) -> Vec<Found> {
@@ -75,7 +88,8 @@ impl<'o, 'l> Runner<'o, 'l> {
             _ => Form::index(index, 1),
         };
         let places = [0, 1, 2, 3, 4, 5].map(place);
-        let mut groups = vec![Group { counts, places, values, block: 0, op: 0, inside: Loop::default() }];
+        let inside = Loop::default();
+        let mut groups = vec![Group { counts, places, values, block: 0, op: 0, inside, flat: None }];
         self.enter(&mut groups[0], 0, LEAVE);
         while let Some(mut group) = groups.pop() {
             loop {
@@ -116,6 +130,9 @@ impl<'o, 'l> Runner<'o, 'l> {
     }
 
     fn end(&mut self, group: &mut Group, block: &Block) -> Next {
+        if let Some(flat) = group.flat.take() {
+            return self.go_on(group, flat);
+        }
         let to = match block.end {
             End::Exit => LEAVE,
             End::Jump(to) => to,
@@ -123,6 +140,11 @@ impl<'o, 'l> Runner<'o, 'l> {
                 Value::Predicate(true) => taken,
                 Value::Predicate(false) => other,
                 value => {
+                    if self.may
+                        && let Some(flat) = Flat::of(self.outline, group.block, [taken, other], join)
+                    {
+                        return self.go_on(group, flat);
+                    }
                     self.skip(group, &[taken, other], join, value);
                     if join == LEAVE {
                         self.leave(group, join);
@@ -140,6 +162,55 @@ impl<'o, 'l> Runner<'o, 'l> {
         let from = group.block;
         self.enter(group, to, from);
         Next::Goes
+    }
+
+    /// Goes into the next of the blocks that are gone through without a look at the branches, or behind them.
+    fn go_on(&mut self, group: &mut Group, mut flat: Flat) -> Next {
+        match flat.next() {
+            Some(block) => {
+                (group.block, group.op) = (block, 0);
+                self.join(group, block, &flat);
+                group.flat = Some(flat);
+                Next::Goes
+            }
+            None if flat.join == LEAVE => {
+                self.leave(group, LEAVE);
+                Next::Ends
+            }
+            None => {
+                let (to, from) = (flat.join, LEAVE);
+                (group.block, group.op) = (to, 0);
+                self.leave(group, to);
+                let values = self.joined(group, to, &flat);
+                let values = self.turn(group, to, from, values);
+                self.assign(group, to, values);
+                Next::Goes
+            }
+        }
+    }
+
+    /// Sets the values that depend on where a block is entered from, if that is one of several blocks.
+    fn join(&mut self, group: &mut Group, block: u32, flat: &Flat) {
+        let values = self.joined(group, block, flat);
+        self.assign(group, block, values);
+    }
+
+    fn joined(&self, group: &Group, block: u32, flat: &Flat) -> Vec<Value> {
+        let Some(block) = self.outline.blocks.get(block as usize) else { return Vec::new() };
+        let value = |phi: &Phi| {
+            let mut all =
+                phi.sources.iter().filter(|source| flat.has(source.0)).map(|source| group.arg(source.1));
+            let first = all.next().unwrap_or(Value::Opaque(FORM));
+            if all.all(|value| value == first) { first } else { Value::Opaque(FORM) }
+        };
+        block.phis.iter().map(value).collect()
+    }
+
+    fn assign(&self, group: &mut Group, block: u32, values: Vec<Value>) {
+        let Some(block) = self.outline.blocks.get(block as usize) else { return };
+        for (phi, value) in block.phis.iter().zip(values) {
+            group.set(phi.target, value);
+        }
     }
 
     /// Goes into a block from another, [`LEAVE`] where that is not known: its phis get their values, all at once.
@@ -176,8 +247,25 @@ impl<'o, 'l> Runner<'o, 'l> {
     }
 
     fn finish(&mut self, group: &mut Group) {
-        for (at, tile) in group.inside.finish(&group.counts) {
-            self.tile(at, tile);
+        for (at, form, bytes) in group.inside.finish() {
+            self.accessed(group, at, &form, bytes);
+        }
+    }
+
+    /// Notes an access of all threads of a group.
+    fn accessed(&mut self, group: &Group, at: usize, form: &Form, bytes: u64) {
+        if !self.may {
+            return self.tile(at, Tile::of(form, &group.counts, bytes));
+        }
+        let Some(found) = self.found.get_mut(at) else { return };
+        let places = [&group.places[3], &group.places[4], &group.places[5]];
+        match Touch::of(form, &group.counts, places, bytes) {
+            Some(touch) if found.touches.contains(&touch) => {}
+            Some(touch) => found.touches.push(touch),
+            None => found.inexact = Some("the blocks access it in no regular way".to_owned()),
+        }
+        if found.touches.len() > MOST_TOUCHES {
+            found.inexact = Some("it is accessed in too many ways".to_owned());
         }
     }
 
@@ -256,7 +344,7 @@ impl<'o, 'l> Runner<'o, 'l> {
             }
             for op in &block.ops {
                 match op.code {
-                    Code::Store => self.inexact(op, &why),
+                    Code::Store | Code::Load => self.inexact(op, &why),
                     Code::MayEnd => {}
                     _ => group.set(op.target, Value::Opaque(note)),
                 }
@@ -266,7 +354,8 @@ impl<'o, 'l> Runner<'o, 'l> {
 
     fn op(&mut self, group: &mut Group, op: &Op) -> Next {
         match op.code {
-            Code::Store => return self.store(group, op),
+            Code::Store | Code::Load => return self.store(group, op),
+            Code::MayEnd if self.may => return Next::Goes,
             Code::MayEnd => {
                 let note = group.note(op);
                 let why = format!("a thread may end at {}", self.note(note));
@@ -363,6 +452,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         match guard.first().map(|&guard| group.arg(guard)) {
             None | Some(Value::Predicate(true)) => {}
             Some(Value::Predicate(false)) => return Next::Goes,
+            Some(_) if self.may => {}
             Some(value) => {
                 let why = self.because(op, "is done or not as", &value);
                 self.inexact(op, &why);
@@ -387,7 +477,7 @@ impl<'o, 'l> Runner<'o, 'l> {
                 if let Some(at) = self.followed(op)
                     && !group.inside.store(at, &form, *bytes as u64)
                 {
-                    self.tile(at, Tile::of(&form, &group.counts, *bytes as u64));
+                    self.accessed(group, at, &form, *bytes as u64);
                 }
             }
             _ => {
@@ -412,7 +502,10 @@ impl<'o, 'l> Runner<'o, 'l> {
 
     fn followed(&self, op: &Op) -> Option<usize> {
         let Some(Arg::Constant(parameter)) = op.args.first() else { return None };
-        self.outline.parameters.iter().position(|followed| i64::from(followed.parameter) == *parameter)
+        let same = |followed: &Followed| i64::from(followed.parameter) == *parameter;
+        let first = self.outline.parameters.iter().position(same)?;
+        // Reads have an entry before that of writes.
+        Some(if self.may && op.code == Code::Store { first + 1 } else { first })
     }
 
     fn inexact(&mut self, op: &Op, why: &str) {

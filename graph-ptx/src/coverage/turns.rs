@@ -10,7 +10,6 @@
 use super::cut::Cut;
 use super::form::Form;
 use super::ops::Value;
-use super::tiles::Tile;
 
 /// Turns that are tried at once.
 const MOST_TURNS: u64 = 1 << 40;
@@ -95,11 +94,10 @@ impl Loop {
         growth(&turns.values, now).is_some_and(|growth| growth == turns.growth)
     }
 
-    /// The turns are over: what they stored.
-    pub fn finish(&mut self, counts: &[u64]) -> Vec<(usize, Tile)> {
+    /// The turns are over: what they stored. Returns parameters, offsets and bytes.
+    pub fn finish(&mut self) -> Vec<(usize, Form, u64)> {
         self.carried = None;
-        let stored = self.turns.take().map_or(Vec::new(), |turns| turns.stored);
-        stored.into_iter().map(|(at, form, bytes)| (at, Tile::of(&form, counts, bytes))).collect()
+        self.turns.take().map_or(Vec::new(), |turns| turns.stored)
     }
 
     /// The head of a loop is reached with these values. `true` where they have grown alike twice, so that many turns can be

@@ -229,8 +229,11 @@ fn opaque(outline: &Outline) -> Vec<Option<u32>> {
                 .phis
                 .iter()
                 .map(|phi| (phi.target, phi.sources.iter().any(|source| is(&known, &source.1))));
-            let ops =
-                block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::MayEnd)).map(|op| {
+            let ops = block
+                .ops
+                .iter()
+                .filter(|op| !matches!(op.code, Code::Store | Code::Load | Code::MayEnd))
+                .map(|op| {
                     let may = match op.code {
                         Code::Opaque => false,
                         Code::Special | Code::Lane | Code::Scalar | Code::Pointer => true,
@@ -250,7 +253,9 @@ fn opaque(outline: &Outline) -> Vec<Option<u32>> {
     // Why the others are not.
     for _ in 0..2 {
         for block in &outline.blocks {
-            for op in block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::MayEnd)) {
+            for op in
+                block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::Load | Code::MayEnd))
+            {
                 if known.get(op.target as usize).copied().unwrap_or(true) {
                     continue;
                 }

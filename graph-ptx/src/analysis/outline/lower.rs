@@ -304,7 +304,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         Some(if negated { self.push(ops, Code::Not, WORD, vec![on]) } else { on })
     }
 
-    /// Lowers a store through a parameter.
+    /// Lowers a load or a store through a parameter.
     pub fn store(&mut self, at: u32, parameter: u32, ops: &mut Vec<Op>) {
         let step = &self.body.steps[at as usize];
         let mut address = (Arg::Constant(0), 0);
@@ -327,7 +327,9 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         ];
         args.extend(self.guard(at, ops));
         let target = self.note(at);
-        ops.push(Op { code: Code::Store, int: LONG, target, args });
+        let loads = step.instruction.is_some_and(|instruction| effect::effect(instruction) == Effect::Load);
+        let code = if loads { Code::Load } else { Code::Store };
+        ops.push(Op { code, int: LONG, target, args });
     }
 
     /// Lowers an instruction that defines values.
@@ -359,7 +361,10 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
             };
             // The last operation defines the value directly, unless it is another's.
             match (guard, ops.last_mut()) {
-                (None, Some(last)) if Arg::Value(last.target) == result && last.code != Code::Store => {
+                (None, Some(last))
+                    if Arg::Value(last.target) == result
+                        && !matches!(last.code, Code::Store | Code::Load) =>
+                {
                     last.target = target;
                 }
                 _ => ops.push(Op { code, int: LONG, target, args }),

@@ -1,0 +1,213 @@
+//! The bytes that each block of a launch may access, and the proof that different blocks of two launches of one grid
+//! access different bytes.
+
+use super::form::{Form, gcd};
+use std::fmt;
+
+/// A parameter with more different accesses is not followed.
+pub(super) const MOST_TOUCHES: usize = 256;
+
+/// The blocks of one axis of the grid that do an access, and by how much the address grows from block to block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Axis {
+    first: u64,
+    count: u64,
+    /// `None` if it is one block.
+    stride: Option<i128>,
+}
+
+/// An access: `bytes` from each of `constant + Σ stride · %ctaid + Σ coefficient · i`, `i` below the count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    bytes: u64,
+    constant: i128,
+    axes: [Axis; 3],
+    /// Coefficients and counts of what varies within a block.
+    inner: Vec<(i128, u64)>,
+}
+
+impl Touch {
+    /// Returns the access of an address over a box of threads, whose `%ctaid` are `places`. `None` if the address is no affine
+    /// form over these.
+    pub(super) fn of(form: &Form, counts: &[u64], places: [&Form; 3], bytes: u64) -> Option<Touch> {
+        let mut constant = form.constant;
+        let mut axes = [Axis { first: 0, count: 1, stride: None }; 3];
+        let mut of_blocks = Vec::new();
+        let coefficient =
+            |index: u32| form.terms.iter().find(|term| term.0 == index).map_or(0, |term| term.1);
+        for (axis, place) in axes.iter_mut().zip(places) {
+            let (least, most) = place.range(counts);
+            axis.first = u64::try_from(least).ok()?;
+            axis.count = u64::try_from(most.checked_sub(least)?.checked_add(1)?).ok()?;
+            for &(index, by) in place.terms.iter().filter(|term| counts[term.0 as usize] > 1) {
+                if by == 0 || coefficient(index) % by != 0 {
+                    return None;
+                }
+                let stride = coefficient(index) / by;
+                if *axis.stride.get_or_insert(stride) != stride {
+                    return None;
+                }
+                of_blocks.push(index);
+            }
+            if let Some(stride) = axis.stride {
+                constant = constant.checked_sub(stride.checked_mul(place.constant)?)?;
+            }
+        }
+        let inner = form.terms.iter().filter(|term| !of_blocks.contains(&term.0));
+        let mut inner: Vec<(i128, u64)> = inner
+            .map(|&(index, coefficient)| (coefficient, counts[index as usize]))
+            .filter(|&(coefficient, count)| coefficient != 0 && count > 1)
+            .collect();
+        for (coefficient, count) in inner.iter_mut().filter(|term| term.0 < 0) {
+            constant = constant.checked_add(coefficient.checked_mul(i128::from(*count) - 1)?)?;
+            *coefficient = -*coefficient;
+        }
+        inner.sort_unstable();
+        Some(Touch { bytes, constant, axes, inner })
+    }
+
+    /// Returns the access of a pointer that lies `bytes` behind.
+    fn moved(&self, bytes: u64) -> Option<Touch> {
+        let constant = self.constant.checked_add(i128::from(bytes))?;
+        Some(Touch { constant, ..self.clone() })
+    }
+
+    /// Returns the first byte of all, and the byte behind the last.
+    fn hull(&self) -> Option<(i128, i128)> {
+        let (mut least, mut most) = (self.constant, self.constant.checked_add(i128::from(self.bytes))?);
+        for &(coefficient, count) in &self.inner {
+            most = most.checked_add(coefficient.checked_mul(i128::from(count) - 1)?)?;
+        }
+        for axis in &self.axes {
+            let Some(stride) = axis.stride else { continue };
+            let first = stride.checked_mul(i128::from(axis.first))?;
+            let last = first.checked_add(stride.checked_mul(i128::from(axis.count) - 1)?)?;
+            least = least.checked_add(first.min(last))?;
+            most = most.checked_add(first.max(last))?;
+        }
+        Some((least, most))
+    }
+}
+
+/// The bytes that the blocks of a launch may access through a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// All that these accesses reach.
+    Touches(Vec<Touch>),
+    /// Any, for this reason.
+    Anywhere(String),
+}
+
+impl Region {
+    pub(super) fn of(touches: Vec<Touch>, inexact: Option<String>) -> Region {
+        match inexact {
+            Some(why) => Region::Anywhere(why),
+            None => Region::Touches(touches),
+        }
+    }
+
+    /// Returns true if nothing is accessed.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Region::Touches(touches) if touches.is_empty())
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Region::Anywhere(why) => write!(f, "any bytes: {why}"),
+            Region::Touches(touches) => write!(f, "{} accesses", touches.len()),
+        }
+    }
+}
+
+/// Returns true if no block of a launch accesses a byte that another block of a launch of the same grid accesses. The pointers
+/// of the two lie these bytes behind the start of one buffer.
+///
+/// Time: the product of the numbers of accesses.
+pub fn apart((one, at): (&Region, u64), (other, other_at): (&Region, u64)) -> bool {
+    if one.is_empty() || other.is_empty() {
+        return true;
+    }
+    let (Region::Touches(one), Region::Touches(other)) = (one, other) else { return false };
+    one.iter().all(|one| {
+        let one = one.moved(at);
+        other.iter().all(|other| {
+            one.as_ref()
+                .zip(other.moved(other_at))
+                .and_then(|(one, other)| are_apart(one, &other))
+                .unwrap_or(false)
+        })
+    })
+}
+
+/// The same for two accesses; `None` for numbers that are too large.
+///
+/// The addresses are sums over digits: the index of the block along each axis, and what varies within a block. Two equal
+/// addresses have equal digits where each stride is at least what all smaller ones reach, and all larger ones are
+/// multiples of what the digits up to it reach. Digits within a block may differ, those of the block are compared from the
+/// smallest stride on.
+fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
+    let (a, b) = (one.hull()?, other.hull()?);
+    if a.1 <= b.0 || b.1 <= a.0 {
+        return Some(true);
+    }
+    let mut constants = [one.constant, other.constant];
+    // Strides, and the number of blocks that both reach together.
+    let mut axes: Vec<(i128, i128)> = Vec::new();
+    for (x, y) in one.axes.iter().zip(&other.axes) {
+        let first = x.first.min(y.first);
+        let count = (x.first + x.count).max(y.first + y.count) - first;
+        if count == 1 {
+            continue;
+        }
+        let stride = match (x.stride, y.stride) {
+            (Some(x), Some(y)) if x != y => return Some(false),
+            (Some(stride), _) | (_, Some(stride)) => stride,
+            (None, None) => return Some(false),
+        };
+        if stride <= 0 {
+            return Some(false);
+        }
+        // What one block does has its index in the constant.
+        for (constant, axis) in constants.iter_mut().zip([x, y]) {
+            if axis.stride.is_none() {
+                *constant = constant.checked_sub(stride.checked_mul(i128::from(axis.first))?)?;
+            }
+        }
+        axes.push((stride, i128::from(count)));
+    }
+    axes.sort_unstable();
+    let inner = || one.inner.iter().chain(&other.inner);
+    for (at, &(stride, count)) in axes.iter().enumerate() {
+        let higher = inner().map(|term| term.0).filter(|&coefficient| coefficient >= stride);
+        let higher = higher.chain(axes[at + 1..].iter().map(|axis| axis.0));
+        let period = higher.fold(0, |period, coefficient| gcd(period, coefficient.unsigned_abs()));
+        let reach = |touch: &Touch| {
+            let lower = touch.inner.iter().filter(|term| term.0 < stride);
+            lower.fold(i128::from(touch.bytes), |reach, &(coefficient, count)| {
+                reach.saturating_add(coefficient.saturating_mul(i128::from(count) - 1))
+            })
+        };
+        let (mine, theirs) = (reach(one), reach(other));
+        let distance = constants[1].checked_sub(constants[0])?;
+        let window = |distance: i128| (distance + theirs).max(mine) - distance.min(0);
+        let blocks = stride.checked_mul(count - 1)?;
+        let fits = match i128::try_from(period).ok()? {
+            0 => window(distance) <= stride,
+            period => {
+                let near = distance.rem_euclid(period);
+                let window = window(near).min(window(near - period));
+                window <= stride && blocks.checked_add(window)? <= period
+            }
+        };
+        if !fits {
+            return Some(false);
+        }
+    }
+    // Without an axis all is done by one block.
+    Some(true)
+}
+
+#[cfg(test)]
+mod tests;
