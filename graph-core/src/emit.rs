@@ -13,21 +13,21 @@ use crate::index::{Vector, size};
 use crate::ir::{Program, StatementId};
 use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::{Layout, Ranks};
-use crate::operation::{BatchId, MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
+use crate::operation::{MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
 use crate::place::{LiveRange, Placed};
 use crate::scopes::Scopes;
 
-/// Returns the operations of a placed program.
+/// Returns the operations of a placed program. `nodes` are the launches that are one node, each list in ascending order.
 pub fn emit(
     program: &Program,
     placed: &Placed,
     layout: Layout,
-    batches: Vector<BatchId, Batch>,
+    nodes: &[Batch],
     edges_before_reduction: usize,
     tuning: &Tuning,
 ) -> Operations {
     let mut draft = Draft { scopes: Scopes::of(program), ..Draft::default() };
-    draft.statements(program, placed, batches.as_slice(), layout.ranks.as_ref());
+    draft.statements(program, placed, nodes, layout.ranks.as_ref());
     let depth = depth(program, placed);
     draft.hubs(tuning);
     draft.memories(program, placed, &layout);
@@ -42,7 +42,8 @@ pub fn emit(
         depth,
         pointed: Vector::new(),
         pointed_of: Vector::new(),
-        batches,
+        batches: Vector::new(),
+        chains: Vector::new(),
         serialized: 0,
         overlapped: 0,
     };
@@ -122,7 +123,7 @@ impl Draft {
             self.of_statement[id] = at;
         }
         for operation in &mut self.list {
-            // All members of a batch have the same predecessors.
+            // All members of a batch or of a chain have the same predecessors.
             let before = placed.reach.reduced()[operation.sources[0]].iter();
             operation.after = before.map(|&pred| self.of_statement[pred]).collect();
             operation.after.sort_unstable();

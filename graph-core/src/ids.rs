@@ -29,6 +29,8 @@ indices! {
     pub struct MemoryId;
     /// Index of a batched launch in [`Operations::batches`](crate::operation::Operations::batches).
     pub struct BatchId;
+    /// Index of fused launches in [`Operations::chains`](crate::operation::Operations::chains).
+    pub struct ChainId;
     /// Number of a kernel among those that a graph launches.
     pub struct KernelId;
     /// Index of a target in [`Operations::pointed`](crate::operation::Operations::pointed).

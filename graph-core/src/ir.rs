@@ -90,6 +90,8 @@ pub enum Launches {
     Batched,
     /// Starts overlap.
     Overlapped,
+    /// Launches one after another become one.
+    Fused,
 }
 
 /// A buffer: an argument or an allocation.

@@ -1,4 +1,5 @@
-//! Stage 2b: launch decisions: the launches that are batched into one node, and the branches that are serialized into lanes.
+//! Stage 2b: launch decisions: the launches that are batched or fused into one node, and the branches that are serialized into
+//! lanes.
 //!
 //! The input is the order of a checked program and the facts about each launch that are known once the arguments are: kernel,
 //! grid, resident blocks. A decision only adds order, so all later stages (live ranges, frees, plans, bounds, budgets) work on
@@ -9,6 +10,8 @@
 //!   edges order them;
 //! - all members have the same predecessors and the same successors: a batch is one node;
 //! - batches do not increase the depth of the order;
+//! - the members of a chain are launches of one grid and one block, in an order that the program's order allows, and no path
+//!   between two of them goes through another statement;
 //! - equal inputs give equal decisions.
 
 pub mod batch;
@@ -16,13 +19,14 @@ mod blocks;
 mod chains;
 mod decision;
 mod draft;
+pub mod fusion;
 mod lanes;
 mod launch;
 pub mod tuning;
 
 pub use blocks::{Blocks, MOST_BLOCKS};
-pub use decision::{Allowed, Batch, Decision};
-pub use launch::{Batching, Launch, Run};
+pub use decision::{Allowed, Batch, Chain, Decision};
+pub use launch::{Batching, Footing, Fusing, Launch, Run};
 pub use tuning::Tuning;
 
 pub(crate) use decision::by_member;
@@ -51,7 +55,7 @@ pub fn decide(
     most: usize,
     tuning: &Tuning,
 ) -> Result<Decision, Cycle> {
-    if !allowed.batches && !allowed.lanes {
+    if !allowed.batches && !allowed.lanes && !allowed.fuse {
         return Ok(Decision::default());
     }
     let draft = Draft::new(program, edges, launches, most, tuning)?;
@@ -62,6 +66,9 @@ pub fn decide(
     }
     if allowed.lanes {
         lanes::serialize(&draft, &mut decision);
+    }
+    if allowed.fuse {
+        decision.chains = fusion::chains(&draft, edges, &decision)?;
     }
     Ok(decision)
 }

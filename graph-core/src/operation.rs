@@ -4,9 +4,9 @@
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
 use crate::kind::{Counts, Runs};
-use crate::launches::Batch;
+use crate::launches::{Batch, Chain};
 
-pub use crate::ids::{BatchId, MemoryId, OperationId, PointedId};
+pub use crate::ids::{BatchId, ChainId, MemoryId, OperationId, PointedId};
 
 /// One node of the graph to be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Operation {
     /// True if the programmatic edge leaves by the launch-order port: the operation may start when all blocks of the
     /// dependency have begun, else when all have ended.
     pub launch_order: bool,
-    /// The statements that it comes from, ascending: none if the compiler placed it, several for a batch.
+    /// The statements that it comes from, ascending: none if the compiler placed it, several for a batch or for fused launches.
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.
     pub name: Text,
@@ -44,7 +44,7 @@ pub enum What {
         /// The argument.
         buffer: BufferId,
     },
-    /// The node of its only source statement, or one launch for all of them as a batch.
+    /// The node of its only source statement, or one launch for all of them as a batch or fused.
     Statement(Kind<Runs>),
     /// A kernel that does nothing, in the middle of a wide join.
     Hub,
@@ -188,6 +188,8 @@ pub struct Operations {
     pub pointed_of: Vector<StatementId, PointedId>,
     /// Batched launches.
     pub batches: Vector<BatchId, Batch>,
+    /// Fused launches.
+    pub chains: Vector<ChainId, Chain>,
     /// The number of branches that come after another one in its lane.
     pub serialized: usize,
     /// The number of programmatic edges.
@@ -232,6 +234,12 @@ impl Operations {
                 self.of_statement[source] = Some(at);
             }
         }
+    }
+
+    /// Returns the chain of an operation, if it is one of fused launches.
+    #[must_use]
+    pub fn chain_of(&self, operation: &Operation) -> Option<ChainId> {
+        Chain::at(self.chains.as_slice(), operation.sources.first()).map(ChainId::new)
     }
 
     /// Returns the number of edges.

@@ -294,6 +294,7 @@ impl<'p> Writer<'p> {
             Some(Launches::AsWritten) => 1,
             Some(Launches::Batched) => 2,
             Some(Launches::Overlapped) => 3,
+            Some(Launches::Fused) => 4,
         });
         self.ids(budget.as_slice());
         self.number(*line);
@@ -463,6 +464,7 @@ impl Reader {
             1 => Some(Launches::AsWritten),
             2 => Some(Launches::Batched),
             3 => Some(Launches::Overlapped),
+            4 => Some(Launches::Fused),
             _ => return None,
         };
         let budget: Vec<DimId> = self.ids()?;

@@ -23,8 +23,13 @@ const PROGRAMS: u64 = 240;
 /// Launches of each graph.
 const LAUNCHES: usize = 3;
 const MEMORIES: [Memory; 3] = [Memory::Nodes, Memory::Arena, Memory::Owned];
-const FORMS: [Option<Launches>; 4] =
-    [Some(Launches::AsWritten), Some(Launches::Batched), Some(Launches::Overlapped), None];
+const FORMS: [Option<Launches>; 5] = [
+    Some(Launches::AsWritten),
+    Some(Launches::Batched),
+    Some(Launches::Overlapped),
+    Some(Launches::Fused),
+    None,
+];
 
 /// The counts over all programs: the test fails if no batches are made.
 #[derive(Debug, Default)]
@@ -35,6 +40,8 @@ struct Seen {
     largest: usize,
     overlapped: usize,
     serialized: usize,
+    fused: usize,
+    longest: usize,
 }
 
 #[test]
@@ -92,6 +99,8 @@ impl Seen {
         self.largest = report.batches.iter().map(Vec::len).fold(self.largest, usize::max);
         self.overlapped += report.overlapped;
         self.serialized += report.serialized;
+        self.fused += report.fused.len();
+        self.longest = report.fused.iter().map(Vec::len).fold(self.longest, usize::max);
     }
 }
 

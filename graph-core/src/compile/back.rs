@@ -6,7 +6,7 @@ use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
 use crate::ir::{DimId, Memory, Program, StatementId};
-use crate::launches::{self, Allowed, Decision, Launch, Run, Tuning};
+use crate::launches::{self, Allowed, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
 use crate::overlap;
@@ -124,16 +124,30 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
             launches.map(|(id, launch)| launch.clone().filter(|_| scopes.around(id).is_none())).collect();
         &outside
     };
-    let decide = |most| launches::decide(program, &edges, launches, wishes.allowed, most, &wishes.tuning);
-    let mut decision = decide(usize::MAX)?;
+    let mut allowed = wishes.allowed;
+    let decide = |most, allowed| launches::decide(program, &edges, launches, allowed, most, &wishes.tuning);
+    let mut decision = decide(usize::MAX, allowed)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.serialized);
-        match decided(checked, dims, wishes, &edges, decision) {
+        let without_chains =
+            (!decision.chains.is_empty()).then(|| Decision { chains: Vec::new(), ..decision.clone() });
+        let done = decided(checked, dims, wishes, &edges, decision);
+        let refused = matches!(
+            done,
+            Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
+        );
+        if let Some(without_chains) = without_chains.filter(|_| refused) {
+            // A chain needs the buffers of all its members at once.
+            allowed.fuse = false;
+            decision = without_chains;
+            continue;
+        }
+        match done {
             // A cycle: the budget's order goes through a batch.
             Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
                 if most > 1 || serialized > 0 =>
             {
-                decision = if most > 3 { decide(most / 2)? } else { Decision::default() };
+                decision = if most > 3 { decide(most / 2, allowed)? } else { Decision::default() };
             }
             done => return done,
         }
@@ -149,7 +163,8 @@ fn decided(
     decision: Decision,
 ) -> Result<Operations, BackError> {
     let program = checked.program();
-    let mut edges = [edges, decision.edges.as_slice()].concat();
+    let all = [edges, decision.edges.as_slice()].concat();
+    let mut edges = fusion::contracted(program, &decision.chains, all);
     let mut placed = place::place(program, &edges)?;
     let budgeted = match program.options.budget {
         Some(budget) => Some(within_budget(program, dims, &placed, dims[budget])?),
@@ -159,9 +174,10 @@ fn decided(
         let scopes = Scopes::of(program);
         edges.extend(added.edges.iter().map(|&edge| scopes.lifted(edge)));
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
+        edges = fusion::contracted(program, &decision.chains, edges);
         placed = match place::place(program, &edges) {
             // Two edges of the budget's lead into a body and out of it.
-            Err(_) if !scopes.is_empty() && decision.batches.is_empty() => {
+            Err(_) if !scopes.is_empty() && decision.batches.is_empty() && decision.chains.is_empty() => {
                 let (list, ids) = layout::temporaries(program, dims, &placed)?;
                 let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
                     .map_err(|error| layout::plan_error(program, &ids, error))?;
@@ -174,28 +190,35 @@ fn decided(
     if memory == Memory::Nodes {
         placed.hoist(&Scopes::of(program));
     }
+    let nodes = decision.nodes();
     // Only memory nodes can come between the two kernels of a programmatic edge.
     let overlapping = match (wishes.allowed.overlap, memory) {
-        (true, Memory::Nodes) => overlap::followers(&placed.reach, &decision.batches, &wishes.launches),
+        (true, Memory::Nodes) => overlap::followers(&placed.reach, &nodes, &wishes.launches),
         _ => Vector::new(),
     };
     let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
-        && (!decision.batches.is_empty() || !Scopes::of(program).is_empty())
+        && (!nodes.is_empty() || !Scopes::of(program).is_empty())
         && bounds.planned > budgeted.budget
     {
         return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });
     }
     let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
-    let mut operations =
-        emit::emit(program, &placed, layout, decision.batches.into(), before_reduction, &wishes.tuning);
+    let mut operations = emit::emit(program, &placed, layout, &nodes, before_reduction, &wishes.tuning);
+    operations.batches = decision.batches.into();
+    operations.chains = decision.chains.into();
     operations.point(program, dims);
     operations.budget = budgeted;
     operations.serialized = decision.serialized;
     if wishes.allowed.overlap {
         let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
-        let run = |operation: &Operation| Run::of(operation.sources.iter().map(launch));
+        let chains = std::mem::take(&mut operations.chains);
+        let run = |operation: &Operation| match Chain::at(chains.as_slice(), operation.sources.first()) {
+            Some(_) => Run::of_chain(operation.sources.iter().map(launch)),
+            None => Run::of(operation.sources.iter().map(launch)),
+        };
         operations.overlapped = overlap::mark(&mut operations.list, &wishes.tuning, run);
+        operations.chains = chains;
     }
     Ok(operations)
 }

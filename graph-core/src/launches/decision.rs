@@ -14,6 +14,21 @@ pub struct Batch {
     pub axis: Option<u8>,
 }
 
+/// Launches of one grid and one block, one after another, that become one: see [`super::fusion`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// The launches, in their order.
+    pub members: Vec<StatementId>,
+}
+
+impl Chain {
+    /// Returns the index of the chain of a statement among chains that are sorted by their least members.
+    #[must_use]
+    pub fn at(chains: &[Chain], least: Option<&StatementId>) -> Option<usize> {
+        chains.binary_search_by(|chain| chain.members.iter().min().cmp(&least)).ok()
+    }
+}
+
 /// Returns the batch of each launch that is a member of one.
 pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
     batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
@@ -28,6 +43,8 @@ pub struct Allowed {
     pub overlap: bool,
     /// Branches are serialized into lanes.
     pub lanes: bool,
+    /// Launches one after another are fused into one.
+    pub fuse: bool,
 }
 
 impl Allowed {
@@ -39,16 +56,18 @@ impl Allowed {
             batches: all.batches || one.batches,
             overlap: all.overlap || one.overlap,
             lanes: all.lanes || one.lanes,
+            fuse: all.fuse || one.fuse,
         })
     }
 
     /// Returns the changes that an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
-            None => Allowed { batches: true, overlap: true, lanes: true },
+            None => Allowed { batches: true, overlap: true, lanes: true, fuse: false },
             Some(Launches::AsWritten) => Allowed::default(),
             Some(Launches::Batched) => Allowed { batches: true, ..Allowed::default() },
             Some(Launches::Overlapped) => Allowed { overlap: true, ..Allowed::default() },
+            Some(Launches::Fused) => Allowed { fuse: true, ..Allowed::default() },
         }
     }
 }
@@ -62,9 +81,21 @@ pub struct Decision {
     pub edges: Vec<(StatementId, StatementId)>,
     /// The number of branches with a predecessor in their lane.
     pub serialized: usize,
+    /// Chains, sorted by their least members. No launch is a member of a chain and of a batch.
+    pub chains: Vec<Chain>,
 }
 
 impl Decision {
+    /// Returns the launches that are one node, each list in ascending order.
+    pub(crate) fn nodes(&self) -> Vec<Batch> {
+        let chains = self.chains.iter().map(|chain| {
+            let mut members = chain.members.clone();
+            members.sort_unstable();
+            Batch { members, axis: None }
+        });
+        self.batches.iter().cloned().chain(chains).collect()
+    }
+
     /// Returns the number of members of the largest batch; 1 if there is none.
     pub fn largest(&self) -> usize {
         self.batches.iter().map(|batch| batch.members.len()).max().unwrap_or(1)

@@ -15,7 +15,7 @@ use crate::ir::StatementId;
 
 /// Adds edges between consecutive branches of each lane.
 pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
-    let Decision { batches, edges, serialized } = decision;
+    let Decision { batches, edges, serialized, .. } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
     let single = |id: StatementId| {

@@ -3,6 +3,8 @@
 use super::blocks::Blocks;
 use super::decision::Allowed;
 use crate::ids::KernelId;
+use cuweave_ptx::coverage::Region;
+use std::sync::Arc;
 
 /// The facts about a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub struct Launch {
     pub waits: bool,
     /// True if it may follow another launch in a lane.
     pub lanes: bool,
+    /// The chains that it can be a member of.
+    pub fuse: Fusing,
 }
 
 impl Launch {
@@ -38,6 +42,9 @@ impl Launch {
         }
         self.waits &= allowed.overlap;
         self.lanes &= allowed.lanes;
+        if !allowed.fuse {
+            self.fuse = Fusing::Never;
+        }
     }
 
     /// Returns the number of blocks.
@@ -66,6 +73,27 @@ pub enum Batching {
     },
 }
 
+/// The chains that a launch can be a member of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fusing {
+    /// No chains.
+    Never,
+    /// Chains with launches of the same grid whose blocks access only what the same block of this launch accesses, where one of
+    /// the two writes. It is not looked at for grids of one block.
+    With(Arc<[Footing]>),
+}
+
+/// The accesses of the blocks of a launch through one of its buffers, in the order of the statement's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footing {
+    /// The distance of the pointer from the start of the buffer in bytes; `None` if a setter may change it.
+    pub at: Option<u64>,
+    /// The bytes that each block may read.
+    pub reads: Arc<Region>,
+    /// The bytes that each block may write.
+    pub writes: Arc<Region>,
+}
+
 /// The facts about the launch of an emitted kernel node: of one statement, or of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -80,6 +108,21 @@ pub struct Run {
 }
 
 impl Run {
+    /// Returns the facts about a chain: its blocks are those of each member. `None` if a member is no launch.
+    pub fn of_chain<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
+        let mut all: Option<Run> = None;
+        for launch in launches {
+            let one = Run::of([launch])?;
+            let Some(run) = &mut all else {
+                all = Some(one);
+                continue;
+            };
+            run.wave = run.wave.min(one.wave);
+            run.waits &= one.waits;
+        }
+        all
+    }
+
     /// Sums up the members of a node: one launch, or those of a batch. `None` if a member is no launch.
     pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
         let one = |launch: &Launch| Run {

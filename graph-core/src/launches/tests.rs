@@ -32,6 +32,7 @@ impl Case {
             batch: Batching::Most { equal: 100, flat: 60 },
             waits: true,
             lanes: true,
+            fuse: Fusing::Never,
         };
         Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
     }
@@ -231,7 +232,7 @@ fn many_small_branches_are_serialized_into_lanes() {
 
 #[test]
 fn batched_launches_are_not_serialized() {
-    let decision = Case::chains(48, 4).decide(Allowed { batches: true, lanes: true, overlap: false });
+    let decision = Case::chains(48, 4).decide(Allowed { batches: true, lanes: true, ..Allowed::default() });
     assert_eq!((decision.batches.len(), decision.serialized), (4, 0));
 }
 

@@ -417,6 +417,7 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
                     ("as-written", Launches::AsWritten),
                     ("batched", Launches::Batched),
                     ("overlapped", Launches::Overlapped),
+                    ("fused", Launches::Fused),
                 ];
                 options.launches = value(&option.value, &known, report);
             }

@@ -59,6 +59,9 @@ impl Nodes {
     pub(crate) fn check_member(&self, program: &Program, statement: StatementId, new: &Record) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
         let operation = &self.operations.list[operation];
+        if self.operations.chain_of(operation).is_some() {
+            return self.check_part(program, statement, new);
+        }
         let (&Kind::Launch(old), Kind::Launch(new)) = (&self.records[statement], new) else {
             return Ok(());
         };

@@ -7,12 +7,15 @@
 //! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
-//! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
+//! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
+//!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
 mod answers;
 mod batches;
+mod fused;
+mod fusing;
 mod bodies;
 mod body;
 mod capture;

@@ -209,6 +209,11 @@ impl Moves {
         views.into_iter().try_for_each(|one| view(program, dims, one))
     }
 
+    /// Returns true if a setter changes where an access begins.
+    pub fn moves_access(&self, statement: StatementId, access: usize) -> bool {
+        self.accesses.contains(&(statement, access))
+    }
+
     /// Returns the targets of the accesses of a plan for these values of the bounds, if any moves.
     pub fn pointed(
         &self,

@@ -7,7 +7,7 @@ use crate::index::{Index, Vector, size};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId};
 use crate::kind::Runs;
 use crate::layout::ALIGNMENT;
-use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What};
+use crate::operation::{ChainId, MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What};
 
 use crate::runtime::cuda::{
     CaptureStream, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
@@ -22,6 +22,7 @@ use super::body::Body;
 use super::capture::Captured;
 use super::definition::Definition;
 use super::flattened::Flattened;
+use super::fused::FusedNode;
 use super::planning::Planned;
 use super::tables::Batches;
 
@@ -51,6 +52,8 @@ pub(crate) struct Nodes {
     pub pointed: Option<Vector<PointedId, Pointed>>,
     /// The tables of batched launches.
     pub batches: Batches,
+    /// The parameters of fused launches.
+    pub fused: Vector<ChainId, FusedNode>,
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
     pub fill_kernels: Vector<StatementId, bool>,
     /// Launches that are not proved to write all of their write-only parameters.
@@ -85,6 +88,7 @@ impl Nodes {
             bases: Vector::new(),
             pointed: None,
             batches: Batches::new(planned.variants),
+            fused: planned.fused.into_iter().map(FusedNode::new).collect(),
             fill_kernels: Vector::filled(false, definition.program().statements.len()),
             unproved: BTreeMap::new(),
             left_alone: planned.left_alone,
@@ -107,6 +111,7 @@ impl Nodes {
         self.captured.clear();
         self.operations = planned.operations;
         self.batches = Batches::new(planned.variants);
+        self.fused = planned.fused.into_iter().map(FusedNode::new).collect();
         self.left_alone = planned.left_alone;
         self.point(definition);
     }
@@ -349,7 +354,10 @@ impl Nodes {
                 .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))));
         }
         if operation.sources.len() > 1 {
-            return self.add_batch(definition, operation, after);
+            return match self.operations.chain_of(operation) {
+                Some(chain) => self.add_fused(definition, operation, chain, after),
+                None => self.add_batch(definition, operation, after),
+            };
         }
         let added = match operation.what {
             What::Alloc { memory } => {
@@ -419,7 +427,8 @@ impl Nodes {
 
     /// True if launches differ from how they are written.
     pub(crate) fn is_changed(&self) -> bool {
-        !self.operations.batches.is_empty() || self.operations.overlapped > 0
+        let Operations { batches, chains, overlapped, .. } = &*self.operations;
+        !batches.is_empty() || !chains.is_empty() || *overlapped > 0
     }
 
     /// Returns the place in the source that an operation comes from.

@@ -31,10 +31,17 @@ impl Nodes {
 
     /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.
     pub(crate) fn patch_all(&mut self, definition: &Definition, statements: &[StatementId]) -> Result<()> {
-        let mut batches = Vec::new();
+        let operations = self.operations.clone();
+        let (mut batches, mut chains) = (Vec::new(), Vec::new());
         for &statement in statements {
-            match self.operations.of_statement[statement] {
-                Some(operation) if self.operations.list[operation].sources.len() > 1 => {
+            let operation = self.operations.of_statement[statement];
+            let chain = operation.and_then(|operation| operations.chain_of(&operations.list[operation]));
+            match (operation, chain) {
+                (Some(operation), Some(chain)) => {
+                    self.write_part(definition.program(), chain, statement)?;
+                    chains.push((operation, chain));
+                }
+                (Some(operation), None) if operations.list[operation].sources.len() > 1 => {
                     self.write_to_batch(definition.program(), statement, operation)?;
                     batches.push(operation);
                 }
@@ -43,7 +50,10 @@ impl Nodes {
         }
         batches.sort_unstable();
         batches.dedup();
-        batches.into_iter().try_for_each(|operation| self.patch_batch(definition, operation))
+        batches.into_iter().try_for_each(|operation| self.patch_batch(definition, operation))?;
+        chains.sort_unstable();
+        chains.dedup();
+        chains.into_iter().try_for_each(|(operation, chain)| self.patch_fused(definition, operation, chain))
     }
 
     /// Swaps a statement's record with one whose words lie in `spare`.

@@ -12,16 +12,16 @@ use crate::compile::Wishes;
 use crate::index::Vector;
 use crate::ir::{Memory, Mode, StatementId};
 use crate::launches::Allowed;
-use crate::operation::{BatchId, Operations};
+use crate::operation::{BatchId, ChainId, Operations};
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
-use crate::runtime::kernels::{Changing, Facts, LeftAlone, Modules, Variant, gather};
+use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Variant, gather};
 use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
 use super::hook::Rules;
-use super::{hidden, hook, plans};
+use super::{fusing, hidden, hook, plans};
 
 /// The operations to add, with the variants of their batches.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Planned {
     pub operations: Arc<Operations>,
     /// One variant for each batch.
     pub variants: Vector<BatchId, Variant>,
+    /// One kernel for each chain.
+    pub fused: Vector<ChainId, Fused>,
     /// The kernels that are launched as written, and the reasons: sorted.
     pub left_alone: Vec<LeftAlone>,
 }
@@ -51,6 +53,9 @@ pub(crate) fn plan(
         // Launches as they are written need no facts.
         Err(error) => (Facts::unknown(&error), Allowed::default()),
     };
+    if allowed.fuse {
+        fusing::locate(flat, (records, words), modules, &mut facts);
+    }
     if !checked.functions().is_uniform() {
         for (statement, launch) in facts.launches.enumerate_mut() {
             let own = Allowed::by(checked.functions().launches(program, statement));
@@ -68,9 +73,12 @@ pub(crate) fn plan(
         let wishes = Wishes { memory, edges, allowed, launches: facts.launches.clone(), tuning };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
-        if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
+        let variants = facts.variants((driver, modules), &operations.batches);
+        let multiprocessors = facts.multiprocessors;
+        let fused = facts.fused((driver, modules, multiprocessors), &operations.chains);
+        if let (Some(variants), Some(fused)) = (variants, fused) {
             let left_alone = facts.left_alone.into_iter().collect();
-            return Ok(Planned { operations, variants, left_alone });
+            return Ok(Planned { operations, variants, fused, left_alone });
         }
     }
 }

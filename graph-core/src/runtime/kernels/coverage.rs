@@ -25,7 +25,7 @@ use super::shape::Shape;
 const MOST_CACHED: usize = 4096;
 
 /// A cache that all builds share.
-struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
+pub(super) struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
 
 /// The outlines of kernels, by the addresses of their static declarations. `None` for bytes of another version of this
 /// crate.
@@ -35,12 +35,12 @@ static OUTLINES: Cache<usize, Option<Arc<Outlined>>> = Cache::new();
 static VERDICTS: Cache<Vec<u64>, Arc<[Verdict]>> = Cache::new();
 
 impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
-    const fn new() -> Cache<K, V> {
+    pub const fn new() -> Cache<K, V> {
         Cache(LazyLock::new(Mutex::default))
     }
 
     /// Returns the cached value of a key, or makes it without holding the lock.
-    fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
+    pub fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
         if let Some(value) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) {
             return value.clone();
         }

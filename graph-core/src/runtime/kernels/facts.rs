@@ -8,7 +8,7 @@ use cudarc::driver::CudaContext;
 use crate::ids::{KernelId, ScalarId};
 use crate::index::{Vector, size};
 use crate::ir::StatementId;
-use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
+use crate::launches::{Allowed, Batch, Batching, Fusing, Launch, Tuning};
 use crate::operation::BatchId;
 use crate::table::Scalar;
 
@@ -52,7 +52,9 @@ pub(crate) struct Facts {
     pub launches: Vector<StatementId, Option<Launch>>,
     /// The constants of the device.
     pub tuning: Tuning,
-    kernels: Vector<KernelId, &'static Kernel>,
+    /// The multiprocessors of the device.
+    pub multiprocessors: u32,
+    pub(super) kernels: Vector<KernelId, &'static Kernel>,
     /// The kernels that are launched as written, with the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
 }
@@ -72,6 +74,7 @@ pub(crate) fn gather<'r>(
     // CUdevice_attribute: compute capability, major and minor, and multiprocessors
     facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
     let multiprocessors = driver.device_attribute(ctx, 16)?;
+    facts.multiprocessors = multiprocessors;
     let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
     facts.launches = Vector::with_capacity(records.len());
     for (statement, record) in records {
@@ -104,6 +107,7 @@ pub(crate) fn gather<'r>(
             batch: batch.unwrap_or(Batching::Never),
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
             lanes: true,
+            fuse: Fusing::Never,
         };
         facts.launches.push(Some(launch));
     }
@@ -122,6 +126,7 @@ impl Facts {
         Facts {
             launches: Vector::new(),
             tuning: Tuning::default(),
+            multiprocessors: 0,
             kernels: Vector::new(),
             left_alone: BTreeSet::new(),
         }

@@ -34,6 +34,8 @@ pub enum Change {
     Batching,
     /// A launch starts before its predecessors have ended.
     EarlyStart,
+    /// Launches one after another become one launch.
+    Fusing,
 }
 
 impl LeftAlone {
@@ -61,9 +63,11 @@ impl fmt::Display for LeftAlone {
         match (kernel, change) {
             (None, Change::Any) => write!(f, "all launches are as they are written: {reason}"),
             (None, Change::Batching) => write!(f, "no kernel is batched: {reason}"),
+            (None, Change::Fusing) => write!(f, "no kernels are fused: {reason}"),
             (None, Change::EarlyStart) => write!(f, "no kernel starts early: {reason}"),
             (Some(kernel), Change::Any) => write!(f, "{kernel} is launched as it is written: {reason}"),
             (Some(kernel), Change::Batching) => write!(f, "{kernel} is not batched: {reason}"),
+            (Some(kernel), Change::Fusing) => write!(f, "{kernel} is not fused: {reason}"),
             (Some(kernel), Change::EarlyStart) => write!(f, "{kernel} does not start early: {reason}"),
         }
     }

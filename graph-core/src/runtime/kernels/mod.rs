@@ -2,7 +2,7 @@
 //!
 //! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
-//! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
+//! - `variants`, `batched`: batched variants of kernels; `fusing`: fused kernels; `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`: the checks that the device supports a launch and that its threads write all elements; `facts`:
 //!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
 
@@ -11,6 +11,7 @@ mod coverage;
 mod declaration;
 mod facts;
 mod function;
+mod fusing;
 mod image;
 pub mod item;
 mod left_alone;
@@ -28,6 +29,7 @@ mod variants;
 pub(crate) use coverage::Finding;
 pub use declaration::{Kernel, KernelItem};
 pub(crate) use facts::{Changing, Facts, gather};
+pub(crate) use fusing::Fused;
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use limits::Limits;
 pub(crate) use module::LoadedModule;

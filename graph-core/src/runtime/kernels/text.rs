@@ -5,13 +5,14 @@
 //! - A file with variables is loaded in one form at a time, the first that is requested: the variables are state that
 //!   launches share.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::CudaContext;
 
 use crate::launches::{Allowed, Batching};
 use crate::runtime::cuda::Driver;
 use crate::runtime::error::Error;
+use cuweave_ptx::coverage::Outline;
 use cuweave_ptx::rewrite::{self, Waiting};
 use cuweave_ptx::{self as ptx, Space, duration};
 
@@ -51,6 +52,8 @@ pub(crate) struct Entry {
     pub by_data: bool,
     /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
+    /// The accesses of its blocks, or the reason that it cannot be a part of a fused kernel; computed on first use.
+    pub(crate) fusing: OnceLock<std::result::Result<Arc<Outline>, String>>,
     /// Success, or the reason why the kernel cannot run the wait first.
     pub waiting: std::result::Result<(), String>,
 }
@@ -135,6 +138,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         deciding,
         by_data,
         batching: OnceLock::new(),
+        fusing: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }
 }

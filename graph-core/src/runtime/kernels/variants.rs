@@ -8,6 +8,7 @@ use crate::runtime::cuda::RawModule;
 use cuweave_ptx::rewrite::{Axis, GridShape, Table};
 
 use super::function::FunctionInfo;
+use super::fusing::{Chained, Fused};
 
 /// A request for a batched variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub(crate) type Made = Vec<(Wanted, std::result::Result<Variant, String>)>;
 #[derive(Debug, Default)]
 pub(crate) struct Variants {
     pub made: Made,
+    /// The fused kernels whose first part is of this module.
+    pub fused: Vec<(Chained, std::result::Result<Fused, String>)>,
     /// The modules that contain the variants.
     pub modules: Vec<RawModule>,
 }

@@ -80,7 +80,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
         for &node in graph.captured.get(&at).copied().unwrap_or(&[node]) {
             simulator.name_node(node, &operation.name, file, line);
         }
-        if operation.sources.len() > 1 {
+        if operation.sources.len() > 1 && graph.operations.chain_of(operation).is_none() {
             name_members(graph, simulator, operation, node);
         }
     }
@@ -88,8 +88,10 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
         Vector::filled(Vec::new(), program.buffers.len());
     for (statement, declared) in program.statements.enumerate() {
         if let Some(operation) = graph.operations.of_statement[statement] {
-            let sources = &graph.operations.list[operation].sources;
-            let member = sources.binary_search(&statement).ok().filter(|_| sources.len() > 1);
+            let node = &graph.operations.list[operation];
+            // A block of fused launches does the work of all of them.
+            let batched = node.sources.len() > 1 && graph.operations.chain_of(node).is_none();
+            let member = node.sources.binary_search(&statement).ok().filter(|_| batched);
             let nodes = graph.captured.get(&operation).copied();
             let nodes = nodes.unwrap_or(std::slice::from_ref(&graph.nodes[operation]));
             for access in declared.kind.own_accesses(&declared.accesses) {

@@ -75,6 +75,8 @@ pub struct Report {
     pub budget: Option<Budget>,
     /// The members of each batch.
     pub batches: Vec<Vec<At>>,
+    /// The members of each chain of launches that are fused into one, in their order.
+    pub fused: Vec<Vec<At>>,
     /// The number of programmatic edges: the consumer may start before its producer has ended.
     pub overlapped: usize,
     /// The number of branches that were serialized after others of their lane, because running all concurrently is slower.
@@ -273,6 +275,11 @@ impl Report {
                 .iter()
                 .map(|batch| batch.members.iter().map(statement).collect())
                 .collect(),
+            fused: operations
+                .chains
+                .iter()
+                .map(|chain| chain.members.iter().map(statement).collect())
+                .collect(),
             overlapped: operations.overlapped,
             serialized: operations.serialized,
             left_alone,
@@ -301,13 +308,16 @@ impl Report {
     /// Prints the changes of launches, if there are any.
     fn changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { launches, kernels, overlapped, serialized, .. } = self;
-        if !self.batches.is_empty() || *overlapped > 0 || *serialized > 0 {
+        let one = !self.batches.is_empty() || !self.fused.is_empty();
+        if one || *overlapped > 0 || *serialized > 0 {
             write!(
                 f,
                 "\n{launches} launches in {kernels} nodes, {overlapped} start early, {serialized} branches serialized"
             )?;
         }
-        for members in &self.batches {
+        let batches = self.batches.iter().map(|members| ("one launch", members));
+        let fused = self.fused.iter().map(|members| ("fused", members));
+        for (how, members) in batches.chain(fused) {
             // The members from a loop have the same name and line.
             let mut runs: Vec<(&At, usize)> = Vec::new();
             for member in members {
@@ -320,7 +330,7 @@ impl Report {
                 1 => format!("`{name}` (line {line})"),
                 _ => format!("`{name}` (line {line}) {count} times"),
             });
-            write!(f, "\n  one launch: {}", named.collect::<Vec<_>>().join(", "))?;
+            write!(f, "\n  {how}: {}", named.collect::<Vec<_>>().join(", "))?;
         }
         self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))
     }

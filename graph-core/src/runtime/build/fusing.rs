@@ -1,0 +1,49 @@
+//! The launches that may be fused with a neighbour, and what their blocks access.
+
+use crate::index::Vector;
+use crate::ir::StatementId;
+use crate::launches::{Fusing, Launch};
+
+use crate::runtime::cuda::Word;
+use crate::runtime::kernels::{Facts, Modules};
+use crate::runtime::statements::Record;
+
+use super::flattened::Flattened;
+
+/// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. What a
+/// setter may change is taken to have any value, so no setter changes what is proved here.
+pub(super) fn locate(
+    flat: &Flattened,
+    (records, words): (&Vector<StatementId, Record>, &[Word]),
+    modules: &Modules,
+    facts: &mut Facts,
+) {
+    let program = flat.checked.program();
+    let mut near: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
+    let fits = |launch: &Launch| !launch.grid_changes && launch.fuse == Fusing::Never;
+    for &(before, after) in flat.checked.edges() {
+        if let (Some(one), Some(other)) = (&facts.launches[before], &facts.launches[after])
+            && (one.grid, one.block) == (other.grid, other.block)
+            && fits(one)
+            && fits(other)
+        {
+            (near[before], near[after]) = (true, true);
+        }
+    }
+    let mut is_set: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
+    for scalar in flat.scalars.iter().filter(|scalar| !scalar.fixed) {
+        scalar.blocks.iter().chain(&scalar.grids).for_each(|&id| near[id] = false);
+        scalar.statements.iter().for_each(|&id| is_set[id] = true);
+    }
+    for (statement, near) in near.enumerate() {
+        let Some(launch) = records[statement].launch().filter(|_| *near) else { continue };
+        let accesses = program.statements[statement].accesses.iter().enumerate();
+        let moves = |access: usize| flat.moves.moves_access(statement, access);
+        let offset = |(at, access): (usize, &crate::ir::Access)| {
+            let element = u64::from(program.buffers[access.buffer].element);
+            flat.sizes[access.lo].checked_mul(element).filter(|_| !moves(at))
+        };
+        let offsets: Vec<Option<u64>> = accesses.map(offset).collect();
+        facts.locate(statement, (launch, words), &offsets, is_set[statement], modules);
+    }
+}
