@@ -47,6 +47,7 @@ const RULES: &[(&str, Change)] = &[
     ("few chains are given up where they fill the device", |_, _, rules| rules.tuning.chains.many = 0),
     ("chains in halves", |_, _, rules| rules.tuning.chains.halved = ALL),
     ("lanes", |_, _, rules| rules.allowed.lanes = false),
+    ("fusing", |_, _, rules| rules.allowed.fuse = false),
     ("programmatic edges", |_, _, rules| rules.allowed.overlap = false),
     ("programmatic edges beside others", |_, _, rules| rules.tuning.overlap.beside_others = false),
     ("launch-order port", |_, _, rules| rules.tuning.overlap.launch_order = None),

@@ -63,7 +63,7 @@ impl Allowed {
     /// Returns the changes that an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
-            None => Allowed { batches: true, overlap: true, lanes: true, fuse: false },
+            None => Allowed { batches: true, overlap: true, lanes: true, fuse: true },
             Some(Launches::AsWritten) => Allowed::default(),
             Some(Launches::Batched) => Allowed { batches: true, ..Allowed::default() },
             Some(Launches::Overlapped) => Allowed { overlap: true, ..Allowed::default() },

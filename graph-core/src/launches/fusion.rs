@@ -21,10 +21,6 @@ use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, apart};
 use std::collections::BTreeSet;
 
-/// The maximum number of members of a chain. A chain of that many bodies is loaded in some ten milliseconds; a longer one
-/// gains little, since the launch of the next one is spread over that many bodies.
-const MOST_MEMBERS: usize = 32;
-
 /// Returns the chains, sorted by their least members. `edges` is the order of the program.
 ///
 /// # Errors
@@ -86,7 +82,7 @@ impl Grow<'_, '_> {
     fn chain(&mut self, first: StatementId) -> Option<Chain> {
         self.launch(first)?;
         let mut members = vec![first];
-        while members.len() < MOST_MEMBERS {
+        while members.len() < self.draft.tuning.fused {
             let last = members[members.len() - 1];
             let next = self.nodes.after[last].iter().copied();
             let Some(next) = next.into_iter().find(|&next| self.may_follow(&members, next)) else { break };

@@ -40,6 +40,8 @@ pub struct Tuning {
     pub chains: Chains,
     /// The rules for programmatic edges.
     pub overlap: Overlap,
+    /// The maximum number of launches that are fused into one kernel.
+    pub fused: usize,
     /// The least ratio of the direct edges of a join to the edges of a hub, for the join to get a hub. It is 4 at 8 x 8. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
     pub hub: usize,
 }
@@ -134,6 +136,7 @@ const HOPPER: Tuning = Tuning {
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
     chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5) },
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
+    fused: 32,
     hub: 4,
 };
 
@@ -148,6 +151,7 @@ impl Default for Tuning {
             lanes: None,
             chains: Chains { many: usize::MAX, few: Waves(1, 5), halved: Waves(1, 5) },
             overlap: Overlap { beside_others: false, launch_order: None },
+            fused: 32,
             hub: 4,
         }
     }
