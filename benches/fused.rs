@@ -7,11 +7,11 @@ mod common;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cudarc::driver::CudaSlice;
-use cuweave::builder::{Args, Builder, Launches};
-use cuweave::__private::change_next_rules;
 use common::table::Table;
 use common::{Race, Result, Setup, Until, ratio, us};
+use cudarc::driver::CudaSlice;
+use cuweave::__private::change_next_rules;
+use cuweave::builder::{Args, Builder, Launches};
 
 mod bench {
     use cuweave::prelude::*;
@@ -66,23 +66,66 @@ enum Form {
 
 fn main() -> Result<()> {
     let setup = Setup::new()?;
-    let columns = ["chain", "form", "nodes", "build ms", "host us", "events us", "of overlapped", "of as written"];
+    let columns =
+        ["chain", "form", "nodes", "build ms", "host us", "events us", "of overlapped", "of as written"];
     let mut table = Table::new(&setup, "fused", &columns)?;
     let most = std::env::args().skip_while(|argument| argument != "--most").nth(1);
     let most: Vec<usize> =
         most.as_deref().unwrap_or("32").split(',').filter_map(|number| number.parse().ok()).collect();
     let long = setup.scaled(500, 40);
     for blocks in setup.scaled(vec![1, 16, 132, 1_056], vec![1, 3]) {
-        run(&setup, &mut table, &format!("{long} kernels of {blocks} blocks"), Work::Unary(long), 256 * blocks, &most)?;
+        run(
+            &setup,
+            &mut table,
+            &format!("{long} kernels of {blocks} blocks"),
+            Work::Unary(long),
+            256 * blocks,
+            &most,
+        )?;
     }
     let n = setup.scaled(16 << 20, 1 << 12);
     run(&setup, &mut table, &format!("10 unary kernels, {n} elements"), Work::Unary(10), n, &most)?;
-    run(&setup, &mut table, &format!("10 sums with an operand each, {n} elements"), Work::Operands(10), n, &most)?;
-    run(&setup, &mut table, &format!("10 updates of two buffers, {n} elements"), Work::Updates(10), n, &most)?;
-    run(&setup, &mut table, &format!("10 unary kernels into temporaries, {n} elements"), Work::Temporaries(10), n, &most)?;
+    run(
+        &setup,
+        &mut table,
+        &format!("10 sums with an operand each, {n} elements"),
+        Work::Operands(10),
+        n,
+        &most,
+    )?;
+    run(
+        &setup,
+        &mut table,
+        &format!("10 updates of two buffers, {n} elements"),
+        Work::Updates(10),
+        n,
+        &most,
+    )?;
+    run(
+        &setup,
+        &mut table,
+        &format!("10 unary kernels into temporaries, {n} elements"),
+        Work::Temporaries(10),
+        n,
+        &most,
+    )?;
     let n = setup.scaled(1 << 16, 1 << 10);
-    run(&setup, &mut table, &format!("100 sums with an operand each, {n} elements"), Work::Operands(100), n, &most)?;
-    run(&setup, &mut table, &format!("100 unary kernels into temporaries, {n} elements"), Work::Temporaries(100), n, &most)?;
+    run(
+        &setup,
+        &mut table,
+        &format!("100 sums with an operand each, {n} elements"),
+        Work::Operands(100),
+        n,
+        &most,
+    )?;
+    run(
+        &setup,
+        &mut table,
+        &format!("100 unary kernels into temporaries, {n} elements"),
+        Work::Temporaries(100),
+        n,
+        &most,
+    )?;
     table.finish()
 }
 

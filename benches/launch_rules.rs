@@ -1,7 +1,7 @@
 //! The gain of each rule of the launch decisions: graphs of real programs with everything on, and with each rule off in turn,
 //! in one race. A rule that changes nothing in a graph is not measured there.
 //!
-//! `--filter TEXT` runs the graphs whose names contain the text.
+//! `--filter TEXT` runs the graphs whose names contain the text, `--rule TEXT` the rules whose names do.
 
 #[macro_use]
 mod common;
@@ -125,6 +125,11 @@ fn emitted(operations: &Operations) -> Emitted {
     (operations.list.clone(), operations.batches.clone())
 }
 
+/// Returns the value of a command line argument.
+fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
 /// One graph, with everything on and with each rule off.
 struct Graph<'a> {
     name: String,
@@ -149,7 +154,7 @@ impl<'a> Ablation<'a> {
             "by events",
         ];
         let table = Table::new(setup, "launch_rules", &columns)?;
-        let filter = std::env::args().skip_while(|argument| argument != "--filter").nth(1);
+        let filter = argument("--filter");
         Ok(Ablation { setup, table, filter, ratios: vec![Vec::new(); RULES.len()], graphs: 0 })
     }
 
@@ -264,6 +269,11 @@ macro_rules! ablate {
             let start = Start::new(setup, &$lens)?;
             let mut graph = Graph::new(&$name);
             for rule in std::iter::once(None).chain(RULES.iter().map(Some)) {
+                let wanted = argument("--rule");
+                if rule.is_some_and(|rule| wanted.is_some_and(|wanted| !rule.0.contains(&wanted))) {
+                    graph.of_rule.push(0);
+                    continue;
+                }
                 let is_simulated = setup.driver.is_simulated();
                 change_next_rules(move |checked, launches, rules| {
                     if is_simulated {

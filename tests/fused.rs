@@ -62,7 +62,8 @@ impl Program {
         let count = random.of(&[3, 8, 20, 70]);
         // Some write one buffer alone: a chain as long as the program.
         let straight = seed.is_multiple_of(3);
-        let steps = (0..count).map(|_| step(&mut random)).map(|one| if straight { one.straight() } else { one });
+        let steps =
+            (0..count).map(|_| step(&mut random)).map(|one| if straight { one.straight() } else { one });
         Program { n, blocks, steps: steps.collect() }
     }
 }
@@ -159,8 +160,7 @@ fn meaning(program: &Program, buffers: &mut [Vec<u32>]) {
                 }
             }
             Step::Through(a, b, x) => {
-                let t: Vec<u32> =
-                    (0..n).map(|at| buffers[a][at] ^ buffers[b][at].wrapping_add(1)).collect();
+                let t: Vec<u32> = (0..n).map(|at| buffers[a][at] ^ buffers[b][at].wrapping_add(1)).collect();
                 for at in (0..n).filter(|&at| t[at] & 1 == 1) {
                     buffers[x][at] = buffers[x][at].wrapping_add(t[at]);
                 }
@@ -197,8 +197,11 @@ fn run(device: &Device, program: &Program, form: Form, data: &[Vec<u32>]) -> (Ve
         b.launches(option);
     }
     let n = program.n;
-    let handles: Vec<Handle> =
-        own.iter_mut().enumerate().map(|(at, own)| b.exclusive(&format!("b{at}"), u64::from(n), own)).collect();
+    let handles: Vec<Handle> = own
+        .iter_mut()
+        .enumerate()
+        .map(|(at, own)| b.exclusive(&format!("b{at}"), u64::from(n), own))
+        .collect();
     let [x, shared] = [(program.blocks, THREADS), (program.blocks, THREADS)];
     let staged = (shared.0, shared.1, 4 * THREADS);
     let of = |at: usize| handles[at];
@@ -277,4 +280,109 @@ fn chains_mean_their_launches_in_every_form() {
     device.nothing_reported();
     println!("{launches} launches in {nodes} nodes, {fused} of them fused, of up to {longest}");
     assert!(fused > 100 && longest == 32, "{fused} fused, of up to {longest}");
+}
+
+mod graphs {
+    use super::kernels::{linear, mirrored, odd, sums};
+    use cuweave::prelude::*;
+
+    /// Both scalars have setters, and so have the buffers.
+    #[cuweave::graph(launches = "fused")]
+    pub fn settable(n: u32, a: u32, pos: u32, x: &mut [u32; n], y: &mut [u32; 3 * n], z: &[u32; n]) {
+        linear[(4, 64)](&mut x, a, 1, n);
+        odd[(4, 64)](&z, &mut x, n);
+        linear[(4, 64)](&mut x, 3, a, n);
+        sums[(4, 64)](&mut x, n);
+        odd[(4, 64)](&x, &mut y[pos..pos + n], n);
+        linear[(4, 64)](&mut y[pos..pos + n], 5, 1, n);
+    }
+
+    /// The temporaries of a chain are alive at once, and those of two chains share memory.
+    #[cuweave::graph(launches = "fused")]
+    pub fn temporaries(n: u32, x: &[u32; n], y: &mut [u32; n]) {
+        for _ in 0..2 {
+            let a = alloc::<u32>(n);
+            let b = alloc::<u32>(n);
+            mirrored[(4, 64)](&x, &mut a, n);
+            linear[(4, 64)](&mut a, 3, 1, n);
+            mirrored[(4, 64)](&a, &mut b, n);
+            odd[(4, 64)](&b, &mut y, n);
+        }
+    }
+}
+
+fn linear(x: &mut [u32], a: u32, b: u32) {
+    x.iter_mut().for_each(|x| *x = x.wrapping_mul(a).wrapping_add(b));
+}
+
+fn odd(x: &[u32], y: &mut [u32]) {
+    x.iter().zip(y).filter(|(x, _)| *x & 1 == 1).for_each(|(x, y)| *y = y.wrapping_add(*x));
+}
+
+#[test]
+fn setters_reach_the_members_of_a_chain() {
+    let device = device();
+    let n = 250_usize;
+    let numbers = |by: u32| (0..n as u32).map(|at| at.wrapping_mul(by) % 1_001).collect::<Vec<u32>>();
+    let (mut first, mut second) = (device.upload(&numbers(7)), device.upload(&numbers(11)));
+    let (mut expected_first, mut expected_second) = (numbers(7), numbers(11));
+    let mut y = device.zeros::<u32>(3 * n);
+    let mut expected = vec![0_u32; 3 * n];
+    let z = device.upload(&numbers(13));
+    let mut once = |x: &mut [u32], a: u32, pos: usize| {
+        linear(x, a, 1);
+        odd(&numbers(13), x);
+        linear(x, 3, a);
+        for block in x.chunks_mut(64) {
+            let sum = block.iter().fold(0_u32, |sum, x| sum.wrapping_add(*x));
+            block.iter_mut().for_each(|x| *x = x.wrapping_add(sum));
+        }
+        odd(x, &mut expected[pos..pos + n]);
+        linear(&mut expected[pos..pos + n], 5, 1);
+    };
+    let graph = graphs::settable(&device.ctx, n as u32, 5, 0, &mut first, &mut y, &z).expect("a graph");
+    let report = graph.report();
+    // Where the last two write is set: they are no neighbours of what else has elements of `y`.
+    assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [5], "{report}");
+    assert!(report.to_string().contains("fused: `linear` (line"), "{report}");
+    let mut exec = graph.instantiate().expect("an exec");
+    let mut launch =
+        |exec: &mut graphs::settable::Exec<'_>| drop(exec.launch(&device.stream).expect("a launch"));
+    launch(&mut exec);
+    once(&mut expected_first, 5, 0);
+    exec.set_a(9).expect("a");
+    exec.set_pos(100).expect("pos");
+    launch(&mut exec);
+    once(&mut expected_first, 9, 100);
+    exec.set_x(&mut second).expect("x");
+    launch(&mut exec);
+    once(&mut expected_second, 9, 100);
+    drop(exec);
+    assert_eq!(device.download(&first), expected_first);
+    assert_eq!(device.download(&second), expected_second);
+    assert_eq!(device.download(&y), expected);
+    device.nothing_reported();
+}
+
+#[test]
+fn temporaries_of_a_chain_are_alive_at_once() {
+    let device = device();
+    let n = 256_usize;
+    let x: Vec<u32> = (0..n as u32).map(|at| at * 37 % 1_001).collect();
+    let (own, mut y) = (device.upload(&x), device.zeros::<u32>(n));
+    let graph = graphs::temporaries(&device.ctx, n as u32, &own, &mut y).expect("a graph");
+    let report = graph.report();
+    // The second `mirrored` reads what other blocks write: it begins another chain.
+    assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 2], "{report}");
+    let mut exec = graph.instantiate().expect("an exec");
+    drop(exec.launch(&device.stream).expect("a launch"));
+    drop(exec);
+    let mirrored = |x: &[u32]| x.iter().rev().map(|x| x + 1).collect::<Vec<u32>>();
+    let mut a = mirrored(&x);
+    linear(&mut a, 3, 1);
+    let mut expected = vec![0; n];
+    odd(&mirrored(&a), &mut expected);
+    odd(&mirrored(&a), &mut expected);
+    assert_eq!(device.download(&y), expected);
+    device.nothing_reported();
 }

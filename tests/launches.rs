@@ -93,8 +93,10 @@ fn branches_become_a_launch_a_level() {
     // every node but the first comes after one. On devices of compute capability 9.0 and more.
     let early = if overlapped.overlapped == 0 { 0 } else { 17 };
     assert_eq!((overlapped.kernels, overlapped.overlapped), (32, early), "{overlapped}");
-    assert_eq!((everything.kernels, everything.batches.len()), (11, 3), "{everything}");
-    assert_eq!(everything.overlapped, if early == 0 { 0 } else { 10 }, "{everything}");
+    // The eight sums are one kernel.
+    assert_eq!((everything.kernels, everything.batches.len()), (4, 3), "{everything}");
+    assert_eq!(everything.fused.iter().map(Vec::len).collect::<Vec<_>>(), [8], "{everything}");
+    assert_eq!(everything.overlapped, if early == 0 { 0 } else { 3 }, "{everything}");
 }
 
 in_every_form!(unequal(n: u32, x: &mut [f32; 6 * n]) {
@@ -321,12 +323,16 @@ fn changed_rules_give_the_same_results() {
         (device.download(&out), report.kernels, report.overlapped)
     };
     let (out, kernels, overlapped) = run();
-    assert_eq!(kernels, 11);
+    assert_eq!(kernels, 4);
+    cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
+    let apart = run();
+    assert_eq!((&apart.0, apart.1), (&out, 11));
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.batches = false);
     let unbatched = run();
-    assert_eq!((&unbatched.0, unbatched.1), (&out, 32));
+    assert_eq!(unbatched.0, out);
+    assert!(unbatched.1 > kernels);
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.overlap = false);
-    assert_eq!(run(), (out.clone(), 11, 0));
+    assert_eq!(run(), (out.clone(), 4, 0));
     // Order that contradicts the program's.
     cuweave::__private::change_next_rules(|checked, _, rules| {
         rules.added.extend(checked.edges().first().map(|&(from, to)| (to, from)));

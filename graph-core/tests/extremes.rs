@@ -215,8 +215,12 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
         let kinds = program.statements.iter().map(|statement| statement.kind);
         kinds.map(|kind| (kind == Kind::Launch(())).then(|| launch(random))).collect()
     };
-    let allowed =
-        Allowed { batches: !launches.is_empty(), overlap: random.one_in(2), lanes: !launches.is_empty(), fuse: random.one_in(2) };
+    let allowed = Allowed {
+        batches: !launches.is_empty(),
+        overlap: random.one_in(2),
+        lanes: !launches.is_empty(),
+        fuse: random.one_in(2),
+    };
     let tuning = Tuning::of(random.of(&[(0, 0), (7, 0), (8, 0), (9, 0), (10, 0), (u32::MAX, u32::MAX)]));
     let memory = random.of(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
     Wishes { memory, edges, allowed, launches, tuning }

@@ -1,6 +1,5 @@
 //! Every kernel of the corpus fused with its neighbours: what comes out is read again, and assembled by `ptxas` for sm_90
 //! where `$CUWEAVE_PTXAS` says where that is. With `$CUWEAVE_ASSEMBLE` set to `all`, every pair is.
-#![cfg(feature = "rewrite")]
 
 #[allow(dead_code)]
 #[path = "common/corpus.rs"]

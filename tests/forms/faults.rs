@@ -58,7 +58,7 @@ fn every_call_fails_once() {
     let inputs = Inputs::random(2, &function, 3);
     let function = Printable::new(&function.with(None, Memory::Nodes)).launching(&MARCH);
     let (right, report, _) = device.run(function, &inputs).expect("it runs");
-    assert_eq!((report.batches.len(), report.overlapped), (1, 2), "{report}");
+    assert_eq!((report.batches.len(), report.overlapped, report.fused.len()), (1, 1, 1), "{report}");
     let prepared = || {
         let ys = (1..inputs.scalars.len()).map(|at| device.upload(&inputs.y[at % 2])).collect();
         (device.args(function, &inputs), ys)

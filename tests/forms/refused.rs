@@ -106,8 +106,9 @@ fn a_kernel_without_fault_is_batched_and_overlapped() {
     let device = device();
     let [as_written, everything] = both(&device, PLAIN.launched()).map(|run| run.expect("it runs"));
     assert_eq!((&as_written.0, &everything.0), (&expected(), &expected()));
-    let early = if overlaps(&device) { 2 } else { 0 };
+    let early = if overlaps(&device) { 1 } else { 0 };
     assert_eq!((everything.1.batches.len(), everything.1.overlapped), (1, early), "{}", everything.1);
+    assert_eq!(everything.1.fused.len(), 1, "{}", everything.1);
     assert_eq!(everything.1.left_alone.is_empty(), overlaps(&device), "{}", everything.1);
 }
 
@@ -146,13 +147,20 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     );
     // The second is all variants in one module, the third is each by itself.
     let report = failing(&device, "cuModuleLoadDataEx", &[2, 3]);
-    assert_eq!((report.batches.len(), report.overlapped), (0, 1), "{report}");
+    assert_eq!((report.batches.len(), report.overlapped, report.fused.len()), (0, 0, 1), "{report}");
     says(
         &report,
         "`k` (refused.ptx) is not batched: the driver does not take many launches in one: `cuModuleLoadDataEx`",
     );
     let report = failing(&device, "cuModuleLoadDataEx", &[2]);
-    assert_eq!((report.batches.len(), report.overlapped), (1, 2), "{report}");
+    assert_eq!((report.batches.len(), report.overlapped), (1, 1), "{report}");
+    // The third without a fault before is the fused kernel.
+    let report = failing(&device, "cuModuleLoadDataEx", &[3]);
+    assert_eq!((report.batches.len(), report.overlapped, report.fused.len()), (1, 2, 0), "{report}");
+    says(
+        &report,
+        "`k` (refused.ptx) is not fused: the driver does not take the fused kernel: `cuModuleLoadDataEx`",
+    );
     for number in [1, 2] {
         let report = failing(&device, "cuGraphAddDependencies_v2", &[number]);
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
@@ -183,7 +191,7 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
     let function = Printable::new(&function.with(None, Memory::Arena)).launching(PLAIN.launched());
     for call in ["cuGraphAddDependencies_v2", "cuGraphInstantiateWithParams"] {
         let graph = device.build(device.args(function, &inputs)).expect("it builds");
-        assert_eq!(graph.report().overlapped, 2, "{}", graph.report());
+        assert_eq!(graph.report().overlapped, 1, "{}", graph.report());
         cuweave_sim::fail(call, 1, NOT_SUPPORTED).expect("a fault");
         let mut exec = graph.instantiate_in(&pool).expect("it can be as it is written");
         assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` was made");

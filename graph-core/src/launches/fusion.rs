@@ -51,8 +51,7 @@ pub(super) fn chains(
         decision.batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
     let levels = levels(reach, &nodes);
     let mut grow = Grow { draft, nodes: &nodes, levels: &levels, batched: &batched, taken: BTreeSet::new() };
-    let mut chains: Vec<Chain> =
-        reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
+    let mut chains: Vec<Chain> = reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
     chains.sort_by_key(|chain| chain.members.iter().min().copied());
     Ok(chains)
 }
@@ -143,11 +142,9 @@ fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> bool {
 
 fn are_apart(one: &Footing, other: &Footing) -> bool {
     let pairs = [(&one.writes, &other.reads), (&one.reads, &other.writes), (&one.writes, &other.writes)];
-    pairs.into_iter().all(|(mine, theirs): (&std::sync::Arc<Region>, _)| {
-        match (one.at, other.at) {
-            (Some(at), Some(other_at)) => apart((mine, at), (theirs, other_at)),
-            _ => mine.is_empty() || theirs.is_empty(),
-        }
+    pairs.into_iter().all(|(mine, theirs): (&std::sync::Arc<Region>, _)| match (one.at, other.at) {
+        (Some(at), Some(other_at)) => apart((mine, at), (theirs, other_at)),
+        _ => mine.is_empty() || theirs.is_empty(),
     })
 }
 

@@ -103,13 +103,11 @@ pub enum Refusal {
         line: u32,
     },
     /// It calls a function, whose copies in one kernel of several files are not made.
-    #[error("it calls a function, in line {line}")]
     Calls {
         /// The line in the file.
         line: u32,
     },
     /// An instruction by which blocks of a launch may order their accesses, or whose work may go on when the body ends.
-    #[error("`{opcode}`, in line {line}, may act on more than its block, or beyond the end of the kernel")]
     Beyond {
         /// With its modifiers.
         opcode: String,
@@ -117,16 +115,13 @@ pub enum Refusal {
         line: u32,
     },
     /// A barrier whose number or count is not a constant, or at which threads arrive without a wait.
-    #[error("the barrier in line {line} cannot be told apart from others")]
     Barrier {
         /// The line in the file.
         line: u32,
     },
     /// No identifier of a barrier is left for the end of a body.
-    #[error("all barriers of a block are in use")]
     Barriers,
     /// Threads end while others of the block go on to a barrier or an instruction of the warp.
-    #[error("threads end in line {line} before others of the block synchronise")]
     Ends {
         /// The line in the file.
         line: u32,
@@ -200,6 +195,18 @@ impl Display for Refusal {
             ),
             Refusal::Instruction { opcode, line } => {
                 write!(f, "the instruction `{opcode}`, in line {line}, is not known")
+            }
+            Refusal::Calls { line } => write!(f, "it calls a function, in line {line}"),
+            Refusal::Beyond { opcode, line } => write!(
+                f,
+                "`{opcode}`, in line {line}, may act on more than its block, or beyond the end of the kernel"
+            ),
+            Refusal::Barrier { line } => {
+                write!(f, "the barrier in line {line} cannot be told apart from others")
+            }
+            Refusal::Barriers => write!(f, "all barriers of a block are in use"),
+            Refusal::Ends { line } => {
+                write!(f, "threads end in line {line} before others of the block synchronise")
             }
             Refusal::Head(name) => write!(f, "{name}"),
             Refusal::Debug => write!(

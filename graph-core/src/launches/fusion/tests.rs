@@ -1,1 +1,111 @@
+//! Chains in orders of all shapes: they are chains, close no cycle, and nothing waits longer for them.
 
+use super::*;
+use crate::ids::KernelId;
+use crate::index::{Index, narrow};
+use crate::ir::{Kind, Options, Statement};
+use crate::launches::{Allowed, Batching, Tuning, decide};
+
+fn id(at: u32) -> StatementId {
+    StatementId::from_u32(at)
+}
+
+fn program(count: usize) -> Program {
+    let statement = Statement {
+        name: "k".into(),
+        line: 1,
+        column: 0,
+        file: None,
+        kind: Kind::Launch(()),
+        accesses: Vec::new().into(),
+        after: Vec::new().into(),
+    };
+    Program {
+        name: "f".into(),
+        file: "f.rs".into(),
+        options: Options::default(),
+        dims: Vec::new().into(),
+        buffers: Vec::new().into(),
+        statements: vec![statement; count].into(),
+        outputs: Vec::new().into(),
+        views: Vec::new().into(),
+    }
+}
+
+/// Launches of one block; those of `others` have another grid.
+fn launches(count: usize, others: &[u32]) -> Vector<StatementId, Option<Launch>> {
+    let launch = |at: u32| Launch {
+        kernel: KernelId::from_u32(at),
+        grid: [if others.contains(&at) { 2 } else { 1 }, 1, 1],
+        block: [64, 1, 1],
+        shared: 0,
+        work: Vec::new(),
+        wave: 1_056,
+        grid_changes: false,
+        batch: Batching::Never,
+        waits: true,
+        lanes: false,
+        fuse: Fusing::With(Vec::new().into()),
+    };
+    (0..narrow(count)).map(|at| Some(launch(at))).collect::<Vec<_>>().into()
+}
+
+fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> {
+    let edges: Vec<_> = edges.iter().map(|&(from, to)| (id(from), id(to))).collect();
+    let allowed = Allowed { fuse: true, ..Allowed::default() };
+    let (program, launches) = (program(count), launches(count, others));
+    let decision = decide(&program, &edges, &launches, allowed, usize::MAX, &Tuning::default());
+    let chains = decision.expect("the order has no cycle").chains;
+    // The contracted order has no cycle, and is no deeper.
+    let depth = |edges: &[(StatementId, StatementId)]| {
+        let mut preds = Vector::filled(Vec::new(), count);
+        edges.iter().for_each(|&(from, to)| preds[to].push(from));
+        Reach::of(&preds).expect("chains close no cycle").depth()
+    };
+    let one_node = contracted(&program, &chains, edges.clone());
+    assert!(depth(&one_node) <= depth(&edges));
+    chains.iter().map(|chain| chain.members.iter().map(|id| id.as_u32()).collect()).collect()
+}
+
+#[test]
+fn launches_one_after_another_are_chains() {
+    assert_eq!(decided(4, &[(0, 1), (1, 2), (2, 3)], &[]), [[0, 1, 2, 3]]);
+    // Another grid ends a chain.
+    assert_eq!(decided(5, &[(0, 1), (1, 2), (2, 3), (3, 4)], &[2]), [[0, 1], [3, 4]]);
+    // What nothing orders is none, nor are the ways of a fork and a join.
+    assert!(decided(3, &[], &[]).is_empty());
+    assert!(decided(4, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[]).is_empty());
+}
+
+#[test]
+fn what_stands_beside_a_chain_stays_beside_it() {
+    // 3 reads what 0 wrote, and comes behind all.
+    assert_eq!(decided(5, &[(0, 1), (1, 2), (2, 4), (0, 3), (3, 4)], &[3]), [[1, 2, 4]]);
+    // 0 is over before the chain of 2, 3 and 4 begins, and 5 begins behind it.
+    let edges = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 3), (4, 6), (2, 6), (6, 5)];
+    assert_eq!(decided(7, &edges, &[0, 1, 5, 6]), [[2, 3, 4]]);
+    // A path from the chain to the next launch goes through 1.
+    assert!(decided(3, &[(0, 1), (1, 2), (0, 2)], &[1]).is_empty());
+}
+
+#[test]
+fn random_orders_stay_orders() {
+    let mut state = 1_u64;
+    let mut below = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut fused = 0;
+    for _ in 0..2_000 {
+        let count = 2 + below(14) as u32;
+        let mut edges = Vec::new();
+        for to in 1..count {
+            for _ in 0..below(3) {
+                edges.push((below(u64::from(to)) as u32, to));
+            }
+        }
+        let others: Vec<u32> = (0..count).filter(|_| below(5) == 0).collect();
+        fused += decided(count as usize, &edges, &others).len();
+    }
+    assert!(fused > 500, "{fused}");
+}

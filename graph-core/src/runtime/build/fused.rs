@@ -104,7 +104,10 @@ impl Nodes {
         let FusedNode { kernel, packed, .. } = &mut self.fused[chain];
         let part = members.iter().position(|&member| member == statement);
         let Some(places) = part.and_then(|part| kernel.table.parts.get(part)) else {
-            return Err(Error::Plan(format!("{} is no member of its chain", at_statement(program, statement))));
+            return Err(Error::Plan(format!(
+                "{} is no member of its chain",
+                at_statement(program, statement)
+            )));
         };
         let mut at = 0;
         for (param, &(offset, bytes)) in launch.kernel.params.iter().zip(places) {

@@ -14,8 +14,6 @@
 
 mod answers;
 mod batches;
-mod fused;
-mod fusing;
 mod bodies;
 mod body;
 mod capture;
@@ -24,6 +22,8 @@ mod checks;
 mod conditions;
 mod definition;
 mod flattened;
+mod fused;
+mod fusing;
 mod given;
 mod hidden;
 mod hook;

@@ -7,7 +7,9 @@ use crate::index::{Index, Vector, size};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId};
 use crate::kind::Runs;
 use crate::layout::ALIGNMENT;
-use crate::operation::{ChainId, MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What};
+use crate::operation::{
+    ChainId, MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What,
+};
 
 use crate::runtime::cuda::{
     CaptureStream, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,

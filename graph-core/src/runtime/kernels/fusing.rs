@@ -277,9 +277,7 @@ fn footings(
     });
     (regions.len() == 2 * offsets.len()).then(|| {
         let pairs = regions.chunks_exact(2).zip(offsets);
-        pairs
-            .map(|(pair, &at)| Footing { at, reads: pair[0].clone(), writes: pair[1].clone() })
-            .collect()
+        pairs.map(|(pair, &at)| Footing { at, reads: pair[0].clone(), writes: pair[1].clone() }).collect()
     })
 }
 

@@ -21,7 +21,14 @@ pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
         let lines: Vec<String> = operation
             .sources
             .iter()
-            .map(|&source| format!("\n{}:{}", program.file, program.statements[source].line))
+            .map(|&source| {
+                let statement = &program.statements[source];
+                // Fused launches are of different kernels.
+                match operations.chain_of(operation) {
+                    Some(_) => format!("\n{} {}:{}", statement.name, program.file, statement.line),
+                    None => format!("\n{}:{}", program.file, statement.line),
+                }
+            })
             .collect();
         let label = quoted(&format!("{}{}", operation.name, lines.concat()));
         format!("label={label} shape=box fontname=monospace style=filled fillcolor={colour} tooltip={kind}")

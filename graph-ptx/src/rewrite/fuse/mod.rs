@@ -233,3 +233,6 @@ fn head_of(parts: &[Part<'_, '_>], needs: Needs) -> Result<String, Refusal> {
     }
     head::head(best.ok_or(Refusal::Barriers)?, needs)
 }
+
+#[cfg(test)]
+mod tests;

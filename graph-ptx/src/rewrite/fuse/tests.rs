@@ -1,0 +1,126 @@
+//! Fused kernels as text, and what is refused.
+
+use super::*;
+use crate::syntax::parse;
+
+const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
+
+fn both(first: &str, second: &str) -> Result<String, Refusal> {
+    let texts = [first, second].map(|text| format!("{HEAD}{text}"));
+    let modules = [&texts[0], &texts[1]].map(|text| parse(text).unwrap());
+    let parts = [(&modules[0], "k"), (&modules[1], "k")];
+    let (text, _) = fused(&Fusion { parts: &parts, name: "both", block: [64, 1, 1], waits: false })?;
+    assert!(parse(&text).unwrap().entry("both").is_some(), "{text}");
+    Ok(text)
+}
+
+fn refused(body: &str) -> String {
+    let text = format!("{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} {body} ret; }}");
+    fusible(&parse(&text).unwrap(), "k").unwrap_err().to_string()
+}
+
+fn taken(body: &str) {
+    let text = format!("{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} {body} ret; }}");
+    fusible(&parse(&text).unwrap(), "k").unwrap_or_else(|why| panic!("{body}: {why}"));
+}
+
+const REGISTERS: &str = ".reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; \
+                         ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [n];";
+
+#[test]
+fn returns_go_to_the_end_of_their_body() {
+    let body = ".visible .entry k(.param .u64 x) { .reg .pred %p1; setp.eq.u32 %p1, 1, 2; @%p1 ret; exit; }";
+    let text = both(body, body).unwrap();
+    assert_eq!(text.matches("@%p1 bra cuweave_end0;").count(), 1, "{text}");
+    assert!(text.contains("bra cuweave_end1;") && text.contains("cuweave_end0:\nbar.sync 0;"), "{text}");
+    assert!(text.contains(".maxntid 64, 1, 1") && text.trim_end().ends_with("ret;\n}"), "{text}");
+}
+
+#[test]
+fn parameters_lie_behind_one_another() {
+    let one = ".visible .entry k(.param .u32 n, .param .u64 x) { .reg .b64 %a; ld.param.u64 %a, [x]; ret; }";
+    let other =
+        ".visible .entry k(.param .align 16 .b8 s[24]) { .reg .b32 %a; ld.param.u32 %a, [s+20]; ret; }";
+    let text = both(one, other).unwrap();
+    assert!(text.contains("(.param .align 16 .b8 cuweave_table[40])"), "{text}");
+    assert!(text.contains("[cuweave_table+8]") && text.contains("[cuweave_table+36]"), "{text}");
+}
+
+#[test]
+fn shared_memory_begins_at_one_place() {
+    let one = ".shared .align 4 .b8 s[100];\n.visible .entry k() { .reg .b32 %a; mov.u32 %a, s; \
+               st.shared.u32 [s+8], %a; ret; }";
+    let other = ".extern .shared .align 16 .b8 d[];\n.visible .entry k() { .reg .b32 %a; .shared .b32 t, u; \
+                 ld.shared.u32 %a, [u]; ld.shared.u32 %a, [d+4]; ret; }";
+    let text = both(one, other).unwrap();
+    assert!(text.contains(".shared .align 16 .b8 cuweave_shared[100];"), "{text}");
+    assert!(text.contains(".extern .shared .align 16 .b8 cuweave_dynamic[];"), "{text}");
+    assert!(text.contains("mov.u32 %a, cuweave_shared;") && text.contains("[cuweave_shared+8]"), "{text}");
+    assert!(text.contains("[cuweave_shared+4]") && text.contains("[cuweave_dynamic+4]"), "{text}");
+    assert!(!text.contains(".shared .b32 t"), "{text}");
+}
+
+#[test]
+fn variables_that_are_only_read_are_copied() {
+    let table = ".const .align 4 .b32 c[2] = {1, 2};\n.visible .entry k() { .reg .b32 %a; \
+                 ld.const.u32 %a, [c+4]; ret; }";
+    let other = table.replace("{1, 2}", "{3, 4}");
+    let text = both(table, &other).unwrap();
+    assert!(text.contains("cuweave_v0_c[2] = {1, 2}") && text.contains("cuweave_v1_c[2] = {3, 4}"), "{text}");
+    assert!(text.contains("[cuweave_v0_c+4]") && text.contains("[cuweave_v1_c+4]"), "{text}");
+    let written = ".global .b32 g = 1;\n.visible .entry k() { .reg .b32 %a; st.global.u32 [g], %a; ret; }";
+    assert!(both(written, table).unwrap_err().to_string().contains("`g`, which is written"));
+}
+
+#[test]
+fn registers_that_a_path_leaves_unset_are_zero() {
+    let body = ".visible .entry k(.param .u64 x) { .reg .pred %p<3>; .reg .f32 %f<4>; .reg .b64 %rd<3>; \
+                ld.param.u64 %rd1, [x]; setp.eq.u64 %p1, %rd1, 5; @%p1 ld.global.f32 %f1, [%rd1]; \
+                mov.f32 %f2, %f1; st.global.f32 [%rd1], %f2; ret; }";
+    let text = both(body, body).unwrap();
+    assert_eq!(text.matches("mov.b32 %f1, 0;").count(), 2, "{text}");
+    assert!(!text.contains("mov.b32 %f2, 0;") && !text.contains("mov.pred %p1, 0;"), "{text}");
+}
+
+#[test]
+fn the_barrier_between_is_none_that_counts() {
+    let plain = ".visible .entry k() { bar.sync 0; bar.sync 1, 32; ret; }";
+    assert!(both(plain, plain).unwrap().contains("end0:\nbar.sync 0;"));
+    let counted = ".visible .entry k() { bar.sync 0, 32; bar.sync 1; ret; }";
+    assert!(both(plain, counted).unwrap().contains("end0:\nbar.sync 2;"));
+}
+
+#[test]
+fn a_thread_that_ends_early_misses_no_barrier() {
+    let early = "mov.u32 %r2, %tid.x; setp.gt.u32 %p1, %r2, %r1; @%p1 ret; ";
+    taken(early);
+    assert!(refused(&format!("{early} bar.sync 0;")).contains("before others of the block synchronise"));
+    assert!(refused(&format!("{early} shfl.sync.down.b32 %r3, %r2, 1, 31, -1;")).contains("synchronise"));
+    // All threads of a block end, or the barrier comes before.
+    taken("mov.u32 %r2, %ctaid.x; setp.gt.u32 %p1, %r2, %r1; @%p1 ret; bar.sync 0;");
+    taken(&format!("bar.sync 0; {early}"));
+    // The condition of a loop that the thread decides.
+    assert!(refused(&format!("L: {early} bar.sync 0; bra L;")).contains("synchronise"));
+}
+
+#[test]
+fn what_reaches_beyond_its_block_is_refused() {
+    for (body, why) in [
+        ("atom.global.add.u32 %r2, [%rd1], 1;", "`atom.global.add.u32`"),
+        ("red.add.u32 [%rd1], %r1;", "`red.add.u32`"),
+        ("membar.gl;", "`membar.gl`"),
+        ("ld.volatile.global.u32 %r2, [%rd1];", "`ld.volatile.global.u32`"),
+        ("ld.acquire.gpu.global.u32 %r2, [%rd1];", "`ld.acquire.gpu.global.u32`"),
+        ("bar.arrive 1, 64;", "the barrier in line"),
+        ("bar.sync %r1;", "the barrier in line"),
+        ("mov.u32 %r2, %clock;", "`%clock`"),
+        ("mov.u32 %r2, %dynamic_smem_size;", "`%dynamic_smem_size`"),
+        ("griddepcontrol.wait;", "`griddepcontrol` of its own"),
+        ("mov.u32 %r2, %cluster_ctarank;", "in clusters"),
+        ("mbarrier.init.shared.b64 [%r1], 1;", "`mbarrier.init.shared.b64`"),
+        ("made.up %r2;", "`made.up`"),
+    ] {
+        assert!(refused(body).contains(why), "{body}: {}", refused(body));
+    }
+    taken("atom.shared.add.u32 %r2, [%r1], 1; membar.cta; ld.volatile.shared.u32 %r2, [%r1];");
+}
