@@ -168,7 +168,9 @@ fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
         let left = report.left_alone.iter().filter(|left| left.change != Change::Fusing);
         assert_eq!(left.count(), reasons, "{name}: {report}");
         assert_eq!(report.batches.len(), usize::from(batching.is_none()), "{name}: {report}");
-        assert_eq!(report.overlapped > 0, early.is_none(), "{name}: {report}");
+        // Three launches that are not batched, before two that are fused, leave no edge from one kernel to one.
+        let joins = batching.is_some() && !report.fused.is_empty();
+        assert_eq!(report.overlapped > 0, early.is_none() && !joins, "{name}: {report}");
     }
     device.nothing_reported();
 }

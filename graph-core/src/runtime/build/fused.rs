@@ -5,30 +5,13 @@ use crate::index::size;
 use crate::ir::{Kind, Program, StatementId};
 use crate::operation::{ChainId, Operation, OperationId};
 
-use crate::runtime::cuda::{Launching, Node, Packed, Values};
+use crate::runtime::cuda::{Launching, Node, Values};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{Fused, Param};
 use crate::runtime::statements::{Record, address, launch_of};
 
 use super::definition::Definition;
 use super::nodes::Nodes;
-
-/// A chain: one node for the launches of its members.
-pub(crate) struct FusedNode {
-    kernel: Fused,
-    /// The parameters of the members.
-    packed: Packed,
-    /// One parameter, of the size of all.
-    param: [Param; 1],
-}
-
-impl FusedNode {
-    /// Returns a node without parameters.
-    pub fn new(kernel: Fused) -> FusedNode {
-        let bytes = kernel.table.bytes;
-        FusedNode { kernel, packed: Packed::zeroed(bytes), param: [Param::bytes("table", bytes)] }
-    }
-}
+use super::tables::FusedNode;
 
 impl Nodes {
     /// Adds the node of a chain, with its members' parameters.

@@ -24,9 +24,8 @@ use super::body::Body;
 use super::capture::Captured;
 use super::definition::Definition;
 use super::flattened::Flattened;
-use super::fused::FusedNode;
 use super::planning::Planned;
-use super::tables::Batches;
+use super::tables::{Batches, FusedNode};
 
 /// The nodes of a graph. Whoever owns them destroys them.
 pub(crate) struct Nodes {

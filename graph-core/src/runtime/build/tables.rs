@@ -1,10 +1,11 @@
-//! The tables of batches: record `i` of a table holds the parameters of the i-th member's own launch.
+//! The tables of batches, in which record `i` holds the parameters of the i-th member's own launch, and the parameters of
+//! fused launches.
 
 use crate::index::Vector;
 use crate::operation::BatchId;
 
 use crate::runtime::cuda::Packed;
-use crate::runtime::kernels::{Param, Variant};
+use crate::runtime::kernels::{Fused, Param, Variant};
 
 /// The batches of a graph, in the order of `Operations::batches`.
 #[derive(Default)]
@@ -30,5 +31,22 @@ impl Batches {
             variant,
         };
         Batches { of: variants.into_iter().map(one).collect() }
+    }
+}
+
+/// A chain: one node for the launches of its members.
+pub(crate) struct FusedNode {
+    pub kernel: Fused,
+    /// The parameters of the members.
+    pub packed: Packed,
+    /// One parameter, of the size of all.
+    pub param: [Param; 1],
+}
+
+impl FusedNode {
+    /// Returns a node without parameters.
+    pub fn new(kernel: Fused) -> FusedNode {
+        let bytes = kernel.table.bytes;
+        FusedNode { kernel, packed: Packed::zeroed(bytes), param: [Param::bytes("table", bytes)] }
     }
 }

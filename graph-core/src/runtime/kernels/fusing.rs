@@ -13,7 +13,7 @@ use crate::runtime::cuda::{self, Driver, Word};
 use crate::runtime::error::{Error, one_line};
 use cuweave_ptx as ptx;
 use cuweave_ptx::coverage::{self, Outline, Region};
-use cuweave_ptx::rewrite::{self, FusedTable, Fusion};
+use cuweave_ptx::rewrite::{self, Fusion};
 
 use super::coverage::Cache;
 use super::declaration::Kernel;
@@ -24,23 +24,7 @@ use super::module::LoadedModule;
 use super::modules::Modules;
 use super::param::Param;
 use super::record::LaunchRecord;
-
-/// A request for a fused kernel: its parts, by the addresses of their declarations, and the threads of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chained {
-    parts: Vec<usize>,
-    block: [u32; 3],
-    waits: bool,
-}
-
-/// A fused kernel that is loaded.
-#[derive(Clone, Debug)]
-pub(crate) struct Fused {
-    /// Its function.
-    pub info: FunctionInfo,
-    /// The layout of the parameters of its parts.
-    pub table: Arc<FusedTable>,
-}
+use super::variants::{Chained, Fused};
 
 /// What the blocks of launches access: reads and writes for each buffer, by the kernel, the configuration and the scalars.
 static FOOTPRINTS: Cache<Vec<u64>, Arc<[Arc<Region>]>> = Cache::new();

@@ -1,14 +1,13 @@
-//! Batched variants of kernels: requests, and loaded variants.
+//! Batched variants of kernels, and fused kernels: requests, and what is loaded.
 
 use std::sync::Arc;
 
 use crate::index::narrow;
 use crate::launches::Batching;
 use crate::runtime::cuda::RawModule;
-use cuweave_ptx::rewrite::{Axis, GridShape, Table};
+use cuweave_ptx::rewrite::{Axis, FusedTable, GridShape, Table};
 
 use super::function::FunctionInfo;
-use super::fusing::{Chained, Fused};
 
 /// A request for a batched variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +46,23 @@ pub(crate) struct Variant {
     pub info: FunctionInfo,
     /// The layout of the members' parameters.
     pub table: Arc<Table>,
+}
+
+/// A request for a fused kernel: its parts, by the addresses of their declarations, and the threads of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chained {
+    pub parts: Vec<usize>,
+    pub block: [u32; 3],
+    pub waits: bool,
+}
+
+/// A fused kernel that is loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct Fused {
+    /// Its function.
+    pub info: FunctionInfo,
+    /// The layout of the parameters of its parts.
+    pub table: Arc<FusedTable>,
 }
 
 /// The requests, each with its variant or the reason that it could not be made.

@@ -117,7 +117,7 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
         needs = needs.and(LARGE_PARAMETERS);
     }
     let mut text = head_of(&parts, needs)?;
-    let overlay = Overlay::of(&parts, &prefix);
+    let overlay = Overlay::of(parts.iter().map(|part| part.shared.as_slice()), &prefix);
     let mut seen = BTreeSet::new();
     for part in &parts {
         if seen.insert(part.number) {

@@ -1,6 +1,5 @@
 //! The shared memory of a fused kernel: that of each part begins at the same address.
 
-use super::part::Part;
 use crate::syntax::{Linkage, Variable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,12 +25,16 @@ pub(super) struct Overlay<'a> {
 }
 
 impl<'a> Overlay<'a> {
-    pub fn of(parts: &[Part<'_, 'a>], prefix: &str) -> Overlay<'a> {
+    /// Lays out the shared variables of each part.
+    pub fn of<'m>(parts: impl Iterator<Item = &'m [&'m Variable<'a>]>, prefix: &str) -> Overlay<'a>
+    where
+        'a: 'm,
+    {
         let mut overlay =
             Overlay { prefix: prefix.to_owned(), homes: BTreeMap::new(), bytes: 0, align: 16, dynamic: None };
         for part in parts {
             let mut end = 0u64;
-            for &variable in &part.shared {
+            for &variable in part {
                 let align = variable.align().max(1);
                 let home = if variable.linkage == Linkage::Extern {
                     overlay.dynamic = overlay.dynamic.max(Some(align));
