@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+mod batches;
 mod failures;
 mod generic;
 mod library;
