@@ -5,6 +5,7 @@
 mod batches;
 mod failures;
 mod generic;
+mod hostile;
 mod library;
 mod memory;
 mod misbehaving;

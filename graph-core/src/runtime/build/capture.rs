@@ -122,11 +122,12 @@ impl Capture<'_> {
         let _ = self.stream.take_failure();
         // The expressions of the arguments may have changed the current context.
         driver.enter(self.context).map_err(|failure| self.failed(failure))?;
+        let nodes = driver.node_count(self.graph).map_err(|failure| self.failed(failure))?;
         driver.begin_capture(raw, self.graph, self.after).map_err(|failure| self.failed(failure))?;
         let began = driver.capture_info(raw);
         let ending = driver.capturing(|| {
             let stream = self.stream.stream();
-            catch_unwind(AssertUnwindSafe(|| body(stream))).map_err(|payload| message(&*payload))
+            catch_unwind(AssertUnwindSafe(|| body(stream))).map_err(message)
         });
         let context = driver.current_context();
         let entered = driver.enter(self.context);
@@ -147,7 +148,13 @@ impl Capture<'_> {
             return Err(self.error(CallFault::OtherContext));
         }
         let CaptureInfo { frontier, .. } = info.map_err(|failure| self.failed(failure))?;
-        self.captured = Some(self.look_at(frontier)?);
+        let captured = self.look_at(frontier)?;
+        let now = driver.node_count(self.graph).map_err(|failure| self.failed(failure))?;
+        // The walk begins at the frontier, and does not meet nodes that the stream does not come after.
+        if now != nodes + captured.nodes.len() {
+            return Err(self.error(CallFault::Dangling));
+        }
+        self.captured = Some(captured);
         Ok(())
     }
 
@@ -283,10 +290,15 @@ impl Capture<'_> {
 const CAPTURE_INVALIDATED: u32 = 901;
 
 /// Returns the message of a panic.
-fn message(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+fn message(payload: Box<dyn Any + Send>) -> String {
+    let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),
         (_, Some(text)) => text.clone(),
         _ => "a value that is no text".to_owned(),
+    };
+    // The drop of a value that is no text may panic again.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
     }
+    text
 }

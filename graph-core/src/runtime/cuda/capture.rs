@@ -139,6 +139,13 @@ impl Driver {
         Ok(CaptureInfo { status, id, frontier })
     }
 
+    /// Returns the number of nodes of a graph.
+    pub fn node_count(&self, graph: RawGraph) -> Outcome<usize> {
+        let mut count = 0;
+        call!(self, cuGraphGetNodes(graph, null_mut(), &mut count))?;
+        Ok(count)
+    }
+
     /// Returns the kind of a node.
     pub fn node_kind(&self, node: Node) -> Outcome<NodeKind> {
         let mut kind = 0;
