@@ -43,6 +43,8 @@
 //! - [`gemm`](mod@gemm) and [`gemv`](mod@gemv) take row-major matrices without gaps; [`matmul`](mod@matmul) takes a [`Product`], which has
 //!   layouts, leading dimensions, batches, α and an activation; [`matmul_into`](mod@matmul_into) adds to c;
 //!   [`matmul_bias`](mod@matmul_bias) and [`matmul_bias_into`](mod@matmul_bias_into) add a bias.
+//! - Batches whose operands lie at equal distances are one product, [`Product::batch_strided`]; others are a loop over lists of buffers,
+//!   `matmul(&blas, &a[i], &b[i], &mut c[i], p);`, whose products stand side by side, each with scratch of its own.
 //! - Elements are [`Element`]s, one type for a and b, and for c that or, for 16-bit elements, `f32`. Sums are in `f64` for `f64` and in
 //!   `f32` for all others.
 //! - Lengths, leading dimensions and overlaps are checked when the graph is built. What is wrong is an error of the build that names
