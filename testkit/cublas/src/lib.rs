@@ -6,6 +6,7 @@
 //! The functions `cublasTest..` are the test's; [`note`] describes the notes.
 
 #![allow(non_snake_case, unsafe_code)]
+#![allow(clippy::not_unsafe_ptr_arg_deref, reason = "C has no unsafe functions")]
 #![allow(missing_docs, reason = "the functions are those of the manual of cuBLAS")]
 
 mod driver;
@@ -233,7 +234,7 @@ pub extern "C" fn cublasLtMatmul(
         let [mark, number, needs, ..] = unsafe { *algorithm };
         if mark != ALGORITHM
             || needs > bytes as u64
-            || (needs > 0 && workspace % 256 != 0)
+            || (needs > 0 && !workspace.is_multiple_of(256))
             || a == 0
             || b == 0
         {

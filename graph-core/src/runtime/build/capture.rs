@@ -122,7 +122,6 @@ impl Capture<'_> {
         let _ = self.stream.take_failure();
         // The expressions of the arguments may have changed the current context.
         driver.enter(self.context).map_err(|failure| self.failed(failure))?;
-        let nodes = driver.node_count(self.graph).map_err(|failure| self.failed(failure))?;
         driver.begin_capture(raw, self.graph, self.after).map_err(|failure| self.failed(failure))?;
         let began = driver.capture_info(raw);
         let ending = driver.capturing(|| {
@@ -148,13 +147,7 @@ impl Capture<'_> {
             return Err(self.error(CallFault::OtherContext));
         }
         let CaptureInfo { frontier, .. } = info.map_err(|failure| self.failed(failure))?;
-        let captured = self.look_at(frontier)?;
-        let now = driver.node_count(self.graph).map_err(|failure| self.failed(failure))?;
-        // The walk begins at the frontier, and does not meet nodes that the stream does not come after.
-        if now != nodes + captured.nodes.len() {
-            return Err(self.error(CallFault::Dangling));
-        }
-        self.captured = Some(captured);
+        self.captured = Some(self.look_at(frontier)?);
         Ok(())
     }
 
