@@ -200,7 +200,7 @@ impl Core {
                 std::mem::replace(&mut core.operands.list[first + at], operand)
             })
             .collect();
-        core.operands.sharing.bind(&core.operands.list);
+        core.operands.rebind(first, old.len());
         Ok(old)
     }
 
