@@ -169,14 +169,14 @@ fn results_of_16_bits_are_not_summed_in_16_bits() {
         notes.values("asked", "reduction").into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let mut c = device.zeros::<bf16>(64);
-    narrow(&device.ctx, p, &blas, &factors[0], &factors[1], &mut c).expect("it builds");
+    let _ = narrow(&device.ctx, p, &blas, &factors[0], &factors[1], &mut c).expect("it builds");
     assert_eq!(masks(), ["2"; 3]);
     let mut c = device.zeros::<f32>(64);
-    wide(&device.ctx, p, &blas, &factors[0], &factors[1], &mut c).expect("it builds");
+    let _ = wide(&device.ctx, p, &blas, &factors[0], &factors[1], &mut c).expect("it builds");
     assert_eq!(masks(), ["all"; 3]);
     let factors = [p.a_len(), p.b_len()].map(|len| device.upload(&vec![1.0f64; len as usize]));
     let mut c = device.zeros::<f64>(64);
-    double(&device.ctx, p, &blas, &factors[0], &factors[1], &mut c).expect("it builds");
+    let _ = double(&device.ctx, p, &blas, &factors[0], &factors[1], &mut c).expect("it builds");
     assert_eq!(masks(), ["all"; 3]);
 }
 
