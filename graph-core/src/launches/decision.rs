@@ -19,13 +19,22 @@ pub struct Batch {
 pub struct Chain {
     /// The launches, in their order.
     pub members: Vec<StatementId>,
+    /// The least of them.
+    pub least: StatementId,
 }
 
 impl Chain {
+    /// Makes a chain of launches in their order; `None` without any.
+    #[must_use]
+    pub fn new(members: Vec<StatementId>) -> Option<Chain> {
+        let least = members.iter().copied().min()?;
+        Some(Chain { members, least })
+    }
+
     /// Returns the index of the chain of a statement among chains that are sorted by their least members.
     #[must_use]
     pub fn at(chains: &[Chain], least: Option<&StatementId>) -> Option<usize> {
-        chains.binary_search_by(|chain| chain.members.iter().min().cmp(&least)).ok()
+        chains.binary_search_by(|chain| Some(&chain.least).cmp(&least)).ok()
     }
 }
 

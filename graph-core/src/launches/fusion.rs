@@ -52,7 +52,7 @@ pub(super) fn chains(
     let levels = levels(reach, &nodes);
     let mut grow = Grow { draft, nodes: &nodes, levels: &levels, batched: &batched, taken: BTreeSet::new() };
     let mut chains: Vec<Chain> = reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
-    chains.sort_by_key(|chain| chain.members.iter().min().copied());
+    chains.sort_by_key(|chain| chain.least);
     Ok(chains)
 }
 
@@ -91,7 +91,7 @@ impl Grow<'_, '_> {
             return None;
         }
         self.taken.extend(&members);
-        Some(Chain { members })
+        Chain::new(members)
     }
 
     /// Returns the launch of a statement that is in no chain and in no batch.

@@ -30,10 +30,14 @@ impl Nodes {
     }
 
     /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.
-    pub(crate) fn patch_all(&mut self, definition: &Definition, statements: &[StatementId]) -> Result<()> {
+    pub(crate) fn patch_all(
+        &mut self,
+        definition: &Definition,
+        statements: impl Iterator<Item = StatementId>,
+    ) -> Result<()> {
         let operations = self.operations.clone();
         let (mut batches, mut chains) = (Vec::new(), Vec::new());
-        for &statement in statements {
+        for statement in statements {
             let operation = self.operations.of_statement[statement];
             let chain = operation.and_then(|operation| operations.chain_of(&operations.list[operation]));
             match (operation, chain) {
@@ -73,12 +77,19 @@ impl Nodes {
             .for_each(|(buffer, address)| self.bases[buffer] = address);
     }
 
-    /// Writes the addresses of its buffers into a statement's record.
-    pub(crate) fn readdress(&mut self, definition: &mut Definition, statement: StatementId) -> Result<()> {
+    /// Writes the addresses of their buffers into the records of statements.
+    pub(crate) fn readdress_all(
+        &mut self,
+        definition: &mut Definition,
+        statements: &[StatementId],
+    ) -> Result<()> {
         let mut words = std::mem::take(&mut self.words);
-        let record = self.resolve(definition, statement, self.records[statement], &mut words);
+        let done = statements.iter().try_for_each(|&statement| {
+            self.records[statement] =
+                self.resolve(definition, statement, self.records[statement], &mut words)?;
+            Ok(())
+        });
         self.words = words;
-        self.records[statement] = record?;
-        Ok(())
+        done
     }
 }
