@@ -245,7 +245,7 @@ fn run(device: &Device, program: &Program, form: Form, data: &[Vec<u32>]) -> (Ve
     let report = graph.report();
     let mut exec = graph.instantiate().expect("an exec");
     for _ in 0..2 {
-        drop(exec.launch(&device.stream).expect("a launch"));
+        exec.launch(&device.stream).expect("a launch");
     }
     drop(exec);
     (own.iter().map(|own| device.download(own)).collect(), report)
@@ -346,8 +346,7 @@ fn setters_reach_the_members_of_a_chain() {
     assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [5], "{report}");
     assert!(report.to_string().contains("fused: `linear` (line"), "{report}");
     let mut exec = graph.instantiate().expect("an exec");
-    let mut launch =
-        |exec: &mut graphs::settable::Exec<'_>| drop(exec.launch(&device.stream).expect("a launch"));
+    let mut launch = |exec: &mut graphs::settable::Exec<'_>| exec.launch(&device.stream).expect("a launch");
     launch(&mut exec);
     once(&mut expected_first, 5, 0);
     exec.set_a(9).expect("a");
@@ -375,7 +374,7 @@ fn temporaries_of_a_chain_are_alive_at_once() {
     // The second `mirrored` reads what other blocks write: it begins another chain. The last `odd` waits for the first.
     assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2], "{report}");
     let mut exec = graph.instantiate().expect("an exec");
-    drop(exec.launch(&device.stream).expect("a launch"));
+    exec.launch(&device.stream).expect("a launch");
     drop(exec);
     let mirrored = |x: &[u32]| x.iter().rev().map(|x| x + 1).collect::<Vec<u32>>();
     let mut a = mirrored(&x);

@@ -269,6 +269,6 @@ impl Blocks {
     /// Returns the number of blocks that each of so many multiprocessors is given at most, if it holds all of them.
     fn per(self, multiprocessors: u32) -> u32 {
         let multiprocessors = Blocks::from(multiprocessors.max(1));
-        (1..64).find(|&count| multiprocessors * count >= self).map_or(u32::MAX, |count| count as u32)
+        (1..64).find(|&count| multiprocessors * u64::from(count) >= self).unwrap_or(u32::MAX)
     }
 }
