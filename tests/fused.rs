@@ -346,7 +346,7 @@ fn setters_reach_the_members_of_a_chain() {
     assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [5], "{report}");
     assert!(report.to_string().contains("fused: `linear` (line"), "{report}");
     let mut exec = graph.instantiate().expect("an exec");
-    let mut launch = |exec: &mut graphs::settable::Exec<'_>| exec.launch(&device.stream).expect("a launch");
+    let launch = |exec: &mut graphs::settable::Exec<'_>| exec.launch(&device.stream).expect("a launch");
     launch(&mut exec);
     once(&mut expected_first, 5, 0);
     exec.set_a(9).expect("a");
