@@ -215,10 +215,6 @@ impl Body for Values<'_> {
         scalar.unwrap_or_else(|| dim(1u8) / 0u8)
     }
 
-    fn arm(&self, _: u32, _: &[i64], _: Token) -> u32 {
-        0
-    }
-
     fn evaluate(&self, step: u32, _: &[i64], evaluation: &mut Evaluation<'_>, _: Token) -> Result<()> {
         let id = StatementId::from_u32(step);
         let at = &self.code.places[id];
