@@ -76,7 +76,7 @@ pub(super) struct Expansion<'e> {
     pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 
-/// How a kind of buffer argument is bound: the trait, its method, the type, whether that has a lifetime.
+/// The binding of a kind of buffer argument: the trait, its method, the type, and true if that has a lifetime.
 struct Binding {
     bind: &'static str,
     method: &'static str,

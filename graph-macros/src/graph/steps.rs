@@ -370,7 +370,7 @@ mod tests {
 
     use super::*;
 
-    /// How often rustc has to check a launch, in a function of these statements.
+    /// Returns the number of launches that rustc checks, in a function of these statements.
     fn launches(statements: impl Iterator<Item = String>) -> usize {
         let body: String = statements.collect();
         let function = format!(

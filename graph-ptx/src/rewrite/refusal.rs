@@ -1,6 +1,6 @@
 //! The reasons for which a kernel is left as it is written.
 
-/// Why an entry is left as it is written.
+/// A reason why an entry is left as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no entry of that name with a body.

@@ -121,7 +121,7 @@ impl<T> Output<'_, T> {
     ///
     /// # Panics
     ///
-    /// Those of slicing, for a range that is out of bounds. [`Output::try_slice`] returns `None` instead.
+    /// A range that is out of bounds. [`Output::try_slice`] returns `None` instead.
     #[must_use]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> OutputView<'_, T> {
         let len = self.len();
@@ -132,7 +132,7 @@ impl<T> Output<'_, T> {
     ///
     /// # Panics
     ///
-    /// Those of slicing, for a range that is out of bounds. [`Output::try_slice_mut`] returns `None` instead.
+    /// A range that is out of bounds. [`Output::try_slice_mut`] returns `None` instead.
     #[must_use]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> OutputViewMut<'_, T> {
         let len = self.len();

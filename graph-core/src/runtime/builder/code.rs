@@ -113,6 +113,21 @@ impl Stage for Called {
     type Memory = BufferId;
 }
 
+impl Kind<Called> {
+    /// Returns the kind in the program, where `number` is the number of a buffer.
+    pub fn written(&self, number: &impl Fn(BufferId) -> BufferId) -> Kind {
+        match self {
+            Kind::Launch(_) => Kind::Launch(()),
+            Kind::Fill(_) => Kind::Fill(()),
+            Kind::Copy(()) => Kind::Copy(()),
+            Kind::Call(call) => Kind::Call(call.id),
+            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
+            Kind::Free(buffer) => Kind::Free(number(*buffer)),
+        }
+    }
+}
+
 impl Launch {
     /// Returns the arguments with these values of the scalars.
     pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, (usize, Misfit)> {
