@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     let setup = Setup::new()?;
     let mut table = table(&setup, "decode")?;
     let large = Sizes { heads: 32, kv_heads: 4, ff: 5632, positions: 512, vocab: 32_000 };
-    let small = Sizes { heads: 4, kv_heads: 2, ff: 328, positions: 24, vocab: 100 };
+    let small = Sizes { heads: 2, kv_heads: 1, ff: 72, positions: 6, vocab: 40 };
     let (sizes, layers) = setup.scaled((large, 22), (small, 2));
     let host = Host { sizes, layers, pos: sizes.positions - 1, token: 7 };
     let (width, pos) = (sizes.width(), host.pos);

@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     let zeros = |_| stream.alloc_zeros::<f32>(elements);
     let temporaries = (0..2).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
     let outs = (0..count).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
-    let mut launches = Launches::new(&setup, include_str!("kernels/mlps.ptx"))?;
+    let mut launches = Launches::new(&setup, &[include_str!("kernels/mlps.ptx")])?;
     for at in 0..count * LAYERS {
         let (member, layer) = (at / LAYERS, at % LAYERS);
         let from = if layer == 0 { address(&x) } else { address(&temporaries[(layer + 1) % 2]) };

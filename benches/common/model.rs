@@ -150,20 +150,22 @@ pub type Launch = (hand::Kernel, Vec<u64>);
 
 /// Launches by hand, in their order.
 pub struct Launches {
-    module: hand::Module,
+    modules: Vec<hand::Module>,
     /// The launches so far.
     pub list: Vec<Launch>,
 }
 
 impl Launches {
-    /// Returns no launches of kernels of this PTX yet.
-    pub fn new(setup: &Setup, ptx: &str) -> Result<Launches> {
-        Ok(Launches { module: hand::Module::of(&setup.ctx, ptx)?, list: Vec::new() })
+    /// Returns no launches yet, of kernels of these PTX files.
+    pub fn new(setup: &Setup, files: &[&str]) -> Result<Launches> {
+        let modules = files.iter().map(|ptx| hand::Module::of(&setup.ctx, ptx)).collect::<Result<_>>()?;
+        Ok(Launches { modules, list: Vec::new() })
     }
 
     /// Adds a launch.
     pub fn add(&mut self, name: &CStr, grid: [u32; 3], block: u32, arguments: &[u64]) -> Result<()> {
-        self.list.push((self.module.kernel(name, grid, [block, 1, 1])?, arguments.to_vec()));
+        let kernel = self.modules.iter().find_map(|module| module.kernel(name, grid, [block, 1, 1]).ok());
+        self.list.push((kernel.ok_or_else(|| format!("no kernel {name:?}"))?, arguments.to_vec()));
         Ok(())
     }
 
@@ -289,7 +291,7 @@ impl<'a> Models<'a> {
     pub fn run(mut self, table: &mut Table) -> Result<()> {
         let (setup, stream) = (self.setup, self.stream());
         let mut slowest = Duration::ZERO;
-        for (_, _, turn) in &mut self.sides {
+        for (_, _, turn) in self.sides.iter_mut().take(setup.scaled(usize::MAX, 0)) {
             turn(stream)?;
             stream.synchronize()?;
             let start = Instant::now();
@@ -300,7 +302,7 @@ impl<'a> Models<'a> {
         let launches = (REPETITION.as_secs_f64() / slowest.as_secs_f64().max(1e-9)) as usize;
         let launches = launches.clamp(10, MOST);
         let mut rows = Vec::new();
-        for _ in 0..setup.scaled(3, 1) {
+        for _ in 0..setup.scaled(3, 0) {
             for (at, (_, _, turn)) in self.sides.iter_mut().enumerate() {
                 let row = in_a_row(setup, launches, || turn(stream))?;
                 let returned = returned(setup, launches, || turn(stream))?;
@@ -352,23 +354,10 @@ pub fn upload<T: DeviceRepr>(stream: &Arc<CudaStream>, elements: &[T]) -> Result
 }
 
 #[allow(unused_macros)]
-/// Enters the sides of a function of a module `graphs`: expressions make the operands, build the graph of them, and read the
-/// results of the exec.
-macro_rules! model_sides {
-    ($models:ident, $function:ident, |$operands:ident| $make:expr, $build:expr, |$exec:ident| $read:expr) => {
-        model_sides!($models, graphs, $function, [as_written batched overlapped everything],
-            |$operands| $make, $build, |$exec| $read)
-    };
-    ($models:ident, $graphs:ident, $function:ident, [$($side:ident)*],
-        |$operands:ident| $make:expr, $build:expr, |$exec:ident| $read:expr
-    ) => {
-        $(model_sides!(@ $side ($models, $graphs, $function, $operands, $make, $build, $exec, $read));)*
-    };
-    (@ $side:ident ($models:ident, $graphs:ident, $function:ident, $operands:ident, $make:expr, $build:expr,
-        $exec:ident, $read:expr)
-    ) => {{
-        use $graphs::$side::$function;
-        let side = stringify!($side).replace('_', " ");
+/// Enters a side: expressions make the operands, build the graph of them, and read the results of the exec.
+macro_rules! model_side {
+    ($models:ident, $side:expr, |$operands:ident| $make:expr, $build:expr, |$exec:ident| $read:expr) => {{
+        let side = $side;
         let $operands = $make;
         let start = std::time::Instant::now();
         let mut $exec = $build?.instantiate()?;
@@ -384,5 +373,22 @@ macro_rules! model_sides {
         let mut exec = graph.instantiate()?;
         let builds = [first, start.elapsed()];
         $models.enter(&side, &report, builds, error, move |stream| Ok(exec.launch(stream)?));
+    }};
+}
+
+#[allow(unused_macros)]
+/// Enters all sides of a function of a module `graphs`.
+macro_rules! model_sides {
+    ($models:ident, $function:ident, |$operands:ident| $make:expr, $build:expr, |$exec:ident| $read:expr) => {
+        model_sides!(@ [as_written batched overlapped everything]
+            ($models, $function, $operands, $make, $build, $exec, $read))
+    };
+    (@ [$($side:ident)*] $rest:tt) => {
+        $(model_sides!(@ $side $rest);)*
+    };
+    (@ $side:ident ($models:ident, $function:ident, $operands:ident, $make:expr, $build:expr, $exec:ident, $read:expr)) => {{
+        use graphs::$side::$function;
+        let name = stringify!($side).replace('_', " ");
+        model_side!($models, name, |$operands| $make, $build, |$exec| $read)
     }};
 }

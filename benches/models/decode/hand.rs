@@ -53,7 +53,7 @@ impl<'a> Capture<'a> {
         let &[x, z, q, mixed, y, k, v, gate, up, both] = &t[..] else { return Err("10 temporaries".into()) };
         let ends: Vec<u64> = self.loaded.ends.iter().map(|b| address(b)).collect();
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
-        let mut l = Launches::new(self.setup, include_str!("../../kernels/decode.ptx"))?;
+        let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
         let gemv = |l: &mut Launches, w: u64, x: u64, y: u64, rows: u64, cols: u64| {
             l.add(c"gemv", [rows.div_ceil(4) as u32, 1, 1], 128, &[w, x, y, rows, cols])
         };
@@ -101,7 +101,7 @@ impl<'a> Capture<'a> {
         let &[x, _, q, mixed, _, k, v, _, _, both] = &t[..] else { return Err("10 temporaries".into()) };
         let ends: Vec<u64> = self.loaded.ends.iter().map(|b| address(b)).collect();
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
-        let mut l = Launches::new(self.setup, include_str!("../../kernels/decode.ptx"))?;
+        let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
         let rows = |rows: u64| [rows.div_ceil(4) as u32, 1, 1];
         self.embed(&mut l, ends[TABLE], x)?;
         for (weights, caches) in self.loaded.layers.iter().zip(&self.caches) {
