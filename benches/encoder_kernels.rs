@@ -8,6 +8,7 @@ mod common;
 #[path = "graphs/encoder_kernels.rs"]
 mod graphs;
 #[path = "graphs/encoder.rs"]
+#[allow(dead_code)]
 mod library;
 #[path = "models/encoder.rs"]
 mod model;
@@ -24,9 +25,9 @@ use model::{Model, Shape, plain, upload};
 fn main() -> Result<()> {
     let setup = Setup::new()?;
     let mut table = table(&setup, "encoder_kernels")?;
-    for n in setup.scaled([16, 128], [8, 40]) {
+    for n in setup.scaled([16, 128], [8, 33]) {
         let (large, small) =
-            (Shape { n, heads: 12, ff: 1536, layers: 6 }, Shape { n, heads: 2, ff: 128, layers: 2 });
+            (Shape { n, heads: 12, ff: 1536, layers: 6 }, Shape { n, heads: 2, ff: 64, layers: 2 });
         let shape = setup.scaled(large, small);
         encoder(&setup, &mut table, shape)?;
     }

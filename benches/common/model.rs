@@ -145,8 +145,16 @@ pub fn returned(setup: &Setup, launches: usize, mut launch: impl FnMut() -> Resu
     Ok(median(&mut times))
 }
 
-/// A kernel launched by hand, with its arguments.
-pub type Launch = (hand::Kernel, Vec<u64>);
+/// A node by hand.
+#[derive(Clone)]
+pub enum Launch {
+    /// A kernel with its arguments.
+    Kernel(hand::Kernel, Vec<u64>),
+    /// A copy of so many bytes on the device.
+    Copy(u64, u64, usize),
+    /// So many 32-bit zeros.
+    Zeros(u64, usize),
+}
 
 /// Launches by hand, in their order.
 pub struct Launches {
@@ -165,13 +173,36 @@ impl Launches {
     /// Adds a launch.
     pub fn add(&mut self, name: &CStr, grid: [u32; 3], block: u32, arguments: &[u64]) -> Result<()> {
         let kernel = self.modules.iter().find_map(|module| module.kernel(name, grid, [block, 1, 1]).ok());
-        self.list.push((kernel.ok_or_else(|| format!("no kernel {name:?}"))?, arguments.to_vec()));
+        let kernel = kernel.ok_or_else(|| format!("no kernel {name:?}"))?;
+        self.list.push(Launch::Kernel(kernel, arguments.to_vec()));
         Ok(())
     }
 
     /// Adds a launch for `n` items, in blocks of 256.
     pub fn per_item(&mut self, name: &CStr, n: u32, arguments: &[u64]) -> Result<()> {
         self.add(name, [n.div_ceil(256), 1, 1], 256, arguments)
+    }
+
+    /// Adds a copy of so many bytes.
+    pub fn copy(&mut self, from: u64, to: u64, bytes: usize) {
+        self.list.push(Launch::Copy(from, to, bytes));
+    }
+
+    /// Adds a fill with so many 32-bit zeros.
+    pub fn fill(&mut self, to: u64, count: usize) {
+        self.list.push(Launch::Zeros(to, count));
+    }
+
+    fn kernels(&self) -> usize {
+        self.list.iter().filter(|launch| matches!(launch, Launch::Kernel(..))).count()
+    }
+
+    fn enqueue(&self, stream: &CudaStream) -> Result<()> {
+        self.list.iter().try_for_each(|launch| match launch {
+            Launch::Kernel(kernel, arguments) => hand::launch(*kernel, arguments, stream),
+            Launch::Copy(from, to, bytes) => hand::copy(*from, *to, *bytes, stream),
+            Launch::Zeros(to, count) => hand::zero(*to, *count, stream),
+        })
     }
 }
 
@@ -260,9 +291,7 @@ impl<'a> Models<'a> {
         let stream = self.stream();
         let build = || {
             let start = Instant::now();
-            let graph = hand::capture(stream, || {
-                launches.list.iter().try_for_each(|(kernel, arguments)| hand::launch(*kernel, arguments, stream))
-            })?;
+            let graph = hand::capture(stream, || launches.enqueue(stream))?;
             let nodes = graph.nodes;
             Ok::<_, Box<dyn std::error::Error>>((graph.instantiate()?, nodes, start.elapsed()))
         };
@@ -274,7 +303,7 @@ impl<'a> Models<'a> {
         let (_, _, second) = build()?;
         let measured = Measured {
             size: format!("{nodes} / {}", nodes.saturating_sub(1)),
-            kernels: format!("{nodes} / 0"),
+            kernels: format!("{} / 0", launches.kernels()),
             temporaries: temporaries.to_string(),
             builds: [first, second],
             error,
@@ -342,7 +371,10 @@ impl Measured {
             us(in_a_row),
             us(returned),
             format!("{:.2}", bytes as f64 / 1e6),
-            format!("{:.2}", bytes as f64 / 1e12 / in_a_row.as_secs_f64().max(1e-9)),
+            match in_a_row.as_secs_f64() {
+                0.0 => "-".to_owned(),
+                seconds => format!("{:.2}", bytes as f64 / 1e12 / seconds),
+            },
             format!("{:.1e}", self.error),
         ]
     }
