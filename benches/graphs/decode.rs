@@ -29,6 +29,14 @@ unsafe extern "ptx-kernel" {
         rows: u32,
         cols: u32,
     );
+    /// The same for many rows.
+    fn gemv_many(
+        w: &[bf16; rows * cols],
+        x: &[bf16; cols],
+        y: &mut [MaybeUninit<bf16>; rows],
+        rows: u32,
+        cols: u32,
+    );
     fn gemv_f32(
         w: &[bf16; rows * cols],
         x: &[bf16; cols],
@@ -222,8 +230,8 @@ each_side! {
         let gate = alloc::<bf16>(layer.ff);
         let up = alloc::<bf16>(layer.ff);
         let both = alloc::<bf16>(layer.ff);
-        gemv[(sizes.ff.div_ceil(4), 128)](&layer.gate, &last, &mut gate, sizes.ff, width);
-        gemv[(sizes.ff.div_ceil(4), 128)](&layer.up, &last, &mut up, sizes.ff, width);
+        gemv_many[(sizes.ff.div_ceil(4), 128)](&layer.gate, &last, &mut gate, sizes.ff, width);
+        gemv_many[(sizes.ff.div_ceil(4), 128)](&layer.up, &last, &mut up, sizes.ff, width);
         silu_times[per_item(sizes.ff)](&gate, &up, &mut both, sizes.ff);
         let down = alloc::<bf16>(n);
         gemv[(width.div_ceil(4), 128)](&layer.down, &both, &mut down, width, sizes.ff);

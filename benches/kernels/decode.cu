@@ -7,31 +7,24 @@
 
 // The numbers of a query, key or value of a head.
 constexpr unsigned HEAD = 64;
-// The most positions.
-constexpr unsigned POSITIONS = 2048;
 // The rows of a block of a product: one a warp.
 constexpr unsigned ROWS = 4;
-// The loads of 16 bytes of a row that a lane has under way.
-constexpr unsigned AHEAD = 8;
+// The loads of 16 bytes that a lane has under way: where there are few rows, and where there are so many that all blocks are on the
+// device at once if they are small, so that no second wave has a few of them.
+constexpr unsigned FEW = 8, MANY = 4, BLOCKS = 12;
 // The threads of a block of attention, and its groups of 8 lanes, each of which takes a position.
 constexpr unsigned THREADS = 512, GROUPS = THREADS / 8;
+// The positions of a group whose keys and values are loaded at once.
+constexpr unsigned ROUND = 8;
 
-// Sum over a block of `threads`, and of its most; both for all threads.
-template <typename F>
-__device__ inline float over_block(float v, float* shared, F both, float (*warp)(float)) {
-    v = warp(v);
+// Sum over a block, for all of its threads.
+__device__ inline float block_sum(float v, float* shared) {
+    v = sum(v);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
     __syncthreads();
-    float all = shared[0];
-    for (unsigned i = 1; i < blockDim.x / 32; i++) all = both(all, shared[i]);
-    __syncthreads();
+    float all = 0.0f;
+    for (unsigned i = 0; i < blockDim.x / 32; i++) all += shared[i];
     return all;
-}
-__device__ inline float block_sum(float v, float* shared) {
-    return over_block(v, shared, [](float a, float b) { return a + b; }, sum);
-}
-__device__ inline float block_most(float v, float* shared) {
-    return over_block(v, shared, [](float a, float b) { return fmaxf(a, b); }, most);
 }
 
 // x = the token's row of the table.
@@ -61,7 +54,7 @@ rms_norm(const BF16* x, const BF16* gain, BF16* y, unsigned width, float epsilon
 }
 
 // Of `MATRICES` rows of matrices the sums of their products with x, by a warp: of x as it is, or of x / rms(x) * gain.
-template <unsigned MATRICES, bool NORM>
+template <unsigned AHEAD, unsigned MATRICES, bool NORM>
 __device__ inline void row_sums(
     const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, const BF16* __restrict__ gain, unsigned cols,
     float epsilon, float (&sums)[MATRICES]) {
@@ -111,7 +104,16 @@ gemv(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
     float sums[1];
-    row_sums<1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
+    row_sums<FEW, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
+    if (threadIdx.x % 32 == 0) y[row] = rounded(sums[0]);
+}
+// The same for many rows.
+extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
+gemv_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    if (row >= rows) return;
+    float sums[1];
+    row_sums<MANY, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
     if (threadIdx.x % 32 == 0) y[row] = rounded(sums[0]);
 }
 // The same in f32.
@@ -120,7 +122,7 @@ gemv_f32(const BF16* w, const BF16* x, float* y, unsigned rows, unsigned cols) {
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
     float sums[1];
-    row_sums<1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
+    row_sums<FEW, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
     if (threadIdx.x % 32 == 0) y[row] = sums[0];
 }
 
@@ -146,20 +148,33 @@ append(const BF16* k, const BF16* v, BF16* keys, BF16* values, unsigned width, u
     values[pos * width + i] = v[i];
 }
 
-// out = softmax(scale * q . keys) values of head blockIdx.x over the positions 0 ..= pos. With FUSED, q and the key of `pos` are
-// turned here, and the first head of those that share keys appends key and value.
+// The softmax of some positions so far: the largest score, the sum of exponents, and eight numbers of the values' sum.
+struct Part {
+    float largest, total;
+    Eight mixed;
+    __device__ void scale_to(float most) {
+        float factor = __expf(largest - most);
+        largest = most;
+        total *= factor;
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) mixed.v[i] *= factor;
+    }
+};
+
+// out = softmax(scale * q . keys) values of head blockIdx.x over the positions 0 ..= pos: a group of eight lanes has each GROUPS-th
+// position. With FUSED, q and the key of `pos` are turned here, and the first head of those that share keys appends key and value.
 template <bool FUSED>
 __device__ inline void attend(
     const BF16* __restrict__ q, const BF16* __restrict__ k, const BF16* __restrict__ v, const float* __restrict__ cosines,
     const float* __restrict__ sines, BF16* keys, BF16* values, BF16* __restrict__ out, unsigned heads, unsigned kv_heads,
     unsigned pos, unsigned positions, float scale) {
-    __shared__ float scores[POSITIONS];
     __shared__ float partial[THREADS / 32][HEAD];
-    __shared__ float shared[THREADS / 32];
-    if (pos >= positions || pos >= POSITIONS) return;
+    __shared__ float largest[THREADS / 32], totals[THREADS / 32];
+    if (pos >= positions) return;
     const unsigned head = blockIdx.x, sharing = heads / kv_heads, from = head / sharing;
     const unsigned width = kv_heads * HEAD, group = threadIdx.x / 8, at = threadIdx.x % 8 * 8;
     const uint4 zero = make_uint4(0, 0, 0, 0);
+    const unsigned cached = FUSED ? pos : pos + 1;
 
     Eight query = eight(q + head * HEAD + at), key = {}, value = {};
     if (FUSED) {
@@ -180,67 +195,63 @@ __device__ inline void attend(
         }
     }
 
-    float largest = -3.4e38f;
-    for (unsigned base = 0; base <= pos; base += 4 * GROUPS) {
-        uint4 bits[4];
+    Part own = {-3.4e38f, 0.0f, {}};
+    for (unsigned base = 0; base <= pos; base += ROUND * GROUPS) {
+        uint4 key_bits[ROUND], value_bits[ROUND];
 #pragma unroll
-        for (unsigned i = 0; i < 4; i++) {
-            unsigned row = base + i * GROUPS + group;
-            bool cached = FUSED ? row < pos : row <= pos;
-            bits[i] = cached ? *(const uint4*)(keys + row * width + from * HEAD + at) : zero;
+        for (unsigned i = 0; i < ROUND; i++) {
+            unsigned row = base + i * GROUPS + group, place = row * width + from * HEAD + at;
+            key_bits[i] = row < cached ? *(const uint4*)(keys + place) : zero;
+            value_bits[i] = row < cached ? *(const uint4*)(values + place) : zero;
         }
+        float scores[ROUND], most = own.largest;
 #pragma unroll
-        for (unsigned i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < ROUND; i++) {
             unsigned row = base + i * GROUPS + group;
-            Eight now = FUSED && row == pos ? key : eight(bits[i]);
+            Eight now = FUSED && row == pos ? key : eight(key_bits[i]);
             float score = 0.0f;
 #pragma unroll
             for (unsigned j = 0; j < 8; j++) score = fmaf(query.v[j], now.v[j], score);
             for (unsigned step = 4; step; step /= 2) score += __shfl_xor_sync(~0u, score, step);
-            if (row <= pos) {
-                score *= scale;
-                largest = fmaxf(largest, score);
-                if (at == 0) scores[row] = score;
-            }
+            scores[i] = row <= pos ? score * scale : -3.4e38f;
+            most = fmaxf(most, scores[i]);
         }
-    }
-    largest = block_most(largest, shared);
-    float total = 0.0f;
-    for (unsigned row = threadIdx.x; row <= pos; row += THREADS) {
-        float weight = __expf(scores[row] - largest);
-        scores[row] = weight;
-        total += weight;
-    }
-    total = block_sum(total, shared);
-
-    Eight mixed = {};
-    for (unsigned base = 0; base <= pos; base += 4 * GROUPS) {
-        uint4 bits[4];
+        own.scale_to(most);
 #pragma unroll
-        for (unsigned i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < ROUND; i++) {
             unsigned row = base + i * GROUPS + group;
-            bool cached = FUSED ? row < pos : row <= pos;
-            bits[i] = cached ? *(const uint4*)(values + row * width + from * HEAD + at) : zero;
-        }
+            Eight now = FUSED && row == pos ? value : eight(value_bits[i]);
+            float weight = row <= pos ? __expf(scores[i] - most) : 0.0f;
+            own.total += weight;
 #pragma unroll
-        for (unsigned i = 0; i < 4; i++) {
-            unsigned row = base + i * GROUPS + group;
-            Eight now = FUSED && row == pos ? value : eight(bits[i]);
-            float weight = row <= pos ? scores[row] : 0.0f;
-#pragma unroll
-            for (unsigned j = 0; j < 8; j++) mixed.v[j] = fmaf(weight, now.v[j], mixed.v[j]);
+            for (unsigned j = 0; j < 8; j++) own.mixed.v[j] = fmaf(weight, now.v[j], own.mixed.v[j]);
         }
     }
+    // The four groups of a warp, then the warps.
+    float most = fmaxf(own.largest, __shfl_xor_sync(~0u, own.largest, 8));
+    most = fmaxf(most, __shfl_xor_sync(~0u, most, 16));
+    own.scale_to(most);
+    for (unsigned step = 8; step <= 16; step *= 2) {
+        own.total += __shfl_xor_sync(~0u, own.total, step);
 #pragma unroll
-    for (unsigned j = 0; j < 8; j++) {
-        mixed.v[j] += __shfl_xor_sync(~0u, mixed.v[j], 8);
-        mixed.v[j] += __shfl_xor_sync(~0u, mixed.v[j], 16);
-        if (threadIdx.x % 32 < 8) partial[threadIdx.x / 32][at + j] = mixed.v[j];
+        for (unsigned j = 0; j < 8; j++) own.mixed.v[j] += __shfl_xor_sync(~0u, own.mixed.v[j], step);
+    }
+    const unsigned warp = threadIdx.x / 32;
+    if (threadIdx.x % 32 < 8) {
+#pragma unroll
+        for (unsigned j = 0; j < 8; j++) partial[warp][at + j] = own.mixed.v[j];
+        largest[warp] = own.largest;
+        totals[warp] = own.total;
     }
     __syncthreads();
     if (threadIdx.x < HEAD) {
-        float all = 0.0f;
-        for (unsigned warp = 0; warp < THREADS / 32; warp++) all += partial[warp][threadIdx.x];
+        float all = 0.0f, total = 0.0f, most = largest[0];
+        for (unsigned i = 1; i < THREADS / 32; i++) most = fmaxf(most, largest[i]);
+        for (unsigned i = 0; i < THREADS / 32; i++) {
+            float factor = __expf(largest[i] - most);
+            all += partial[i][threadIdx.x] * factor;
+            total += totals[i] * factor;
+        }
         out[head * HEAD + threadIdx.x] = rounded(all / total);
     }
 }
@@ -301,7 +312,7 @@ norm_gemv(const BF16* w, const BF16* x, const BF16* gain, BF16* y, unsigned rows
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
     float sums[1];
-    row_sums<1, true>({w + (size_t)row * cols}, x, gain, cols, epsilon, sums);
+    row_sums<FEW, 1, true>({w + (size_t)row * cols}, x, gain, cols, epsilon, sums);
     if (threadIdx.x % 32 == 0) y[row] = rounded(sums[0]);
 }
 // The same in f32.
@@ -310,18 +321,18 @@ norm_gemv_f32(const BF16* w, const BF16* x, const BF16* gain, float* y, unsigned
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
     float sums[1];
-    row_sums<1, true>({w + (size_t)row * cols}, x, gain, cols, epsilon, sums);
+    row_sums<FEW, 1, true>({w + (size_t)row * cols}, x, gain, cols, epsilon, sums);
     if (threadIdx.x % 32 == 0) y[row] = sums[0];
 }
 
 // y = silu(gate z) * (up z) of z = x / rms(x) * gain
-extern "C" __global__ void __launch_bounds__(ROWS * 32)
+extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
 norm_gate_up(const BF16* gate, const BF16* up, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols,
              float epsilon) {
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
     float sums[2];
-    row_sums<2, true>({gate + (size_t)row * cols, up + (size_t)row * cols}, x, gain, cols, epsilon, sums);
+    row_sums<MANY, 2, true>({gate + (size_t)row * cols, up + (size_t)row * cols}, x, gain, cols, epsilon, sums);
     if (threadIdx.x % 32 == 0) y[row] = rounded(silu(sums[0]) * sums[1]);
 }
 
@@ -332,7 +343,7 @@ gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
     if (row >= rows) return;
     float before = threadIdx.x % 32 == 0 ? one(y[row]) : 0.0f;
     float sums[1];
-    row_sums<1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
+    row_sums<FEW, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
     if (threadIdx.x % 32 == 0) y[row] = rounded(before + sums[0]);
 }
 

@@ -4,30 +4,36 @@
 
 // The numbers that come in are a multiple of DEPTH, and MOST at most.
 constexpr unsigned DEPTH = 64, MOST = 256;
-// The results of a block: so many rows and columns. Each of four warps sums over a quarter of the depth.
-constexpr unsigned ROWS = 16, COLUMNS = 16, WARPS = 4;
-// The floats from a row of x to the next in shared memory: rows two apart are in different banks for loads of 16 bytes.
+// The results of a block: so many rows and columns. Each of eight warps sums over an eighth of the depth.
+constexpr unsigned ROWS = 16, COLUMNS = 16, WARPS = 8;
+// The floats from a row of x to the next in shared memory: loads of 16 bytes of eight rows meet no bank conflict.
 constexpr unsigned PITCH = MOST + 4;
 
 // out = relu(x w + bias) of `rows` rows of k, with w as k rows of n.
-extern "C" __global__ void __launch_bounds__(WARPS * 32)
+extern "C" __global__ void __launch_bounds__(WARPS * 32, 4)
 linear_relu(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias, float* __restrict__ out,
             unsigned rows, unsigned n, unsigned k) {
     __shared__ __align__(16) float xs[ROWS * PITCH];
     __shared__ __align__(16) float ws[MOST * COLUMNS];
     if (k > MOST || k % DEPTH != 0 || n % COLUMNS != 0) return;
-    const unsigned column = blockIdx.x * COLUMNS, row = blockIdx.y * ROWS, fours = k / 4;
-#pragma unroll 8
-    for (unsigned i = threadIdx.x; i < k * (COLUMNS / 4); i += WARPS * 32) {
-        unsigned depth = i / (COLUMNS / 4), at = i % (COLUMNS / 4) * 4;
-        *(float4*)(ws + depth * COLUMNS + at) = *(const float4*)(w + depth * n + column + at);
+    const unsigned column = blockIdx.x * COLUMNS, row = blockIdx.y * ROWS;
+    const float4 zero = make_float4(0, 0, 0, 0);
+
+    // All loads of a thread are under way at once.
+    const unsigned depth = threadIdx.x / 4, across = threadIdx.x % 4 * 4;
+    const unsigned of = threadIdx.x / 16, along = threadIdx.x % 16 * 4;
+    float4 loaded[2][MOST / DEPTH];
+#pragma unroll
+    for (unsigned i = 0; i < MOST / DEPTH; i++) {
+        bool inside = i * DEPTH < k;
+        loaded[0][i] = inside ? *(const float4*)(w + (i * DEPTH + depth) * n + column + across) : zero;
+        loaded[1][i] = inside && row + of < rows ? *(const float4*)(x + (row + of) * k + i * DEPTH + along) : zero;
     }
-#pragma unroll 8
-    for (unsigned i = threadIdx.x; i < ROWS * fours; i += WARPS * 32) {
-        unsigned r = i / fours, at = i % fours * 4;
-        float4 v = make_float4(0, 0, 0, 0);
-        if (row + r < rows) v = *(const float4*)(x + (row + r) * k + at);
-        *(float4*)(xs + r * PITCH + at) = v;
+    const float shift = bias[column + threadIdx.x % COLUMNS];
+#pragma unroll
+    for (unsigned i = 0; i < MOST / DEPTH; i++) {
+        *(float4*)(ws + (i * DEPTH + depth) * COLUMNS + across) = loaded[0][i];
+        *(float4*)(xs + of * PITCH + i * DEPTH + along) = loaded[1][i];
     }
     __syncthreads();
 
@@ -35,9 +41,9 @@ linear_relu(const float* __restrict__ x, const float* __restrict__ w, const floa
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const unsigned mine = lane / 4, four = lane % 4 * 4;
     float sums[2][4] = {};
-    const unsigned quarter = k / WARPS;
-#pragma unroll 4
-    for (unsigned depth = warp * quarter; depth < (warp + 1) * quarter; depth += 4) {
+    const unsigned part = k / WARPS;
+#pragma unroll 2
+    for (unsigned depth = warp * part; depth < (warp + 1) * part; depth += 4) {
         float a[2][4], b[4][4];
 #pragma unroll
         for (unsigned r = 0; r < 2; r++) *(float4*)a[r] = *(const float4*)(xs + (mine + 8 * r) * PITCH + depth);
@@ -59,15 +65,9 @@ linear_relu(const float* __restrict__ x, const float* __restrict__ w, const floa
         *(float4*)(xs + warp * (ROWS * COLUMNS) + (mine + 8 * r) * COLUMNS + four) = *(float4*)sums[r];
     }
     __syncthreads();
-    const unsigned at = 2 * threadIdx.x, r = at / COLUMNS, c = at % COLUMNS;
-    float2 total = *(const float2*)(bias + column + c);
+    float total = shift;
 #pragma unroll
-    for (unsigned i = 0; i < WARPS; i++) {
-        float2 part = *(const float2*)(xs + i * (ROWS * COLUMNS) + at);
-        total.x += part.x;
-        total.y += part.y;
-    }
-    if (row + r < rows) {
-        *(float2*)(out + (row + r) * n + column + c) = make_float2(fmaxf(total.x, 0.0f), fmaxf(total.y, 0.0f));
-    }
+    for (unsigned i = 0; i < WARPS; i++) total += xs[i * (ROWS * COLUMNS) + threadIdx.x];
+    const unsigned result = row + threadIdx.x / COLUMNS;
+    if (result < rows) out[result * n + column + threadIdx.x % COLUMNS] = fmaxf(total, 0.0f);
 }

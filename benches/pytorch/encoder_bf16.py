@@ -16,7 +16,7 @@ CASES = [
 ]
 
 
-def step_of(torch, way):
+def step_of(torch, way, compiled):
     tokens = int(way.split()[0])
     # gelu by tanh: that of the kernels that it is compared with.
     model = encoder.model_of(torch, "tanh").cuda().to(torch.bfloat16)
@@ -30,4 +30,4 @@ def step_of(torch, way):
         def forward(self):
             return (self.model(x),)
 
-    return Step().eval(), 200, False
+    return compiled(Step().eval()), 200, False

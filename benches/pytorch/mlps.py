@@ -14,7 +14,7 @@ CASES = [
 ]
 
 
-def step_of(torch, way):
+def step_of(torch, way, compiled):
     torch.manual_seed(0)
     x = torch.randn(ROWS, WIDTH, device="cuda")
     weights = torch.randn(LAYERS, COUNT, WIDTH, WIDTH, device="cuda") * WIDTH**-0.5
@@ -44,4 +44,4 @@ def step_of(torch, way):
                 h = torch.baddbmm(b, h, w).relu()
             return (h,)
 
-    return (Bmm().eval() if way.endswith("bmm") else loop), 200, False
+    return compiled(Bmm().eval() if way.endswith("bmm") else loop), 200, False

@@ -3,13 +3,15 @@ graph by hand, in the ways of writing them that PyTorch is best at. The best cou
 
 Run: python benches/pytorch/models.py [--models decode,mlps] [--seconds N] [--out FOLDER]
 
-Each case (a model, a way of writing it, a mode) has a process of its own. The processes of a wave compile side by side; when all are
+A model's step_of returns its step, in which the parts that are compiled are those that it gives to `compiled`, the launches of a
+measurement, and whether gradients are needed. Each case (a model, a way of writing it, a mode) has a process of its own. The processes of a wave compile side by side; when all are
 ready or out of time, they are timed one by one, the others at rest. The second wave tunes kernels by measuring them, so its cases are
 given fewer neighbours. The table is Markdown, on the terminal and in FOLDER/bench-models-pytorch.md ($OUT unless given). f32 is
 without TF32.
 """
 
 import argparse
+import gc
 import importlib
 import json
 import os
@@ -67,27 +69,34 @@ def measure(case):
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     module = importlib.import_module(MODULES[name])
-    step, launches, grad = module.step_of(torch, way)
+    step, launches, grad = module.step_of(torch, way, lambda part: part)
     with torch.set_grad_enabled(grad):
-        wanted = [part.float().clone() for part in step()]
-        torch.cuda.synchronize()
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        start = time.perf_counter()
-        call = step
+        wanted = [part.detach().float().clone() for part in step()]
+        step = None
+        gc.collect()
         if settings is not None:
             import torch._inductor.config as inductor
 
             for setting, value in settings.items():
                 setattr(inductor, setting, value)
-            call = torch.compile(step, fullgraph=not grad, dynamic=False)
-        launch, result = encoder.graph_of(torch, call)
+
+        def compiled(part):
+            return part if settings is None else torch.compile(part, fullgraph=not grad, dynamic=False)
+
+        # The same numbers again: the step may have changed them.
+        step, launches, grad = module.step_of(torch, way, compiled)
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        start = time.perf_counter()
+        found = [part.detach().float().clone() for part in step()]
+        launch, _ = encoder.graph_of(torch, step)
         launch()
         torch.cuda.synchronize()
         first = time.perf_counter() - start
         peak = torch.cuda.max_memory_allocated() - before
-        pairs = zip((part.float() for part in result()), wanted)
+        pairs = [(a, b) for a, b in zip(found, wanted) if b.numel() > 1]
         error = max(((a - b).abs().max() / b.abs().max()).item() for a, b in pairs)
         print("READY", flush=True)
         sys.stdin.readline()
@@ -166,7 +175,7 @@ def wave(cases, cache, beside, until):
         groups = (len(cases) - at + beside - 1) // beside
         # The groups behind this one have their part of what is left.
         own = begin + (until - begin) / groups
-        ready = [process.wait("READY", own - 4 * len(group)) for process in group]
+        ready = [process.wait("READY", own - 2 * len(group)) for process in group]
         for process, is_ready in zip(group, ready):
             if not is_ready:
                 process.end(f"not compiled after {time.monotonic() - begin:.0f} s")
@@ -221,7 +230,7 @@ def main():
     tuned = [case for case in cases if case[2] in TUNED]
     with tempfile.TemporaryDirectory() as cache:
         until = begin + arguments.seconds * (0.5 if tuned else 1.0)
-        results = wave(plain, cache, 12, until) + wave(tuned, cache, arguments.beside, end)
+        results = wave(plain, cache, 16, until) + wave(tuned, cache, arguments.beside, end)
     bests = []
     for name in names:
         ways = list(dict.fromkeys(case[1].split(":")[0] for case in cases if case[0] == name))

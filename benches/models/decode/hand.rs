@@ -55,7 +55,8 @@ impl<'a> Capture<'a> {
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
         let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
         let gemv = |l: &mut Launches, w: u64, x: u64, y: u64, rows: u64, cols: u64| {
-            l.add(c"gemv", [rows.div_ceil(4) as u32, 1, 1], 128, &[w, x, y, rows, cols])
+            let name = if rows == ff { c"gemv_many" } else { c"gemv" };
+            l.add(name, [rows.div_ceil(4) as u32, 1, 1], 128, &[w, x, y, rows, cols])
         };
         let norm = |l: &mut Launches, gain: u64| {
             l.add(c"rms_norm", [1; 3], 256, &[x, gain, z, width, bits(EPSILON)])
