@@ -12,6 +12,8 @@ constexpr unsigned ROWS = 4;
 // The loads of 16 bytes that a lane has under way: where there are few rows, and where there are so many that all blocks are on the
 // device at once if they are small, so that no second wave has a few of them.
 constexpr unsigned FEW = 8, MANY = 4, BLOCKS = 12;
+// The most numbers of a norm that is part of a product.
+constexpr unsigned WIDEST = 4096;
 // The threads of a block of attention, and its groups of 8 lanes, each of which takes a position.
 constexpr unsigned THREADS = 512, GROUPS = THREADS / 8;
 // The positions of a group whose keys and values are loaded at once.
@@ -53,37 +55,32 @@ rms_norm(const BF16* x, const BF16* gain, BF16* y, unsigned width, float epsilon
     }
 }
 
-// Of `MATRICES` rows of matrices the sums of their products with x, by a warp: of x as it is, or of x / rms(x) * gain.
-template <unsigned AHEAD, unsigned MATRICES, bool NORM>
+// The sums of the products of `MATRICES` rows of matrices with x, by a warp. The first loads are under way while `prepare` makes x.
+template <unsigned AHEAD, unsigned MATRICES, typename Prepare>
 __device__ inline void row_sums(
-    const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, const BF16* __restrict__ gain, unsigned cols,
-    float epsilon, float (&sums)[MATRICES]) {
+    const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, unsigned cols, float (&sums)[MATRICES], Prepare prepare) {
     constexpr unsigned LOADS = AHEAD / MATRICES;
     const uint4 zero = make_uint4(0, 0, 0, 0);
-    float squares = 0.0f;
-#pragma unroll
-    for (unsigned m = 0; m < MATRICES; m++) sums[m] = 0.0f;
-    for (unsigned first = 8 * (threadIdx.x % 32); first < cols; first += 256 * LOADS) {
-        uint4 w[MATRICES][LOADS];
+    uint4 w[MATRICES][LOADS];
+    auto load = [&](unsigned first) {
 #pragma unroll
         for (unsigned l = 0; l < LOADS; l++) {
             unsigned at = first + 256 * l;
 #pragma unroll
             for (unsigned m = 0; m < MATRICES; m++) w[m][l] = at + 7 < cols ? __ldg((const uint4*)(rows[m] + at)) : zero;
         }
+    };
+#pragma unroll
+    for (unsigned m = 0; m < MATRICES; m++) sums[m] = 0.0f;
+    load(8 * (threadIdx.x % 32));
+    prepare();
+    for (unsigned first = 8 * (threadIdx.x % 32); first < cols; first += 256 * LOADS) {
+        if (first >= 256 * LOADS) load(first);
 #pragma unroll
         for (unsigned l = 0; l < LOADS; l++) {
             unsigned at = first + 256 * l;
             if (at + 7 < cols) {
                 Eight v = eight(x + at);
-                if (NORM) {
-                    Eight g = eight(gain + at);
-#pragma unroll
-                    for (unsigned i = 0; i < 8; i++) {
-                        squares = fmaf(v.v[i], v.v[i], squares);
-                        v.v[i] *= g.v[i];
-                    }
-                }
 #pragma unroll
                 for (unsigned m = 0; m < MATRICES; m++) {
                     Eight row = eight(w[m][l]);
@@ -93,9 +90,38 @@ __device__ inline void row_sums(
             }
         }
     }
-    float over = NORM ? rsqrtf(sum(squares) / (float)cols + epsilon) : 1.0f;
 #pragma unroll
-    for (unsigned m = 0; m < MATRICES; m++) sums[m] = sum(sums[m]) * over;
+    for (unsigned m = 0; m < MATRICES; m++) sums[m] = sum(sums[m]);
+}
+template <unsigned AHEAD>
+__device__ inline float row_sum(const BF16* row, const BF16* x, unsigned cols) {
+    float sums[1];
+    row_sums<AHEAD, 1>({row}, x, cols, sums, [] {});
+    return sums[0];
+}
+// The same with x / rms(x) * gain, for WIDEST columns at most. All threads of a block take part.
+template <unsigned AHEAD, unsigned MATRICES>
+__device__ inline void norm_row_sums(
+    const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, const BF16* __restrict__ gain, unsigned cols, float epsilon,
+    float (&sums)[MATRICES]) {
+    __shared__ __align__(16) BF16 z[WIDEST];
+    __shared__ float shared[ROWS];
+    row_sums<AHEAD, MATRICES>(rows, z, cols, sums, [&] {
+        float squares = 0.0f;
+        for (unsigned at = 8 * threadIdx.x; at + 7 < cols; at += 8 * ROWS * 32) {
+            Eight v = eight(x + at);
+#pragma unroll
+            for (unsigned i = 0; i < 8; i++) squares = fmaf(v.v[i], v.v[i], squares);
+        }
+        const float over = rsqrtf(block_sum(squares, shared) / (float)cols + epsilon);
+        for (unsigned at = 8 * threadIdx.x; at + 7 < cols; at += 8 * ROWS * 32) {
+            Eight v = eight(x + at), g = eight(gain + at);
+#pragma unroll
+            for (unsigned i = 0; i < 8; i++) v.v[i] *= over * g.v[i];
+            store(z + at, v);
+        }
+        __syncthreads();
+    });
 }
 
 // y = w x, a warp a row.
@@ -103,27 +129,24 @@ extern "C" __global__ void __launch_bounds__(ROWS * 32)
 gemv(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
-    float sums[1];
-    row_sums<FEW, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(sums[0]);
+    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = rounded(sum);
 }
 // The same for many rows.
 extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
 gemv_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
-    float sums[1];
-    row_sums<MANY, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(sums[0]);
+    const float sum = row_sum<MANY>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = rounded(sum);
 }
 // The same in f32.
 extern "C" __global__ void __launch_bounds__(ROWS * 32)
 gemv_f32(const BF16* w, const BF16* x, float* y, unsigned rows, unsigned cols) {
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
-    float sums[1];
-    row_sums<FEW, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
-    if (threadIdx.x % 32 == 0) y[row] = sums[0];
+    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = sum;
 }
 
 // Turns the heads of q and of k: the angle of number i and i + 32 is that of the tables.
@@ -309,31 +332,32 @@ extern "C" __global__ void __launch_bounds__(1024) argmax(const float* logits, u
 // y = w (x / rms(x) * gain)
 extern "C" __global__ void __launch_bounds__(ROWS * 32)
 norm_gemv(const BF16* w, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols, float epsilon) {
+    if (cols > WIDEST) return;
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    if (row >= rows) return;
     float sums[1];
-    row_sums<FEW, 1, true>({w + (size_t)row * cols}, x, gain, cols, epsilon, sums);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(sums[0]);
+    norm_row_sums<FEW, 1>({w + (size_t)min(row, rows - 1) * cols}, x, gain, cols, epsilon, sums);
+    if (threadIdx.x % 32 == 0 && row < rows) y[row] = rounded(sums[0]);
 }
 // The same in f32.
 extern "C" __global__ void __launch_bounds__(ROWS * 32)
 norm_gemv_f32(const BF16* w, const BF16* x, const BF16* gain, float* y, unsigned rows, unsigned cols, float epsilon) {
+    if (cols > WIDEST) return;
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    if (row >= rows) return;
     float sums[1];
-    row_sums<FEW, 1, true>({w + (size_t)row * cols}, x, gain, cols, epsilon, sums);
-    if (threadIdx.x % 32 == 0) y[row] = sums[0];
+    norm_row_sums<FEW, 1>({w + (size_t)min(row, rows - 1) * cols}, x, gain, cols, epsilon, sums);
+    if (threadIdx.x % 32 == 0 && row < rows) y[row] = sums[0];
 }
 
 // y = silu(gate z) * (up z) of z = x / rms(x) * gain
 extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
 norm_gate_up(const BF16* gate, const BF16* up, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols,
              float epsilon) {
+    if (cols > WIDEST) return;
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    if (row >= rows) return;
+    const size_t at = (size_t)min(row, rows - 1) * cols;
     float sums[2];
-    row_sums<MANY, 2, true>({gate + (size_t)row * cols, up + (size_t)row * cols}, x, gain, cols, epsilon, sums);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(silu(sums[0]) * sums[1]);
+    norm_row_sums<MANY, 2>({gate + at, up + at}, x, gain, cols, epsilon, sums);
+    if (threadIdx.x % 32 == 0 && row < rows) y[row] = rounded(silu(sums[0]) * sums[1]);
 }
 
 // y += w x
@@ -342,9 +366,8 @@ gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
     const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
     if (row >= rows) return;
     float before = threadIdx.x % 32 == 0 ? one(y[row]) : 0.0f;
-    float sums[1];
-    row_sums<FEW, 1, false>({w + (size_t)row * cols}, x, nullptr, cols, 0.0f, sums);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(before + sums[0]);
+    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = rounded(before + sum);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)

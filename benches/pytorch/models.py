@@ -1,4 +1,4 @@
-"""The models of benches/{decode,mlps,encoder,training,unet,grids}.rs in PyTorch: eager and compiled in several ways, each captured in a CUDA
+"""The models of benches/{decode,mlps,encoder_kernels,transformer,unet,grids}.rs in PyTorch: eager and compiled in several ways, each captured in a CUDA
 graph by hand, in the ways of writing them that PyTorch is best at. The best counts.
 
 Run: python benches/pytorch/models.py [--models decode,mlps] [--seconds N] [--out FOLDER]
