@@ -7,10 +7,10 @@
 mod common;
 #[path = "graphs/transformer.rs"]
 mod graphs;
-#[path = "models/transformer.rs"]
-mod model;
 #[path = "models/transformer_hand.rs"]
 mod hand;
+#[path = "models/transformer.rs"]
+mod model;
 
 use common::model::{Models, finish, table, upload};
 use common::{Result, Setup};
@@ -29,7 +29,8 @@ fn main() -> Result<()> {
     let (rows, width) = (sizes.rows(), sizes.width());
     let blocks = (rows * width).div_ceil(256);
     // Of each weight itself, its moments to and fro, and once more for the backward pass; activations are left out.
-    let weights: usize = (0..count * PAIRS).flat_map(|at| numbers(sizes, 0, at % PAIRS)).map(|part| part.len).sum();
+    let weights: usize =
+        (0..count * PAIRS).flat_map(|at| numbers(sizes, 0, at % PAIRS)).map(|part| part.len).sum();
     let bytes = 4 * (7 * weights + 2 * x.len()) as u64;
     let work = format!(
         "training, {count} layers, {width} wide, {} x {} tokens, f32, {weights} weights",
@@ -50,7 +51,8 @@ fn main() -> Result<()> {
         train,
         |own| Buffers::new(&setup, sizes, count)?,
         {
-            let layers = own.pairs.into_iter().zip(own.activations).map(|(pairs, rest)| layer(sizes, pairs, rest));
+            let layers =
+                own.pairs.into_iter().zip(own.activations).map(|(pairs, rest)| layer(sizes, pairs, rest));
             let layers = layers.collect::<Result<Vec<_>>>()?;
             train(&setup.ctx, sizes, blocks, layers, x.clone(), target.clone(), own.powers, own.parts)
         },
@@ -59,7 +61,14 @@ fn main() -> Result<()> {
             let mut tensors = Vec::new();
             for layer in &args.layers {
                 let pairs = [
-                    &layer.norm, &layer.q, &layer.k, &layer.v, &layer.output, &layer.last_norm, &layer.up, &layer.down,
+                    &layer.norm,
+                    &layer.q,
+                    &layer.k,
+                    &layer.v,
+                    &layer.output,
+                    &layer.last_norm,
+                    &layer.up,
+                    &layer.down,
                 ];
                 for tensor in pairs.into_iter().flat_map(|pair| [&pair.weights, &pair.bias]) {
                     let read = |part| setup.stream.clone_dtoh(part);
@@ -126,8 +135,31 @@ fn layer(sizes: Sizes, pairs: Vec<[Tensor; 2]>, activations: Vec<CudaSlice<f32>>
         <[_; 13]>::try_from(activations).map_err(|_| wrong)?;
     let squares = sizes.batch * sizes.heads * sizes.tokens * sizes.tokens;
     Ok(Layer::new(
-        sizes.rows(), sizes.width(), sizes.ff, squares, norm, q, k, v, output, last_norm, up, down, z, stats, query, key,
-        value, weights, mixed, h, last_z, last_stats, up_out, active, y,
+        sizes.rows(),
+        sizes.width(),
+        sizes.ff,
+        squares,
+        norm,
+        q,
+        k,
+        v,
+        output,
+        last_norm,
+        up,
+        down,
+        z,
+        stats,
+        query,
+        key,
+        value,
+        weights,
+        mixed,
+        h,
+        last_z,
+        last_stats,
+        up_out,
+        active,
+        y,
     ))
 }
 
@@ -138,7 +170,11 @@ fn compared(sizes: Sizes, parts: Vec<f32>, tensors: Vec<[Vec<f32>; 2]>) -> Resul
         let (layer, pair) = (at / (2 * PAIRS), at / 2 % PAIRS);
         if at % 2 == 0 {
             let before = numbers(sizes, layer, pair)[0];
-            step += value.iter().enumerate().map(|(at, v)| f64::from((v - before.at(at)).abs() / ADAM.0)).sum::<f64>();
+            step += value
+                .iter()
+                .enumerate()
+                .map(|(at, v)| f64::from((v - before.at(at)).abs() / ADAM.0))
+                .sum::<f64>();
             count += value.len();
         }
         means.push(mean.into_iter().map(f64::from).collect());

@@ -71,7 +71,8 @@ fn numbers() -> Vec<[Numbers; 2]> {
         Numbers { seed, len, middle, scale }
     };
     let mut pairs = Vec::new();
-    let norm = |next: &mut dyn FnMut(usize, f32, f32) -> Numbers, c: usize| [next(c, 1.0, 0.1), next(c, 0.0, 0.1)];
+    let norm =
+        |next: &mut dyn FnMut(usize, f32, f32) -> Numbers, c: usize| [next(c, 1.0, 0.1), next(c, 0.0, 0.1)];
     let conv = |next: &mut dyn FnMut(usize, f32, f32) -> Numbers, [ins, outs]: [usize; 2]| {
         [next(outs * 9 * ins, 0.0, (3.0 / (9 * ins) as f32).sqrt()), next(outs, 0.0, 0.1)]
     };
@@ -133,7 +134,12 @@ fn by_hand(
     let mut l = Launches::new(setup, &[include_str!("kernels/unet.ptx")])?;
     l.keep(images);
     l.keep(vec![sums]);
-    let conv = |l: &mut Launches, pair: usize, [x, out]: [u64; 2], [h, w]: [u32; 2], [ins, outs]: [u32; 2], from: [u32; 4]| {
+    let conv = |l: &mut Launches,
+                pair: usize,
+                [x, out]: [u64; 2],
+                [h, w]: [u32; 2],
+                [ins, outs]: [u32; 2],
+                from: [u32; 4]| {
         let sizes = [h, w, outs, ins / 32].into_iter().chain(from).map(u64::from);
         let arguments: Vec<u64> = [x, pairs[pair][0], pairs[pair][1], out].into_iter().chain(sizes).collect();
         l.add(c"convolve", [outs.div_ceil(32), (h * w).div_ceil(32), 1], 256, &arguments)
@@ -208,10 +214,12 @@ impl Image {
         let [gain, shift] = pair.map(|numbers| numbers.all(rounded));
         let (mut of, c) = (self.of.clone(), self.c);
         for group in 0..c / 8 {
-            let places: Vec<usize> =
-                (0..self.h * self.w).flat_map(|pixel| (0..8).map(move |i| pixel * c + group * 8 + i)).collect();
+            let places: Vec<usize> = (0..self.h * self.w)
+                .flat_map(|pixel| (0..8).map(move |i| pixel * c + group * 8 + i))
+                .collect();
             let mean = places.iter().map(|&at| self.of[at]).sum::<f64>() / places.len() as f64;
-            let variance = places.iter().map(|&at| (self.of[at] - mean).powi(2)).sum::<f64>() / places.len() as f64;
+            let variance =
+                places.iter().map(|&at| (self.of[at] - mean).powi(2)).sum::<f64>() / places.len() as f64;
             let over = 1.0 / (variance + f64::from(EPSILON)).sqrt();
             for at in places {
                 let v = (self.of[at] - mean) * over * gain[at % c] + shift[at % c];

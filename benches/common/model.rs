@@ -243,7 +243,13 @@ pub struct Models<'a> {
 
 impl<'a> Models<'a> {
     /// Returns a model without sides, which moves so many bytes a step.
-    pub fn new(setup: &'a Setup, work: &str, wanted: Vec<Vec<f64>>, tolerance: f64, bytes: u64) -> Models<'a> {
+    pub fn new(
+        setup: &'a Setup,
+        work: &str,
+        wanted: Vec<Vec<f64>>,
+        tolerance: f64,
+        bytes: u64,
+    ) -> Models<'a> {
         Models { setup, work: work.to_owned(), wanted, tolerance, bytes, sides: Vec::new() }
     }
 
@@ -262,7 +268,9 @@ impl<'a> Models<'a> {
             let place = |error| format!("{}, {side}, result {at}: {error}", self.work);
             let error = error(found, wanted).map_err(place)?;
             if error > self.tolerance {
-                return Err(place(format!("an error of {error:.1e}, above {:.0e}", self.tolerance).into()).into());
+                return Err(
+                    place(format!("an error of {error:.1e}, above {:.0e}", self.tolerance).into()).into()
+                );
             }
             worst = worst.max(error);
         }
@@ -315,11 +323,15 @@ impl<'a> Models<'a> {
             builds: [first, second],
             error,
         };
-        self.sides.push((name.to_owned(), measured, Box::new(move |stream| {
-            // The module outlives the exec.
-            let _ = &launches;
-            exec.launch(stream)
-        })));
+        self.sides.push((
+            name.to_owned(),
+            measured,
+            Box::new(move |stream| {
+                // The module outlives the exec.
+                let _ = &launches;
+                exec.launch(stream)
+            }),
+        ));
         Ok(())
     }
 
@@ -332,7 +344,8 @@ impl<'a> Models<'a> {
                 turn(stream)?;
                 stream.synchronize()?;
                 let (zero, repetitions) = (Duration::ZERO, Vec::new());
-                let times = Times { name, by_hand: false, host: zero, device: zero, spread: 1.0, repetitions };
+                let times =
+                    Times { name, by_hand: false, host: zero, device: zero, spread: 1.0, repetitions };
                 table.row(&measured.row(&self.work, &times, zero, zero, self.bytes))?;
             }
             return Ok(());
@@ -374,7 +387,14 @@ impl<'a> Models<'a> {
 
 impl Measured {
     /// Returns a row of the table.
-    fn row(&self, work: &str, times: &Times, in_a_row: Duration, returned: Duration, bytes: u64) -> Vec<String> {
+    fn row(
+        &self,
+        work: &str,
+        times: &Times,
+        in_a_row: Duration,
+        returned: Duration,
+        bytes: u64,
+    ) -> Vec<String> {
         let ms = |time: Duration| format!("{:.2}", time.as_secs_f64() * 1e3);
         vec![
             work.to_owned(),

@@ -33,7 +33,12 @@ unsafe extern "ptx-kernel" {
         k: u32,
     );
     /// dbias = the sum of the rows of dy
-    fn linear_back_bias(dy: &[f32; rows * columns], dbias: &mut [MaybeUninit<f32>; columns], rows: u32, columns: u32);
+    fn linear_back_bias(
+        dy: &[f32; rows * columns],
+        dbias: &mut [MaybeUninit<f32>; columns],
+        rows: u32,
+        columns: u32,
+    );
     /// weights = scale · query · keyᵀ of each head
     fn scores(
         query: &[f32; batch * tokens * (heads * 64)],
@@ -74,7 +79,13 @@ unsafe extern "ptx-kernel" {
     /// Softmax of rows, in place.
     fn softmax(x: &mut [f32; rows * columns], rows: u32, columns: u32);
     /// dx = scale · y · (dx - y · dx)
-    fn softmax_back(y: &[f32; rows * columns], dx: &mut [f32; rows * columns], rows: u32, columns: u32, scale: f32);
+    fn softmax_back(
+        y: &[f32; rows * columns],
+        dx: &mut [f32; rows * columns],
+        rows: u32,
+        columns: u32,
+        scale: f32,
+    );
     /// y = LayerNorm(x) · gain + shift, and mean and 1 / deviation of each row.
     fn layer_norm(
         x: &[f32; rows * columns],

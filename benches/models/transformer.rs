@@ -164,7 +164,8 @@ fn gradients(sizes: Sizes, layers: usize) -> (Vec<Vec<[Vec<f64>; 2]>>, f64) {
         })
         .collect();
     let [start, target] = ends(sizes).map(|numbers| Matrix::new(width, numbers.all(f64::from)));
-    let squares = || (0..batch).flat_map(|b| (0..heads).map(move |h| ((b * tokens, tokens), (h * head, head))));
+    let squares =
+        || (0..batch).flat_map(|b| (0..heads).map(move |h| ((b * tokens, tokens), (h * head, head))));
     let (mut x, mut saved) = (start, Vec::new());
     for p in &pairs {
         let x_norm = p[0].norm(&x);

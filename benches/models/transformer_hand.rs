@@ -35,7 +35,23 @@ pub fn launches(
     let (rows, width, ff) = (sizes.rows(), sizes.width(), sizes.ff);
     let n = rows * width;
     let squares = sizes.batch * sizes.heads * sizes.tokens * sizes.tokens;
-    let lens = [n, rows * ff, n, n, n, n, n, n, n, n, n, squares, width * ff.max(width), ff.max(width), ff.max(width)];
+    let lens = [
+        n,
+        rows * ff,
+        n,
+        n,
+        n,
+        n,
+        n,
+        n,
+        n,
+        n,
+        n,
+        squares,
+        width * ff.max(width),
+        ff.max(width),
+        ff.max(width),
+    ];
     let buffers = lens.iter().map(|&len| setup.stream.alloc_zeros::<f32>(len as usize));
     let buffers: Vec<CudaSlice<f32>> = buffers.collect::<std::result::Result<_, _>>()?;
     let temporaries: Vec<u64> = buffers.iter().map(address).collect();
@@ -48,7 +64,8 @@ pub fn launches(
         .pairs
         .iter()
         .map(|pairs| {
-            let tensor = |tensor: &[CudaSlice<f32>; 3]| (tensor.each_ref().map(address), tensor[0].len() as u64);
+            let tensor =
+                |tensor: &[CudaSlice<f32>; 3]| (tensor.each_ref().map(address), tensor[0].len() as u64);
             pairs.iter().map(|pair| pair.each_ref().map(tensor)).collect()
         })
         .collect();
@@ -68,7 +85,13 @@ pub fn launches(
 }
 
 impl Step<'_> {
-    fn product(&mut self, name: &CStr, [rows, columns]: [u32; 2], pointers: &[u64], sizes: [u32; 3]) -> Result<()> {
+    fn product(
+        &mut self,
+        name: &CStr,
+        [rows, columns]: [u32; 2],
+        pointers: &[u64],
+        sizes: [u32; 3],
+    ) -> Result<()> {
         let arguments: Vec<u64> = pointers.iter().copied().chain(sizes.map(u64::from)).collect();
         self.l.add(name, [columns.div_ceil(32), rows.div_ceil(32), 1], 256, &arguments)
     }
@@ -93,8 +116,7 @@ impl Step<'_> {
 
     fn norm(&mut self, pair: &Pair, x: u64, y: u64, stats: u64) -> Result<()> {
         let (rows, width) = (self.sizes.rows(), self.sizes.width());
-        let arguments =
-            [x, pair[0].0[0], pair[1].0[0], y, stats, rows.into(), width.into(), bits(EPSILON)];
+        let arguments = [x, pair[0].0[0], pair[1].0[0], y, stats, rows.into(), width.into(), bits(EPSILON)];
         self.l.add(c"layer_norm", [rows.div_ceil(8), 1, 1], 256, &arguments)
     }
 
@@ -128,7 +150,8 @@ impl Step<'_> {
 
     fn forward(&mut self, p: &[Pair], saved: &[u64], x: u64) -> Result<()> {
         let (rows, width, ff) = (self.sizes.rows(), self.sizes.width(), self.sizes.ff);
-        let &[z, stats, query, key, value, weights, mixed, h, last_z, last_stats, up_out, active, y] = saved else {
+        let &[z, stats, query, key, value, weights, mixed, h, last_z, last_stats, up_out, active, y] = saved
+        else {
             return Err("13 activations".into());
         };
         let tokens = self.sizes.tokens;
@@ -153,10 +176,12 @@ impl Step<'_> {
 
     fn backward(&mut self, p: &[Pair], saved: &[u64], x: u64) -> Result<()> {
         let (rows, width, ff) = (self.sizes.rows(), self.sizes.width(), self.sizes.ff);
-        let &[z, stats, query, key, value, weights, mixed, h, last_z, last_stats, up_out, active, _] = saved else {
+        let &[z, stats, query, key, value, weights, mixed, h, last_z, last_stats, up_out, active, _] = saved
+        else {
             return Err("13 activations".into());
         };
-        let &[g, d_active, d_last, d_mixed, d_query, d_key, d_value, a, b, c, d_z, d_weights, ..] = self.temporaries
+        let &[g, d_active, d_last, d_mixed, d_query, d_key, d_value, a, b, c, d_z, d_weights, ..] =
+            self.temporaries
         else {
             return Err("12 temporaries".into());
         };
