@@ -117,7 +117,7 @@ pub struct Phi {
     pub sources: Vec<(u32, Arg)>,
 }
 
-/// Where control goes at the end of a block.
+/// The successor of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The thread ends.
@@ -147,7 +147,7 @@ pub struct Block {
     pub phis: Vec<Phi>,
     /// In order.
     pub ops: Vec<Op>,
-    /// Where control goes.
+    /// The successor.
     pub end: End,
 }
 

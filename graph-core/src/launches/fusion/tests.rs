@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::KernelId;
-use crate::index::{Index, narrow};
+use crate::index::narrow;
 use crate::ir::{Kind, Options, Statement};
 use crate::launches::{Allowed, Batching, Tuning, decide};
 
@@ -54,7 +54,8 @@ fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> 
     let edges: Vec<_> = edges.iter().map(|&(from, to)| (id(from), id(to))).collect();
     let allowed = Allowed { fuse: true, ..Allowed::default() };
     let (program, launches) = (program(count), launches(count, others));
-    let decision = decide(&program, &edges, &launches, allowed, usize::MAX, &Tuning::default());
+    let nothing = Vector::filled(0, count);
+    let decision = decide(&program, &edges, (&launches, &nothing), allowed, usize::MAX, &Tuning::default());
     let chains = decision.expect("the order has no cycle").chains;
     // The contracted order has no cycle, and is no deeper.
     let depth = |edges: &[(StatementId, StatementId)]| {
