@@ -8,7 +8,7 @@ use cuweave_core::dump;
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, DimId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
-use cuweave_core::launches::{Allowed, Batching, Launch, Tuning};
+use cuweave_core::launches::{Allowed, Batching, Fusing, Launch, Tuning};
 use cuweave_core::operation::Operations;
 use cuweave_core::order::Source;
 use cuweave_ptx::poly::Poly;
@@ -191,7 +191,7 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
             },
             waits: !random.one_in(3),
             lanes: random.one_in(2),
-            fuse: fusing(random, accesses),
+            fuse: if random.one_in(2) { Fusing::Never } else { Fusing::With(Vec::new().into()) },
         };
         let batch = Batching::Most { equal: 16, flat: 16 };
         let work = Vec::new();
