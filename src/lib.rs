@@ -548,6 +548,12 @@ pub mod output {
     pub use cuweave_core::runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 }
 
+/// The machine code of kernels, kept on disk from one process to the next.
+pub mod code {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{CodeCache, set_code_cache};
+}
+
 /// The types of reports: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
 pub mod report {
     #[doc(inline)]

@@ -47,7 +47,7 @@ pub use error::{
     At, CallFault, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
-pub use kernels::{Change, LeftAlone, Loaded, NamedKernel};
+pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
     Budget, BudgetStep, BuildTimes, GraphPool, LeftUnwritten, Plan, Report, VouchedFor, graph_pool,
     reset_graph_pool_high, trim_graph_pool,

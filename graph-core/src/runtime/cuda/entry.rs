@@ -147,6 +147,10 @@ entry_points! {
         cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
     }
     optional {
+        cuLinkCreate = 12040(u32, *mut u32, *mut *mut c_void, *mut usize);
+        cuLinkAddData = 12040(usize, u32, *mut c_void, usize, *const c_char, u32, *mut u32, *mut *mut c_void);
+        cuLinkComplete = 12040(usize, *mut *mut c_void, *mut usize);
+        cuLinkDestroy = 12040(usize);
         cuLogsCurrent = 12090(*mut u32, u32);
         cuLogsDumpToMemory = 12090(*mut u32, *mut c_char, *mut usize, u32);
     }

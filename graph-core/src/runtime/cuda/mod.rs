@@ -25,6 +25,7 @@ mod failure;
 mod functions;
 mod graphs;
 mod handles;
+mod link;
 mod mappings;
 mod params;
 mod quiet;

@@ -3,6 +3,7 @@
 //! All faults of the input are found before the first node is added. After an error everything that was created has been
 //! destroyed by its owner's drop, and the caller's buffers are unchanged.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use cudarc::driver::CudaContext;
 
 use crate::expand::Described;
 use crate::index::Vector;
-use crate::ir::{DimId, StatementId};
+use crate::ir::{DimId, Kind, Program, StatementId};
 use crate::launches::Allowed;
 use crate::table::Table;
 
@@ -150,6 +151,14 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
 /// A record for each statement.
 type Evaluated = Vector<StatementId, Record>;
 
+/// Returns the names of the launches of a program, each once and without those of the functions around them.
+fn launched(program: &Program) -> Vec<String> {
+    let launches = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Launch(_)));
+    let names = launches.filter_map(|launch| launch.name.rsplit(['.', ':', ' ']).next());
+    let names: BTreeSet<&str> = names.collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
 /// the launches that do not provably write all elements.
 fn evaluate(
@@ -159,6 +168,7 @@ fn evaluate(
     mut modules: Modules,
 ) -> Result<(Modules, Evaluated, Vec<Word>, UnprovedLaunches)> {
     let program = flat.checked.program();
+    modules.expect(launched(program));
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;

@@ -2,13 +2,16 @@
 //!
 //! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
+//! - `code`, `digest`, `store`: machine code of PTX, kept in memory and on disk;
 //! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`: the checks that the device supports a launch and that its threads write all elements; `facts`:
 //!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
 
 mod batched;
+mod code;
 mod coverage;
 mod declaration;
+mod digest;
 mod facts;
 mod function;
 mod image;
@@ -22,6 +25,7 @@ mod notes;
 mod param;
 mod record;
 mod shape;
+mod store;
 mod text;
 mod variants;
 
@@ -38,5 +42,6 @@ pub(crate) use notes::{Note, Variable, forget_the_finished};
 pub use param::{Param, ParamKind, Updates};
 pub(crate) use record::LaunchRecord;
 pub use shape::Shape;
+pub use store::{CodeCache, set_code_cache};
 pub(crate) use text::programmatic;
 pub(crate) use variants::Variant;

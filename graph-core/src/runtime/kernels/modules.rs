@@ -68,6 +68,8 @@ pub struct Modules {
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// The requested kernels, in the order of the first request.
     kernels: Vec<LoadedKernel>,
+    /// The names of launches: their kernels are likely to be requested.
+    expected: Vec<String>,
     /// A cache of indices into that list, by a hash of the kernel's address.
     places: [u32; PLACES],
     /// The check of the elements that the kernels write.
@@ -95,9 +97,15 @@ impl Modules {
             programmatic,
             loaded: BTreeMap::new(),
             kernels: Vec::new(),
+            expected: Vec::new(),
             places: [0; PLACES],
             judge: Judge::default(),
         }
+    }
+
+    /// Sets the names of launches, whose kernels are compiled side by side when the first one of their file is requested.
+    pub(crate) fn expect(&mut self, names: Vec<String>) {
+        self.expected = names;
     }
 
     /// Returns success if they are loaded for programmatic edges, or the reason that they are not.
@@ -147,7 +155,7 @@ impl Modules {
                 entry.insert(kernel.module.load(self.driver, &self.ctx, Form::of(&self.programmatic))?)
             }
         };
-        let info = module.function(kernel.name, kernel.params)?;
+        let info = module.function(kernel.name, kernel.params, &self.expected)?;
         if std::ptr::eq(kernel.module, &INTERNAL) {
             let internal = module.clone();
             let others = self.loaded.values().filter(|other| !Arc::ptr_eq(other, &internal));

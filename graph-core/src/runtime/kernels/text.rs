@@ -12,7 +12,7 @@ use cudarc::driver::CudaContext;
 use crate::launches::{Allowed, Batching};
 use crate::runtime::cuda::Driver;
 use crate::runtime::error::Error;
-use cuweave_ptx::rewrite::{self, Waiting};
+use cuweave_ptx::rewrite::{self, Independent, Split, Waiting};
 use cuweave_ptx::{self as ptx, Space, duration};
 
 /// A form of a file's text.
@@ -95,6 +95,8 @@ pub(crate) struct Text {
     pub has_state: bool,
     /// The text in which kernels run the wait first, if it differs.
     pub waiting: Option<String>,
+    /// The kernels that can be compiled by themselves.
+    pub independent: Independent,
 }
 
 impl Text {
@@ -109,7 +111,14 @@ impl Text {
         let has_state =
             module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
         let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
-        Some(Text { entries, has_state, waiting })
+        Some(Text { entries, has_state, waiting, independent: rewrite::independent(&module) })
+    }
+
+    /// Returns the texts that some kernels need, in the form with the wait or as `image`.
+    pub fn split(&self, image: &[u8], waits: bool, wanted: &[&str]) -> Option<Split> {
+        let waiting = self.waiting.as_deref().filter(|_| waits);
+        let text = waiting.map_or_else(|| ptx::parse_bytes(image), ptx::parse).ok()?;
+        Some(rewrite::split(&text, &self.independent, wanted))
     }
 }
 

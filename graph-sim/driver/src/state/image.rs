@@ -83,6 +83,23 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
     }
 }
 
+/// The first bytes of this driver's machine code: an envelope, whose length and PTX follow. No other driver takes it.
+pub const ENVELOPE: &[u8; 19] = b"\x7fELF simulated PTX\n";
+
+/// Returns the machine code of PTX.
+pub fn machine_code(text: &[u8]) -> Vec<u8> {
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes();
+    [ENVELOPE.as_slice(), &bytes, text].concat()
+}
+
+/// Returns the PTX of this driver's machine code, and any other bytes as they are.
+pub fn text_of(bytes: &[u8]) -> Result<&[u8]> {
+    let Some(rest) = bytes.strip_prefix(ENVELOPE.as_slice()) else { return Ok(bytes) };
+    let (length, text) = rest.split_first_chunk().ok_or(Status::INVALID_IMAGE)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| Status::INVALID_IMAGE)?;
+    text.get(..length).ok_or_else(|| log::say(Status::INVALID_IMAGE, "machine code that is cut off"))
+}
+
 /// Reads an image that a program passes to the driver.
 pub fn read(bytes: &[u8]) -> Result<Image> {
     if bytes.starts_with(b"\x7fELF") || bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
