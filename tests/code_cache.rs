@@ -263,11 +263,13 @@ fn only_kernels_in_use_are_compiled() {
     assert_eq!(device.live().map(|live| live.modules), before.map(|live| live.modules));
     drop(scaled(&device.ctx, 8, &mut x).expect("it builds"));
     assert_eq!((calls("cuLinkComplete"), calls("cuModuleLoadDataEx")), (1, 2), "compiled once");
+    let ctx = device.ctx.clone();
+    drop(device);
     run();
     assert_eq!(calls("cuLinkComplete"), 3, "two more kernels are in use");
     assert_eq!((calls("cuLinkCreate_v2"), calls("cuLinkDestroy")), (3, 3));
     // All of the block: it is asked for by name.
-    let kept = set::load(&device.ctx).expect("it loads");
+    let kept = set::load(&ctx).expect("it loads");
     let all = calls("cuLinkComplete");
     assert!(all > 3);
     run();
@@ -298,6 +300,8 @@ fn a_failure_of_the_linker_is_no_error() {
 #[ignore = "runs in a process of its own"]
 fn a_link_fails() {
     let call = env::var("CALL").expect("a call");
+    // Loads the driver.
+    drop(alone());
     cuweave_sim::fail(&call, 2, 801).expect("the simulated driver");
     run();
     assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` was called twice");

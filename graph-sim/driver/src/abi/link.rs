@@ -21,9 +21,9 @@ fn create(place: *mut CUlinkState) -> Result {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    let context = state().current()?;
-    let link = state().links.insert(Link::new(context));
-    put(place, link)
+    let mut state = state();
+    state.current()?;
+    put(place, state.links.insert(Link::default()))
 }
 
 fn add(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize) -> Result {

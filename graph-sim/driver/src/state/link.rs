@@ -5,21 +5,14 @@ use crate::base::log;
 use crate::base::status::{Result, Status};
 
 /// A linker.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Link {
-    /// Its context.
-    pub context: u64,
     text: Option<Vec<u8>>,
     /// The machine code, which does not move while the linker lives.
     code: Option<Box<[u8]>>,
 }
 
 impl Link {
-    /// Returns a linker without input.
-    pub fn new(context: u64) -> Link {
-        Link { context, text: None, code: None }
-    }
-
     /// Adds PTX.
     ///
     /// # Errors
