@@ -55,11 +55,8 @@ pub fn split(module: &Module<'_>, independent: &Independent, wanted: &[&str]) ->
     let mut found = Split::default();
     for &entry in wanted {
         match independent.get(entry) {
-            Some(needed) => {
-                if !found.alone.iter().any(|(known, _)| known == entry) {
-                    found.alone.push((entry.to_owned(), alone(module, entry, needed)));
-                }
-            }
+            Some(_) if found.alone.iter().any(|(known, _)| known == entry) => {}
+            Some(needed) => found.alone.push((entry.to_owned(), alone(module, entry, needed))),
             None if found.rest.is_none() => found.rest = Some(rest(module, independent)),
             None => {}
         }
