@@ -12,8 +12,8 @@ use cuweave::__private::{Rules, change_next_rules, operations};
 use cuweave::builder::{Args, Builder, Handle};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Graph};
-use cuweave_core::launches::tuning::{Lanes, Waves};
 use cuweave_core::launches::Allowed;
+use cuweave_core::launches::tuning::{Lanes, Waves};
 
 use common::table::Table;
 use common::{Race, Result, Setup, Until, agree, ratio, us};
@@ -79,7 +79,11 @@ impl Rounds {
     }
 
     /// Builds the graph. Returns it with the joined value.
-    fn build<'w>(&self, setup: &Setup, w: Option<&'w CudaSlice<f32>>) -> Result<(Graph<Args<'w>>, Buffer<f32>)> {
+    fn build<'w>(
+        &self,
+        setup: &Setup,
+        w: Option<&'w CudaSlice<f32>>,
+    ) -> Result<(Graph<Args<'w>>, Buffer<f32>)> {
         let (n, m) = (self.n(), self.branches);
         let stream = &setup.stream;
         let mut b = Builder::with_name(&setup.ctx, "rounds");
@@ -145,7 +149,14 @@ fn forms() -> Vec<Form> {
 }
 
 /// Lets the forms of a graph race, and adds their rows. Forms with equal graphs are one contestant.
-fn race(setup: &Setup, table: &mut Table, rounds: Rounds, w: Option<&CudaSlice<f32>>, until: Until, forms: Vec<Form>) -> Result<()> {
+fn race(
+    setup: &Setup,
+    table: &mut Table,
+    rounds: Rounds,
+    w: Option<&CudaSlice<f32>>,
+    until: Until,
+    forms: Vec<Form>,
+) -> Result<()> {
     let Rounds { work, branches, steps, blocks, .. } = rounds;
     let name = format!("{} x {branches} x {steps}, {}", rounds.rounds, work.name());
     let mut contest = Race::new(until, 0);
@@ -242,7 +253,8 @@ fn main() -> Result<()> {
                     // Waves of a level.
                     for waves in setup.scaled(vec![1, 2, 4, 8, 16], vec![1]) {
                         let blocks = setup.scaled(work.wave() * waves / branches, 2);
-                        let rounds = Rounds { work, rounds: 40 / steps / 2, branches, steps, blocks, shared: 0 };
+                        let rounds =
+                            Rounds { work, rounds: 40 / steps / 2, branches, steps, blocks, shared: 0 };
                         let forms = forms().into_iter().take(5).collect();
                         race(&setup, &mut table, rounds, Some(&weights), Until::Synchronized, forms)?;
                     }
@@ -257,14 +269,27 @@ fn main() -> Result<()> {
         table.finish()?;
     }
     if wants("host") {
-        for (until, name) in [(Until::Returned, "launches_waves_host"), (Until::Synchronized, "launches_waves_width")] {
+        for (until, name) in
+            [(Until::Returned, "launches_waves_host"), (Until::Synchronized, "launches_waves_width")]
+        {
             let mut table = Table::new(&setup, name, &columns)?;
             for branches in setup.scaled(vec![2, 4, 8, 12, 16, 20, 24, 32, 48, 64], vec![4]) {
                 for steps in setup.scaled(vec![1, 5, 20], vec![2]) {
-                    let rounds =
-                        Rounds { work: Work::Looped(20), rounds: 1, branches, steps, blocks: setup.scaled(8, 1), shared: 0 };
+                    let rounds = Rounds {
+                        work: Work::Looped(20),
+                        rounds: 1,
+                        branches,
+                        steps,
+                        blocks: setup.scaled(8, 1),
+                        shared: 0,
+                    };
                     let mut forms: Vec<Form> = forms().into_iter().take(2).collect();
-                    forms.extend([1, 2, 4, 8, 16, 32].into_iter().filter(|&count| count < branches as usize).map(lanes));
+                    forms.extend(
+                        [1, 2, 4, 8, 16, 32]
+                            .into_iter()
+                            .filter(|&count| count < branches as usize)
+                            .map(lanes),
+                    );
                     race(&setup, &mut table, rounds, Some(&weights), until, forms)?;
                 }
             }
@@ -276,7 +301,8 @@ fn main() -> Result<()> {
 
 /// Chains of launches whose dynamic shared memory leaves room for fewer and fewer blocks a multiprocessor.
 fn occupancy(setup: &Setup, table: &mut Table, weights: &CudaSlice<f32>) -> Result<()> {
-    for work in [Work::Weighted(256), Work::Weighted(2048), Work::Brief, Work::Looped(20), Work::Looped(200)] {
+    for work in [Work::Weighted(256), Work::Weighted(2048), Work::Brief, Work::Looped(20), Work::Looped(200)]
+    {
         let full = work.wave() / 132;
         for eighths in setup.scaled(vec![8, 12, 16, 24, 32, 64], vec![1]) {
             let mut blocks = setup.scaled(work.wave() * eighths / 8, 2);
@@ -288,7 +314,9 @@ fn occupancy(setup: &Setup, table: &mut Table, weights: &CudaSlice<f32>) -> Resu
             let forms = counts.into_iter().map(|each| {
                 // 228 KiB a multiprocessor, of which each block takes 1 KiB for itself.
                 let shared = if each == full { 0 } else { ((228 / each - 1) << 10).min(47 << 10) };
-                let (name, _, change) = form(&format!("{each} blocks a multiprocessor"), |rules| rules.allowed = Allowed::default());
+                let (name, _, change) = form(&format!("{each} blocks a multiprocessor"), |rules| {
+                    rules.allowed = Allowed::default()
+                });
                 (name, shared, change)
             });
             let rounds = Rounds { work, rounds: 20, branches: 1, steps: 1, blocks, shared: 0 };

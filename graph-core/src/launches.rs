@@ -18,11 +18,13 @@ mod decision;
 mod draft;
 mod lanes;
 mod launch;
+pub mod residency;
 pub mod tuning;
 
 pub use blocks::{Blocks, MOST_BLOCKS};
 pub use decision::{Allowed, Batch, Decision};
 pub use launch::{Batching, Launch, Run};
+pub use residency::Resources;
 pub use tuning::Tuning;
 
 pub(crate) use decision::by_member;

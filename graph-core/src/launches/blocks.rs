@@ -24,6 +24,14 @@ impl Blocks {
     }
 }
 
+impl Blocks {
+    /// Returns the share of each of `count` multiprocessors, rounded up; `None` if it is no `u32`.
+    #[must_use]
+    pub fn share(self, count: u32) -> Option<u32> {
+        (count > 0).then(|| self.0.div_ceil(u64::from(count))).and_then(|share| u32::try_from(share).ok())
+    }
+}
+
 impl From<u32> for Blocks {
     fn from(count: u32) -> Blocks {
         Blocks(u64::from(count))

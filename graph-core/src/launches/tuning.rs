@@ -2,6 +2,7 @@
 
 use super::blocks::Blocks;
 use super::launch::Run;
+use super::residency::Residency;
 
 /// A number of waves, as a fraction. A wave is the number of blocks of a kernel that are resident on the device at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Tuning {
     pub chains: Chains,
     /// The rules for programmatic edges.
     pub overlap: Overlap,
+    /// The cost of batches whose form of the kernel needs more registers.
+    pub residency: Residency,
     /// The least ratio of the direct edges of a join to the edges of a hub, for the join to get a hub. It is 4 at 8 x 8. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
     pub hub: usize,
 }
@@ -134,6 +137,7 @@ const HOPPER: Tuning = Tuning {
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
     chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5) },
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
+    residency: Residency { lost: 10, spilled: 1, most: 0 },
     hub: 4,
 };
 
@@ -148,6 +152,7 @@ impl Default for Tuning {
             lanes: None,
             chains: Chains { many: usize::MAX, few: Waves(1, 5), halved: Waves(1, 5) },
             overlap: Overlap { beside_others: false, launch_order: None },
+            residency: Residency { lost: 10, spilled: 1, most: 0 },
             hub: 4,
         }
     }

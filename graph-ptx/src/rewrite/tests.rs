@@ -15,7 +15,7 @@ fn kept(text: &str) -> String {
 }
 
 fn batch(shape: GridShape, capacity: u32, waits: bool) -> Batch {
-    Batch { entry: "k".to_owned(), name: "many".to_owned(), capacity, shape, waits }
+    Batch { entry: "k".to_owned(), name: "many".to_owned(), capacity, shape, waits, registers: None }
 }
 
 fn variant(text: &str, batch: &Batch) -> Result<String, Refusal> {

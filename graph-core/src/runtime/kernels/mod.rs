@@ -2,7 +2,7 @@
 //!
 //! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
-//! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
+//! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of one by its resources; `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`: the checks that the device supports a launch and that its threads write all elements; `facts`:
 //!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
 
@@ -10,6 +10,7 @@ mod batched;
 mod coverage;
 mod declaration;
 mod facts;
+mod fitting;
 mod function;
 mod image;
 pub mod item;
