@@ -33,3 +33,32 @@ extern "C" __global__ void gathered(const float *ts, float *x, unsigned m, unsig
     for (unsigned j = 0; j < m; ++j) sum += ts[(size_t)j * n];
     x[0] = 0.5f * x[0] + 0.25f * sum / m;
 }
+
+// c = c / 2 + a * b / k, for tiles of 8 x 8 a thread: many registers. A block makes 64 x 64 elements of its own.
+extern "C" __global__ void tiled(const float *a, const float *b, float *c, unsigned k) {
+    unsigned x = threadIdx.x % 8, y = threadIdx.x / 8;
+    float sums[8][8] = {};
+    for (unsigned at = 0; at < k; ++at) {
+        float left[8], right[8];
+        for (unsigned i = 0; i < 8; ++i) left[i] = a[at * 64 + y * 8 + i];
+        for (unsigned i = 0; i < 8; ++i) right[i] = b[at * 64 + x * 8 + i];
+        for (unsigned i = 0; i < 8; ++i)
+            for (unsigned j = 0; j < 8; ++j) sums[i][j] = fmaf(left[i], right[j], sums[i][j]);
+    }
+    float *out = c + (size_t)blockIdx.x * 4096 + y * 512 + x * 8;
+    for (unsigned i = 0; i < 8; ++i)
+        for (unsigned j = 0; j < 8; ++j) out[i * 64 + j] = 0.5f * out[i * 64 + j] + sums[i][j] / k;
+}
+
+// t = t / 2 + the sum of 48 values that are all loaded first: many registers, much memory.
+extern "C" __global__ void spread(const float *w, float *t, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float values[48];
+#pragma unroll
+    for (unsigned j = 0; j < 48; ++j) values[j] = w[(size_t)j * n + i];
+    float sum = 0.0f;
+#pragma unroll
+    for (unsigned j = 0; j < 48; ++j) sum = fmaf(values[j], values[47 - j], sum);
+    t[i] = 0.5f * t[i] + sum;
+}

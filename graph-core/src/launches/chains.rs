@@ -89,18 +89,24 @@ fn width(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> Width {
     if row.len() < 2 {
         return Width::Kept;
     }
-    let (mut in_chains, mut halved) = (0, 0);
+    let (mut in_chains, mut halved, mut large, mut pairs) = (0, 0, 0, 0);
     for (_, members) in row {
         let launches = || members.iter().filter_map(|&id| draft.launches[id].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
         if let Some(&Launch { wave, .. }) = launches().next() {
             in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave));
             halved += usize::from(draft.tuning.gains_halved(blocks, wave));
+            large += usize::from(draft.tuning.gains_large(blocks, wave));
+            pairs += usize::from(draft.tuning.gains_in_pairs(blocks, wave));
         }
     }
-    if 2 * in_chains < row.len() {
-        Width::Dropped
-    } else if row[0].1.len() > 3 && 2 * halved >= row.len() {
+    let is_most = |count: usize| 2 * count >= row.len();
+    let can_be_halved = row[0].1.len() > 3;
+    if row.len() == 2 && pairs == 2 {
+        Width::Kept
+    } else if !is_most(in_chains) {
+        if can_be_halved && is_most(large) { Width::Halved } else { Width::Dropped }
+    } else if can_be_halved && is_most(halved) {
         Width::Halved
     } else {
         Width::Kept

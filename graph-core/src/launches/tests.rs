@@ -32,6 +32,7 @@ impl Case {
             batch: Batching::Most { equal: 100, flat: 60 },
             waits: true,
             lanes: true,
+            short: false,
         };
         Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
     }

@@ -20,6 +20,9 @@ impl Waves {
     }
 }
 
+/// A number of waves that no grid has.
+const NEVER: Waves = Waves(u64::MAX, 1);
+
 /// The constants for one compute capability.
 ///
 /// [`Tuning::of`] returns the measured ones, [`Tuning::default`] those for devices that nobody measured.
@@ -63,6 +66,9 @@ pub struct Lanes {
     pub crowd: usize,
     /// The maximum number of blocks of the largest kernel of a branch.
     pub kernel: Waves,
+    /// The least number of lanes of branches whose kernels are all short (see [`Launch::short`](super::Launch::short)), for at least
+    /// twice as many branches.
+    pub short: usize,
 }
 
 /// The limits for batches of chains without joins between them, in which each level waits for its longest member.
@@ -92,6 +98,22 @@ pub struct Chains {
     /// and 0.85. Without a loop 8 by 132 0.86 and 0.78, 8 by 264 1.02 and 0.94, 8 by 528 0.98 and 1.04; stencils in three
     /// dimensions 12 by 128, 250, 432 and 1,024 0.94, 0.93, 0.94, 1.03 and 0.84, 0.86, 0.88, 0.97.
     pub halved: Waves,
+    /// The least number of blocks of a level of fewer chains than `many` that is batched all the same, in halves. For 9.0, 4 chains of 2, 5, 10
+    /// and 20 kernels between joins, in halves, against the same with programmatic edges alone (benches/launches_waves.rs):
+    ///
+    /// | waves of a level | rows of 256 weights | an addition | a loop of 200 turns |
+    /// |---|---|---|---|
+    /// | 1 | 0.97, 0.99, 0.98, 0.96 | 0.91, 0.98, 0.97, 0.97 | 1.01, 1.02, 1.03, 1.05 |
+    /// | 2 | 0.95, 0.96, 0.97, 0.98 | 0.95, 1.01, 1.01, 1.02 | 0.99, 1.00, 1.00, 1.01 |
+    /// | 4 | 0.96, 0.94, 0.93, 0.93 | 0.96, 0.94, 0.93, 0.92 | 1.01, 1.00, 1.01, 1.01 |
+    /// | 8 | 0.99, 0.98, 0.98, 0.98 | 0.89, 0.88, 0.88, 0.87 | 1.01, 1.01, 1.01, 1.01 |
+    /// | 16 | 0.99, 0.99, 0.99, 0.99 | 0.94, 0.94, 0.93, 0.93 | 1.01, 1.01, 1.01, 1.01 |
+    pub large: Waves,
+    /// The maximum number of blocks of a level of chains of two kernels that are batched whole, few or many. For 9.0, rows of 256 weights, an addition and
+    /// a loop of 200 turns, between joins, one wave a level: 4 chains whole 0.87, 0.73 and 0.93, in halves 0.96, 0.88 and 0.97; 16 chains
+    /// whole 0.54, 0.36 and 0.65, in halves 0.60, 0.42 and 0.67. With two waves 4 chains whole 1.01, 0.85 and 1.01, in halves 0.95, 0.95 and
+    /// 0.99; 16 chains whole 0.77, 0.46 and 0.88, in halves 0.73, 0.50 and 0.87.
+    pub pairs: Waves,
 }
 
 /// The rules for programmatic edges, from a kernel to its only dependent.
@@ -134,10 +156,10 @@ pub struct LaunchOrder {
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
     crossing: 2,
-    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
-    chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5) },
+    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8 }),
+    chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5), large: Waves(4, 1), pairs: Waves(1, 1) },
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
-    residency: Residency { lost: 10, spilled: 1, most: 0 },
+    residency: Residency { lost: 2, spilled: 2, most: 30 },
     hub: 4,
 };
 
@@ -150,7 +172,13 @@ impl Default for Tuning {
             flat: Waves(0, 1),
             crossing: 2,
             lanes: None,
-            chains: Chains { many: usize::MAX, few: Waves(1, 5), halved: Waves(1, 5) },
+            chains: Chains {
+                many: usize::MAX,
+                few: Waves(1, 5),
+                halved: Waves(1, 5),
+                large: NEVER,
+                pairs: Waves(0, 1),
+            },
             overlap: Overlap { beside_others: false, launch_order: None },
             residency: Residency { lost: 10, spilled: 1, most: 0 },
             hub: 4,
@@ -173,14 +201,31 @@ impl Tuning {
         self.flat.hold(blocks, wave)
     }
 
-    /// Returns the lanes for branches whose largest kernel has `blocks` blocks.
-    pub fn lanes(&self, blocks: Blocks, wave: u32) -> Option<Lanes> {
-        self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))
+    /// Returns the number of lanes for so many branches, whose largest kernel has `blocks` blocks; `None` if they run side by side. `short` is true
+    /// if all their kernels are short. As many branches as possible, but no fewer lanes than measured, follow each other: all lanes are about
+    /// equally long.
+    pub fn lanes_of(&self, branches: usize, short: bool, blocks: Blocks, wave: u32) -> Option<usize> {
+        let lanes = self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))?;
+        let deep = branches / lanes.short.max(1);
+        match short && deep >= 2 {
+            true => Some(branches.div_ceil(deep)),
+            false => (branches >= lanes.crowd * lanes.count).then_some(lanes.count),
+        }
     }
 
     /// Returns true if unjoined chains are batched level by level. `blocks` is the number of blocks of a level.
     pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32) -> bool {
         members >= self.chains.many || self.chains.few.exceed(blocks, wave)
+    }
+
+    /// Returns true if even few unjoined chains are batched, in halves. `blocks` is the number of blocks of a level.
+    pub fn gains_large(&self, blocks: Blocks, wave: u32) -> bool {
+        self.chains.large != NEVER && !self.chains.large.exceed(blocks, wave)
+    }
+
+    /// Returns true if unjoined chains of two launches are batched whole. `blocks` is the number of blocks of a level.
+    pub fn gains_in_pairs(&self, blocks: Blocks, wave: u32) -> bool {
+        self.chains.pairs.0 > 0 && self.chains.pairs.hold(blocks, wave)
     }
 
     /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.

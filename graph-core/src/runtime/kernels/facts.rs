@@ -9,8 +9,7 @@ use cudarc::driver::CudaContext;
 use crate::ids::{KernelId, ScalarId};
 use crate::index::{Vector, size};
 use crate::ir::StatementId;
-use crate::launches::residency::needed;
-use crate::launches::{Allowed, Batch, Batching, Launch, Resources, Tuning};
+use crate::launches::{Allowed, Batch, Batching, Blocks, Launch, Resources, Tuning};
 use crate::operation::BatchId;
 use crate::table::Scalar;
 
@@ -115,6 +114,7 @@ pub(crate) fn gather<'r>(
             batch: batch.unwrap_or(Batching::Never),
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
             lanes: true,
+            short: entry.is_some_and(|entry| entry.short),
         };
         facts.launches.push(Some(launch));
     }
@@ -204,7 +204,7 @@ impl Facts {
         batches: &Vector<BatchId, Batch>,
     ) -> Option<Vector<BatchId, Variant>> {
         let needs: Vec<(KernelId, Needs)> =
-            batches.iter().filter_map(|batch| self.needs((driver, modules), batch)).collect();
+            batches.iter().filter_map(|batch| self.needs(modules, batch)).collect();
         self.make(modules, needs.iter().map(|(kernel, needs)| (*kernel, &needs.wanted)));
         let fit = |facts: &Facts, kernel: KernelId, needs: &Needs, wanted: &Wanted| {
             let module = modules.module(facts.kernels[kernel]);
@@ -251,25 +251,21 @@ impl Facts {
     }
 
     /// Returns the needs of a batch.
-    fn needs(&self, (driver, modules): (&Driver, &Modules), batch: &Batch) -> Option<(KernelId, Needs)> {
+    fn needs(&self, modules: &Modules, batch: &Batch) -> Option<(KernelId, Needs)> {
         let first = self.launches[batch.members[0]].as_ref()?;
         let kernel = self.kernels[first.kernel];
         let own = modules.loaded_info(kernel)?;
         let (threads, shared) = (first.block.iter().product(), first.shared);
         let wanted = Wanted::of(kernel.name, batch.members.len(), batch.axis, first.batch);
-        let alone = Resources {
-            blocks: driver.blocks_per_sm(own.function, threads, shared).ok()?,
-            registers: own.registers,
-            local: own.local,
-        };
-        let launches = || batch.members.iter().filter_map(|&member| self.launches[member].as_ref());
         // A setter may make the grid as large as it likes.
-        let blocks = match launches().any(|launch| launch.grid_changes) {
-            true => alone.blocks,
-            false => needed(launches().map(Launch::blocks).sum(), self.multiprocessors, alone),
-        };
+        let launches = || batch.members.iter().filter_map(|&member| self.launches[member].as_ref());
+        let blocks: Blocks = launches().map(Launch::blocks).sum();
+        let share = blocks.share(self.multiprocessors);
+        let share = share.filter(|_| !launches().any(|launch| launch.grid_changes));
+        let held = first.wave / self.multiprocessors.max(1);
+        let alone = Resources { blocks: held, registers: own.registers, local: own.local };
         let members = batch.members.len();
-        Some((first.kernel, Needs { wanted, own, members, threads, shared, alone, blocks }))
+        Some((first.kernel, Needs { wanted, own, members, threads, shared, alone, share }))
     }
 }
 

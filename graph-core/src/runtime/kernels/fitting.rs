@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::launches::residency::{cost, most_of};
+use crate::launches::residency::{cost, most_of, needed};
 use crate::launches::{Resources, Tuning};
 use crate::runtime::cuda::Driver;
 use crate::runtime::error::Error;
@@ -27,8 +27,8 @@ pub(super) struct Needs {
     pub shared: u32,
     /// The resources of the kernel alone.
     pub alone: Resources,
-    /// The blocks that a multiprocessor must hold, for the batch to run as the kernel alone does.
-    pub blocks: u32,
+    /// The batch's blocks for each multiprocessor; `None` if a setter may change them.
+    pub share: Option<u32>,
 }
 
 /// A variant that can run a batch, and its cost in thousandths of the kernel's time.
@@ -73,15 +73,16 @@ impl Needs {
         driver.copy_attributes(self.own.function, info.function).map_err(failed)?;
         let blocks = driver.blocks_per_sm(info.function, self.threads, self.shared).map_err(failed)?;
         let resources = Resources { blocks, registers: info.registers, local: info.local };
-        let cost = cost(tuning, self.alone, resources, self.blocks);
+        let cost = cost(tuning, self.alone, resources, self.share);
         Ok(Fit { variant, cost, resources })
     }
 
     /// Returns the request for a variant whose registers leave room for the blocks that a variant lacks; `None` if it lacks none, or not for
     /// its registers. `registers` is the number of registers of a multiprocessor.
     pub fn limited(&self, fit: &Fit, registers: u32) -> Option<Wanted> {
-        let lacks = fit.resources.blocks < self.blocks && fit.resources.registers > self.alone.registers;
-        let most = most_registers(registers, self.blocks, self.threads);
+        let needed = needed(self.share, self.alone);
+        let lacks = fit.resources.blocks < needed && fit.resources.registers > self.alone.registers;
+        let most = most_registers(registers, needed, self.threads);
         (lacks && most > 0).then(|| self.wanted.limited(most))
     }
 
@@ -106,7 +107,7 @@ impl Needs {
         Err(Unfit::Slower {
             members: self.members,
             alone: self.alone,
-            needed: self.blocks,
+            needed: needed(self.share, self.alone),
             plain: of_plain,
             limited: of_limited,
         })
