@@ -6,18 +6,19 @@
 
 use std::collections::BTreeMap;
 
+use super::apart::{GivenUp, Why};
 use super::blocks::Blocks;
 use super::decision::Batch;
 use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::StatementId;
 
-/// Returns the batches, those of unjoined chains kept, halved or dropped.
+/// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`.
 ///
 /// # Complexity
 ///
 /// O(n log n) in the members and their edges.
-pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
+pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>, given_up: &mut GivenUp) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     let by_node: BTreeMap<StatementId, usize> =
         batches.iter().enumerate().map(|(at, batch)| (batch.members[0], at)).collect();
@@ -46,9 +47,15 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
         let parts = match width(draft, &row) {
             Width::Kept => 1,
             Width::Halved => 2,
-            Width::Dropped => continue,
+            Width::Dropped => {
+                given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Chains)));
+                continue;
+            }
         };
         for (at, members) in row {
+            if parts > 1 {
+                given_up.push((members.clone(), Why::Halves));
+            }
             for part in members.chunks(members.len().div_ceil(parts)) {
                 let mut members = part.to_vec();
                 members.sort_unstable();

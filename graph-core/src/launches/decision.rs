@@ -60,8 +60,8 @@ pub struct Decision {
     pub batches: Vec<Batch>,
     /// Edges beyond the program's: those that make each batch one node, and those between the branches of a lane.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// The number of branches with a predecessor in their lane.
-    pub serialized: usize,
+    /// The last launch of a branch and the first of the next one in its lane, for each branch with a predecessor in its lane.
+    pub lanes: Vec<(StatementId, StatementId)>,
 }
 
 impl Decision {

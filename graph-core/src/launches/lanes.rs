@@ -14,7 +14,7 @@ use crate::ir::StatementId;
 
 /// Adds edges between consecutive branches of each lane.
 pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
-    let Decision { batches, edges, serialized } = decision;
+    let Decision { batches, edges, lanes } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
     let single = |id: StatementId| {
@@ -40,7 +40,7 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
         let Some(count) = draft.tuning.lanes_of(branches.len(), short, blocks, wave) else { continue };
         for (earlier, later) in branches.iter().zip(&branches[count..]) {
             edges.push((earlier.tail, later.head));
-            *serialized += 1;
+            lanes.push((earlier.tail, later.head));
         }
     }
 }
