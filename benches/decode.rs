@@ -31,18 +31,24 @@ fn main() -> Result<()> {
             let work = format!("{work}, {}", $name);
             let mut models = Models::new(&setup, &work, vec![wanted.clone()], 3e-2, host.bytes());
             let capture = hand::Capture::new(&setup, &host, &loaded)?;
-            models.by_hand(
-                capture.temporaries(),
-                $captured(&capture)?,
-                || Ok(vec![setup.stream.clone_dtoh(&capture.logits)?.into_iter().map(f64::from).collect()]),
-            )?;
+            models.by_hand(capture.temporaries(), $captured(&capture)?, || {
+                Ok(vec![setup.stream.clone_dtoh(&capture.logits)?.into_iter().map(f64::from).collect()])
+            })?;
             model_sides!(
                 models,
                 $function,
                 |operands| loaded.operands(&setup, &host)?,
                 $function(
-                    &setup.ctx, sizes, pos, width, sizes.vocab, operands.layers, operands.ends,
-                    loaded.token.clone(), operands.logits, operands.next,
+                    &setup.ctx,
+                    sizes,
+                    pos,
+                    width,
+                    sizes.vocab,
+                    operands.layers,
+                    operands.ends,
+                    loaded.token.clone(),
+                    operands.logits,
+                    operands.next,
                 ),
                 |exec| {
                     let args = exec.args();

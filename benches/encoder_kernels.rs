@@ -37,13 +37,38 @@ fn main() -> Result<()> {
 macro_rules! layers {
     ($of:ident, $shape:ident, $weights:expr) => {{
         let layers = $weights.iter().map(|w| {
-            let [qkv, qkv_bias, output, output_bias, gain, shift, up, up_bias, down, down_bias, last_gain, last_shift] = &w[..]
+            let [
+                qkv,
+                qkv_bias,
+                output,
+                output_bias,
+                gain,
+                shift,
+                up,
+                up_bias,
+                down,
+                down_bias,
+                last_gain,
+                last_shift,
+            ] = &w[..]
             else {
                 return Err("a layer has 12 buffers");
             };
             Ok($of::Layer::new(
-                $shape.width(), $shape.ff, qkv.clone(), qkv_bias.clone(), output.clone(), output_bias.clone(), gain.clone(),
-                shift.clone(), up.clone(), up_bias.clone(), down.clone(), down_bias.clone(), last_gain.clone(), last_shift.clone(),
+                $shape.width(),
+                $shape.ff,
+                qkv.clone(),
+                qkv_bias.clone(),
+                output.clone(),
+                output_bias.clone(),
+                gain.clone(),
+                shift.clone(),
+                up.clone(),
+                up_bias.clone(),
+                down.clone(),
+                down_bias.clone(),
+                last_gain.clone(),
+                last_shift.clone(),
             ))
         });
         layers.collect::<std::result::Result<Vec<_>, _>>()?
@@ -108,7 +133,9 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
         norm(l, down, h, &w[10..12], to)?;
         from = next;
     }
-    models.by_hand(2 * lens.iter().sum::<u32>() as usize, launches, || read(&|| Ok(stream.clone_dtoh(&out)?)))?;
+    models.by_hand(2 * lens.iter().sum::<u32>() as usize, launches, || {
+        read(&|| Ok(stream.clone_dtoh(&out)?))
+    })?;
     model_sides!(
         models,
         encoder,
@@ -127,7 +154,18 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
         models,
         name,
         |out| zeros(n * width)?,
-        brain::arena(&setup.ctx, n, heads, ff, layers, true, &blas, layers!(brain, shape, weights), x.clone(), out),
+        brain::arena(
+            &setup.ctx,
+            n,
+            heads,
+            ff,
+            layers,
+            true,
+            &blas,
+            layers!(brain, shape, weights),
+            x.clone(),
+            out
+        ),
         |exec| read(&|| Ok(stream.clone_dtoh(&exec.args().out)?))?
     );
     models.run(table)

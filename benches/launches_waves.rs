@@ -179,7 +179,7 @@ fn form(name: &str, change: impl Fn(&mut Rules) + 'static) -> Form {
 fn lanes(count: usize) -> Form {
     form(&format!("{count} lanes"), move |rules| {
         rules.allowed.batches = false;
-        rules.tuning.lanes = Some(Lanes { count, crowd: 1, kernel: ALL, short: usize::MAX });
+        rules.tuning.lanes = Some(Lanes { count, crowd: 1, kernel: ALL, short: 1, least: usize::MAX });
     })
 }
 
@@ -372,7 +372,7 @@ fn spills(setup: &Setup) -> Result<()> {
     ];
     let mut table = Table::new(setup, "launches_waves_spills", &columns)?;
     let k = setup.scaled(64, 2);
-    let most = setup.scaled(132 * 16 * 8, 4);
+    let most = setup.scaled(132 * 16 * 2, 4);
     let stream = &setup.stream;
     let a = stream.alloc_zeros::<f32>(64 * k)?;
     let w = stream.alloc_zeros::<f32>(48 * 128 * most)?;
@@ -390,14 +390,14 @@ fn spills(setup: &Setup) -> Result<()> {
         };
         let whole = load(None)?;
         let [own, _, held] = whole.1.resources()?;
-        let limits = [4, 8, 12, 16, 24, 32, 40].map(|fewer| (own as u32).saturating_sub(fewer));
+        let limits = [4, 8, 12, 16, 24].map(|fewer| (own as u32).saturating_sub(fewer));
         let mut loaded = vec![(None, whole)];
         for limit in limits.into_iter().filter(|&limit| limit >= 24) {
             loaded.push((Some(limit), load(Some(limit))?));
         }
-        for waves in setup.scaled(vec![1, 4], vec![1]) {
+        for waves in setup.scaled(vec![1, 2], vec![1]) {
             let blocks = setup.scaled(132 * held as u32 * waves, 2);
-            let mut race = Race::new(Until::Synchronized, setup.scaled(30, 1)).repeated(5);
+            let mut race = Race::new(Until::Synchronized, setup.scaled(8, 1)).repeated(3);
             for (_, (_, kernel)) in &loaded {
                 let mut kernel = *kernel;
                 kernel.grid = [blocks, 1, 1];

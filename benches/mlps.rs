@@ -46,11 +46,7 @@ fn main() -> Result<()> {
         let arguments = [from, w, bias, address(to), rows.into(), width.into(), width.into()];
         launches.add(c"linear_relu", [width / 16, rows.div_ceil(16), 1], 256, &arguments)?;
     }
-    models.by_hand(
-        8 * elements,
-        launches,
-        || outs.iter().map(|out| read(&setup, out)).collect(),
-    )?;
+    models.by_hand(8 * elements, launches, || outs.iter().map(|out| read(&setup, out)).collect())?;
     model_sides!(
         models,
         ensemble,
@@ -67,9 +63,10 @@ fn main() -> Result<()> {
         },
         |exec| {
             let args = exec.args();
-            let read = args.members.iter().map(|member| {
-                Ok(stream.clone_dtoh(&member.out)?.into_iter().map(f64::from).collect())
-            });
+            let read = args
+                .members
+                .iter()
+                .map(|member| Ok(stream.clone_dtoh(&member.out)?.into_iter().map(f64::from).collect()));
             read.collect::<Result<Vec<Vec<f64>>>>()?
         }
     );

@@ -236,7 +236,13 @@ pub struct Models<'a> {
 
 impl<'a> Models<'a> {
     /// Returns a model without sides, which moves so many bytes a step.
-    pub fn new(setup: &'a Setup, work: &str, wanted: Vec<Vec<f64>>, tolerance: f64, bytes: u64) -> Models<'a> {
+    pub fn new(
+        setup: &'a Setup,
+        work: &str,
+        wanted: Vec<Vec<f64>>,
+        tolerance: f64,
+        bytes: u64,
+    ) -> Models<'a> {
         Models { setup, work: work.to_owned(), wanted, tolerance, bytes, sides: Vec::new() }
     }
 
@@ -255,7 +261,9 @@ impl<'a> Models<'a> {
             let place = |error| format!("{}, {side}, result {at}: {error}", self.work);
             let error = error(found, wanted).map_err(place)?;
             if error > self.tolerance {
-                return Err(place(format!("an error of {error:.1e}, above {:.0e}", self.tolerance).into()).into());
+                return Err(
+                    place(format!("an error of {error:.1e}, above {:.0e}", self.tolerance).into()).into()
+                );
             }
             worst = worst.max(error);
         }
@@ -308,11 +316,15 @@ impl<'a> Models<'a> {
             builds: [first, second],
             error,
         };
-        self.sides.push((name.to_owned(), measured, Box::new(move |stream| {
-            // The module outlives the exec.
-            let _ = &launches;
-            exec.launch(stream)
-        })));
+        self.sides.push((
+            name.to_owned(),
+            measured,
+            Box::new(move |stream| {
+                // The module outlives the exec.
+                let _ = &launches;
+                exec.launch(stream)
+            }),
+        ));
         Ok(())
     }
 
@@ -356,7 +368,14 @@ impl<'a> Models<'a> {
 
 impl Measured {
     /// Returns a row of the table.
-    fn row(&self, work: &str, times: &Times, in_a_row: Duration, returned: Duration, bytes: u64) -> Vec<String> {
+    fn row(
+        &self,
+        work: &str,
+        times: &Times,
+        in_a_row: Duration,
+        returned: Duration,
+        bytes: u64,
+    ) -> Vec<String> {
         let ms = |time: Duration| format!("{:.2}", time.as_secs_f64() * 1e3);
         vec![
             work.to_owned(),

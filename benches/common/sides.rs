@@ -90,6 +90,6 @@ pub fn change_to_earlier_rules() {
         let tuning = &mut rules.tuning;
         tuning.chains.large = Waves(u64::MAX, 1);
         tuning.chains.pairs = Waves(0, 1);
-        tuning.lanes.iter_mut().for_each(|lanes| lanes.short = usize::MAX);
+        tuning.lanes.iter_mut().for_each(|lanes| lanes.least = usize::MAX);
     });
 }

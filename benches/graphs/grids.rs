@@ -28,7 +28,14 @@ unsafe extern "ptx-kernel" {
         blocks: u32,
     );
     /// p = r + p · (new r · r) / (old r · r)
-    fn redirect(p: &mut [f32; n], r: &[f32; n], old: &[f32; blocks], now: &[f32; blocks], n: u32, blocks: u32);
+    fn redirect(
+        p: &mut [f32; n],
+        r: &[f32; n],
+        old: &[f32; blocks],
+        now: &[f32; blocks],
+        n: u32,
+        blocks: u32,
+    );
     /// out = u + factor · (the six around it - 6 · u) within the grid, and u on its surface.
     fn stencil(
         u: &[f32; (4 * fours) * ny * nz],

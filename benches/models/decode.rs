@@ -34,7 +34,17 @@ impl Host {
         let (width, kv, ff) = (sizes.width() as usize, sizes.kv_width() as usize, sizes.ff as usize);
         let cache = sizes.positions as usize * kv;
         let lens = [
-            width, width * width, kv * width, kv * width, width * width, width, ff * width, ff * width, width * ff, cache, cache,
+            width,
+            width * width,
+            kv * width,
+            kv * width,
+            width * width,
+            width,
+            ff * width,
+            ff * width,
+            width * ff,
+            cache,
+            cache,
         ];
         let seed = (layer * PARTS + part + 10) as u32;
         let len = lens[part];
@@ -142,7 +152,9 @@ impl Host {
         let largest = (0..logits.len()).fold(0, |best, at| if logits[at] > logits[best] { at } else { best });
         match setup.stream.clone_dtoh(next)?[..] {
             [next] if next as usize == largest => Ok(()),
-            ref next => Err(format!("the next token is {next:?}, and {largest} has the largest logit").into()),
+            ref next => {
+                Err(format!("the next token is {next:?}, and {largest} has the largest logit").into())
+            }
         }
     }
 }
@@ -218,14 +230,36 @@ impl Loaded {
                 return Err("a layer has 9 weights".into());
             };
             Ok(Layer::new(
-                width, kv_width, ff, positions, norm.clone(), q.clone(), k.clone(), v.clone(), output.clone(),
-                last_norm.clone(), gate.clone(), up.clone(), down.clone(), keys, values,
+                width,
+                kv_width,
+                ff,
+                positions,
+                norm.clone(),
+                q.clone(),
+                k.clone(),
+                v.clone(),
+                output.clone(),
+                last_norm.clone(),
+                gate.clone(),
+                up.clone(),
+                down.clone(),
+                keys,
+                values,
             ))
         });
         let (ends, angles) = (|at: usize| self.ends[at].clone(), |at: usize| self.angles[at].clone());
         Ok(Operands {
             layers: layers.collect::<Result<_>>()?,
-            ends: Ends::new(width, vocab, positions, ends(TABLE), angles(0), angles(1), ends(NORM), ends(HEADS)),
+            ends: Ends::new(
+                width,
+                vocab,
+                positions,
+                ends(TABLE),
+                angles(0),
+                angles(1),
+                ends(NORM),
+                ends(HEADS),
+            ),
             logits: setup.stream.alloc_zeros(vocab as usize)?,
             next: setup.stream.alloc_zeros(1)?,
         })

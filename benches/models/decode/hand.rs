@@ -45,8 +45,7 @@ impl<'a> Capture<'a> {
     /// Returns the launches of a step with one thing a kernel.
     pub fn plain(&self) -> Result<Launches> {
         let sizes = self.host.sizes;
-        let [width, kv, ff, vocab] =
-            [sizes.width(), sizes.kv_width(), sizes.ff, sizes.vocab].map(u64::from);
+        let [width, kv, ff, vocab] = [sizes.width(), sizes.kv_width(), sizes.ff, sizes.vocab].map(u64::from);
         let [heads, kv_heads, positions, pos] =
             [sizes.heads, sizes.kv_heads, sizes.positions, self.host.pos].map(u64::from);
         let t: Vec<u64> = self.temporaries.iter().map(address).collect();
@@ -94,8 +93,7 @@ impl<'a> Capture<'a> {
     /// Returns the launches of a step that is fused by hand.
     pub fn fused(&self) -> Result<Launches> {
         let sizes = self.host.sizes;
-        let [width, kv, ff, vocab] =
-            [sizes.width(), sizes.kv_width(), sizes.ff, sizes.vocab].map(u64::from);
+        let [width, kv, ff, vocab] = [sizes.width(), sizes.kv_width(), sizes.ff, sizes.vocab].map(u64::from);
         let [heads, kv_heads, positions, pos] =
             [sizes.heads, sizes.kv_heads, sizes.positions, self.host.pos].map(u64::from);
         let t: Vec<u64> = self.temporaries.iter().map(address).collect();

@@ -66,9 +66,23 @@ pub struct Lanes {
     pub crowd: usize,
     /// The maximum number of blocks of the largest kernel of a branch.
     pub kernel: Waves,
-    /// The least number of lanes of branches whose kernels are all short (see [`Launch::short`](super::Launch::short)), for at least
-    /// twice as many branches.
+    /// The number of lanes of branches whose kernels are all short (see [`Launch::short`](super::Launch::short)), or some more. For 9.0, branches of one
+    /// and of four different kernels, launch to sync, and the return of the launch alone (benches/launches_waves.rs):
+    ///
+    /// | branches, blocks | side by side | 4 lanes | 6 | 8 | 10 | 16 |
+    /// |---|---|---|---|---|---|---|
+    /// | 12 of 1, 12 | 18.0, 9.7 us | 13.4, 3.5 | 14.1, 4.9 | 14.7, 6.2 | 16.5, 8.4 | |
+    /// | 16 of 1, 12 | 20.3, 12.6 | 14.1, 3.6 | 14.1, 4.8 | 15.3, 6.2 | 15.8, 8.5 | |
+    /// | 16 of 4, 195 | 28.7, 12.8 | 29.2, 3.7 | 27.8, 5.0 | 27.4, 6.3 | 28.2, 8.5 | |
+    /// | 32 of 1, 195 | 35.4, 25.0 | 19.9, 3.7 | 19.3, 4.9 | 20.0, 6.2 | 20.5, 8.4 | 24.3, 12.5 |
+    /// | 96 of 4, 195 | 123.2, 70.8 | 128.5, 3.6 | 113.3, 5.0 | 107.8, 6.2 | 108.4, 8.6 | 108.3, 13.0 |
+    ///
+    /// Each lane beyond the eighth costs the host 0.75 us a launch. Longer kernels would wait for each other: two of 5 us in a lane take as
+    /// long as sixteen side by side.
     pub short: usize,
+    /// The least number of branches of short kernels that are serialized. For 9.0, 12 branches of four kernels took 0.94 (12 blocks) and 0.98 (195)
+    /// in 6 lanes.
+    pub least: usize,
 }
 
 /// The limits for batches of chains without joins between them, in which each level waits for its longest member.
@@ -156,10 +170,10 @@ pub struct LaunchOrder {
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
     crossing: 2,
-    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8 }),
+    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8, least: 12 }),
     chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5), large: Waves(4, 1), pairs: Waves(1, 1) },
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
-    residency: Residency { lost: 2, spilled: 2, most: 30 },
+    residency: Residency { lost: 2, squeezed: 5, spilled: 10, most: 100 },
     hub: 4,
 };
 
@@ -180,7 +194,7 @@ impl Default for Tuning {
                 pairs: Waves(0, 1),
             },
             overlap: Overlap { beside_others: false, launch_order: None },
-            residency: Residency { lost: 10, spilled: 1, most: 0 },
+            residency: Residency { lost: 10, squeezed: 10, spilled: 10, most: 0 },
             hub: 4,
         }
     }
@@ -206,9 +220,8 @@ impl Tuning {
     /// equally long.
     pub fn lanes_of(&self, branches: usize, short: bool, blocks: Blocks, wave: u32) -> Option<usize> {
         let lanes = self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))?;
-        let deep = branches / lanes.short.max(1);
-        match short && deep >= 2 {
-            true => Some(branches.div_ceil(deep)),
+        match short && branches >= lanes.least {
+            true => Some(branches.div_ceil((branches / lanes.short.max(1)).max(2))),
             false => (branches >= lanes.crowd * lanes.count).then_some(lanes.count),
         }
     }

@@ -13,7 +13,7 @@ use crate::launches::{Allowed, Batch, Batching, Blocks, Launch, Resources, Tunin
 use crate::operation::BatchId;
 use crate::table::Scalar;
 
-use crate::runtime::cuda::{self, Driver, Word};
+use crate::runtime::cuda::{self, Driver, Simulator, Word};
 use crate::runtime::error::{Error, Result};
 
 use super::declaration::Kernel;
@@ -141,6 +141,16 @@ impl Facts {
         }
     }
 
+    /// Returns the registers of the kernels, if the driver assumes them: a simulated one.
+    pub fn assumed(&self, modules: &Modules) -> Vec<(&'static str, u32)> {
+        if Simulator::get().is_none() {
+            return Vec::new();
+        }
+        let registers =
+            |kernel: &&'static Kernel| Some((kernel.name, modules.loaded_info(kernel)?.registers));
+        self.kernels.iter().filter_map(registers).collect()
+    }
+
     fn number(&mut self, kernel: &'static Kernel) -> KernelId {
         let known = self.kernels.position(|&other| std::ptr::eq(other, kernel));
         known.unwrap_or_else(|| self.kernels.push(kernel))
@@ -206,13 +216,15 @@ impl Facts {
         let needs: Vec<(KernelId, Needs)> =
             batches.iter().filter_map(|batch| self.needs(modules, batch)).collect();
         self.make(modules, needs.iter().map(|(kernel, needs)| (*kernel, &needs.wanted)));
-        let fit = |facts: &Facts, kernel: KernelId, needs: &Needs, wanted: &Wanted| {
+        let fit = |facts: &Facts, kernel: KernelId, (needs, free): (&Needs, _), wanted: &Wanted| {
             let module = modules.module(facts.kernels[kernel]);
             let variant = module.map_or(Err("it is not loaded".to_owned()), |module| module.variant(wanted));
-            variant.map_err(Unfit::Refused).and_then(|variant| needs.fit(driver, &facts.tuning, variant))
+            variant
+                .map_err(Unfit::Refused)
+                .and_then(|variant| needs.fit(driver, &facts.tuning, (variant, free)))
         };
         let plain: Vec<_> =
-            needs.iter().map(|(kernel, needs)| fit(self, *kernel, needs, &needs.wanted)).collect();
+            needs.iter().map(|(kernel, needs)| fit(self, *kernel, (needs, None), &needs.wanted)).collect();
         let limited: Vec<Option<Wanted>> = needs
             .iter()
             .zip(&plain)
@@ -225,7 +237,8 @@ impl Facts {
         let mut useless = Vec::new();
         for ((((kernel, needs), plain), limited), batch) in needs.iter().zip(plain).zip(&limited).zip(batches)
         {
-            let limited = limited.as_ref().map(|wanted| fit(self, *kernel, needs, wanted));
+            let free = plain.as_ref().ok().map(|fit| fit.resources.registers);
+            let limited = limited.as_ref().map(|wanted| fit(self, *kernel, (needs, free), wanted));
             match needs.choose(&self.tuning, plain, limited) {
                 Ok(variant) => drop(variants.push(variant)),
                 Err(why) => useless.push((*kernel, batch, why)),

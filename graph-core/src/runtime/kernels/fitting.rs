@@ -61,7 +61,14 @@ pub(crate) enum Unfit {
 
 impl Needs {
     /// Holds a loaded variant against the needs.
-    pub fn fit(&self, driver: &Driver, tuning: &Tuning, variant: Variant) -> Result<Fit, Unfit> {
+    ///
+    /// `free` is the number of registers that it takes without a limit; `None` if it has no limit.
+    pub fn fit(
+        &self,
+        driver: &Driver,
+        tuning: &Tuning,
+        (variant, free): (Variant, Option<u32>),
+    ) -> Result<Fit, Unfit> {
         let failed = |failure| Unfit::Refused(Error::from(failure).to_string());
         let info = &variant.info;
         if info.most_threads < self.threads {
@@ -73,7 +80,7 @@ impl Needs {
         driver.copy_attributes(self.own.function, info.function).map_err(failed)?;
         let blocks = driver.blocks_per_sm(info.function, self.threads, self.shared).map_err(failed)?;
         let resources = Resources { blocks, registers: info.registers, local: info.local };
-        let cost = cost(tuning, self.alone, resources, self.share);
+        let cost = cost(tuning, self.alone, (resources, free.unwrap_or(info.registers)), self.share);
         Ok(Fit { variant, cost, resources })
     }
 
@@ -101,7 +108,7 @@ impl Needs {
             Some(limited) if limited.cost < plain.cost => limited,
             _ => plain,
         };
-        if best.cost <= most_of(tuning) {
+        if best.cost <= most_of(tuning, self.alone, self.share) {
             return Ok(best.variant);
         }
         Err(Unfit::Slower {

@@ -29,6 +29,7 @@ mod variants;
 pub(crate) use coverage::Finding;
 pub use declaration::{Kernel, KernelItem};
 pub(crate) use facts::{Changing, Facts, gather};
+pub(crate) use fitting::Unfit;
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use limits::Limits;
 pub(crate) use module::LoadedModule;
