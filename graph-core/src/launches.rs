@@ -22,9 +22,9 @@ mod launch;
 pub mod residency;
 pub mod tuning;
 
-pub use apart::{Apart, Why};
+pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
-pub use decision::{Allowed, Batch, Decision};
+pub use decision::{Allowed, Batch, Decision, Why};
 pub use launch::{Batching, Launch, Run};
 pub use residency::Resources;
 pub use tuning::Tuning;
@@ -62,7 +62,7 @@ pub fn decide(
     Ok(decided(&draft, allowed, &mut Vec::new()))
 }
 
-fn decided(draft: &Draft<'_>, allowed: Allowed, given_up: &mut apart::GivenUp) -> Decision {
+fn decided(draft: &Draft<'_>, allowed: Allowed, given_up: &mut decision::GivenUp) -> Decision {
     let mut decision = Decision::default();
     if allowed.batches {
         let batches = batch::batches(draft, given_up);

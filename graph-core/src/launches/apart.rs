@@ -3,36 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::beginnings;
-use super::decision::Batch;
+use super::decision::{Batch, GivenUp, Why};
 use super::draft::Draft;
 use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
 use crate::ir::StatementId;
-
-/// A reason that two launches of one kernel are not one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// One of them is in no batch, whatever the others are: this statement.
-    Never(StatementId),
-    /// Their blocks or their dynamic shared memory differ.
-    Blocks,
-    /// They come after launches that are not known to end at the same time.
-    Begins,
-    /// They are not known to last equally long, and different launches come after them.
-    Ends,
-    /// Their grids differ, or a setter may change them, and they have too many blocks to be flattened.
-    Flat,
-    /// One node would join chains and fork them again, and save no edge.
-    Joins,
-    /// One node would have too many edges.
-    Edges,
-    /// They are steps of chains, too few of them, whose levels fill the device: each level would wait for its last block.
-    Chains,
-    /// They are steps of chains and run in two halves: one has work while the other waits for its last block.
-    Halves,
-    /// Their parameters do not fit into one table, or a budget does not hold their buffers at once.
-    Room,
-}
 
 /// Launches of one kernel that nothing orders, in several nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +17,6 @@ pub struct Apart {
     /// The reasons: one for each node after the first, without duplicates.
     pub why: BTreeSet<Why>,
 }
-
-/// Batches that were considered and given up, with the reasons.
-pub(super) type GivenUp = Vec<(Vec<StatementId>, Why)>;
 
 /// Groups the launches of each kernel that are in different nodes though nothing orders them. Each launch is in one group at most.
 ///

@@ -11,9 +11,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::apart::{GivenUp, Why};
 use super::blocks::{Blocks, MOST_BLOCKS};
-use super::decision::{Batch, by_member};
+use super::decision::{Batch, GivenUp, Why, by_member};
 use super::draft::{Classes, Contracted, Draft};
 use super::launch::{Batching, Launch};
 use crate::ids::KernelId;

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::apart::{GivenUp, Why};
 use super::blocks::Blocks;
-use super::decision::Batch;
+use super::decision::{Batch, GivenUp, Why};
 use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::StatementId;

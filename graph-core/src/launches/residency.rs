@@ -1,6 +1,6 @@
 //! The cost of a batch whose form of the kernel holds fewer blocks a multiprocessor, or more local memory, than the kernel alone.
 
-use super::tuning::Tuning;
+use super::tuning::{Residency, Tuning};
 
 /// The resources of a loaded function, for launches of one block size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,42 +11,6 @@ pub struct Resources {
     pub registers: u32,
     /// Local memory of a thread, in bytes.
     pub local: u32,
-}
-
-/// The cost of lost occupancy and of spilled registers, in thousandths of the time of the blocks.
-///
-/// One more wave costs its share: for 9.0, chains of launches whose dynamic shared memory leaves room for fewer blocks took, against
-/// 16 blocks a multiprocessor,
-///
-/// | rows of 2,048 weights, waves | 15 | 14 | 12 | 10 | 8 |
-/// |---|---|---|---|---|---|
-/// | 0.5 | 1.00 | 0.98 | 0.98 | 0.98 | 1.00 |
-/// | 0.75 | 1.00 | 1.00 | 1.00 | 1.79 | 1.79 |
-/// | 1 | 1.66 | 1.65 | 1.65 | 1.65 | 1.69 |
-/// | 1.5 | 1.00 | 1.01 | 1.03 | 1.38 | 1.43 |
-/// | 4 | 1.16 | 1.16 | 1.34 | 1.53 | 1.77 |
-///
-/// At equal numbers of waves, 1.5 of them, rows of 256 weights took 1.00, 1.03 and 1.08 with 15, 14 and 12 of 16 blocks, an addition and
-/// loops of 20 and 200 turns 1.03, 1.03 and 1.00 with 7 of 8, 1.04, 1.04 and 1.01 with 6.
-///
-/// Kernels with fewer registers than ptxas gives them, one wave and four (their occupancy did not fall):
-///
-/// | kernel | registers | bytes of local memory | time |
-/// |---|---|---|---|
-/// | tiles of 8 x 8 a thread, 96 registers | 92, 88, 84 | 0 | 1.01 and 0.98, 1.07 and 1.01, 1.11 and 1.13 |
-/// | | 80, 72, 64 | 48, 96, 136 | 1.54 and 1.77, 2.52 and 2.72, 3.37 and 3.61 |
-/// | 48 loads under way, 56 registers | 52, 48, 40 | 16, 80, 160 | 1.02, 1.46, 2.99 (one wave) |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Residency {
-    /// The cost of holding a hundredth fewer of the needed blocks, in the same number of waves.
-    pub lost: u32,
-    /// The cost of a hundredth fewer registers than the form takes without a limit.
-    pub squeezed: u32,
-    /// The cost of a byte of local memory that the kernel alone does not need.
-    pub spilled: u32,
-    /// The maximum cost of a batch of one wave; of several waves, the quotient. For 9.0, batches of one wave in all gain at least 0.13 of the time of the
-    /// launches as written, of two waves 0.08, of four 0.05, of eight 0.01.
-    pub most: u32,
 }
 
 /// The number of waves of a batch whose blocks are not known.
