@@ -298,6 +298,23 @@ fn variants_have_limits() {
 }
 
 #[test]
+fn the_registers_of_a_variant_are_limited() {
+    let made = |directives: &str, registers| {
+        let text = format!(".entry k(.param .u32 a) {directives} {{ ret; }}");
+        variant(&text, &Batch { registers, ..batch(GridShape::Flat, 2, false) }).unwrap()
+    };
+    let own = ".maxntid 128 .minnctapersm 4";
+    assert!(made(own, None).contains(".minnctapersm 4") && !made(own, None).contains(".maxnreg"));
+    // Both directives limit the registers: one of them stays.
+    let limited = made(own, Some(40));
+    assert!(limited.contains(".maxntid 128") && limited.contains(".maxnreg 40\n"), "{limited}");
+    assert!(!limited.contains(".minnctapersm"), "{limited}");
+    // The kernel's own limit stays where it is lower.
+    let lower = made(".maxnreg 32", Some(40));
+    assert!(lower.contains(".maxnreg 32\n") && !lower.contains("40"), "{lower}");
+}
+
+#[test]
 fn components_of_vectors_are_no_special_registers() {
     let text = ".entry k() { .reg .v4 .b32 %v; .reg .b32 %r; mov.v4.u32 %v, %ctaid; mov.b32 %r, %v.y; ret; }";
     let made = variant(text, &batch(GridShape::Flat, 2, false)).unwrap();

@@ -228,7 +228,7 @@ impl Facts {
         let limited: Vec<Option<Wanted>> = needs
             .iter()
             .zip(&plain)
-            .map(|((_, needs), fit)| Some(needs.limited(fit.as_ref().ok()?, self.registers)?))
+            .map(|((_, needs), fit)| needs.limited(fit.as_ref().ok()?, self.registers))
             .collect();
         let more =
             needs.iter().zip(&limited).filter_map(|((kernel, _), wanted)| Some((*kernel, wanted.as_ref()?)));
