@@ -38,7 +38,7 @@ use crate::reach::Cycle;
 use draft::Draft;
 
 /// Decides about the launches of a program whose order is `edges`. `launches` has an entry for each statement, `None` for those that are no
-/// launches. A batch has at most `most` members.
+/// launches, and `others` equal numbers for those of the others that are assumed to last equally long. A batch has at most `most` members.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ use draft::Draft;
 pub fn decide(
     program: &Program,
     edges: &[(StatementId, StatementId)],
-    launches: &Vector<StatementId, Option<Launch>>,
+    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
     allowed: Allowed,
     most: usize,
     tuning: &Tuning,
@@ -58,7 +58,7 @@ pub fn decide(
     if !allowed.batches && !allowed.lanes {
         return Ok(Decision::default());
     }
-    let draft = Draft::new(program, edges, launches, most, tuning)?;
+    let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
     Ok(decided(&draft, allowed, &mut Vec::new()))
 }
 
@@ -88,12 +88,12 @@ fn decided(draft: &Draft<'_>, allowed: Allowed, given_up: &mut decision::GivenUp
 pub fn explain(
     program: &Program,
     edges: &[(StatementId, StatementId)],
-    launches: &Vector<StatementId, Option<Launch>>,
+    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
     allowed: Allowed,
     tuning: &Tuning,
     batches: &[Batch],
 ) -> Result<(Vec<Apart>, Decision), Cycle> {
-    let draft = Draft::new(program, edges, launches, usize::MAX, tuning)?;
+    let draft = Draft::new(program, edges, (launches, others), usize::MAX, tuning)?;
     let mut given_up = Vec::new();
     let decision = decided(&draft, allowed, &mut given_up);
     Ok((apart::apart(&draft, batches, &given_up), decision))

@@ -37,6 +37,8 @@ pub struct Wishes {
     pub allowed: Allowed,
     /// The facts about each statement that is a launch; empty if no change is allowed.
     pub launches: Vector<StatementId, Option<Launch>>,
+    /// Equal numbers for statements that are no launches and are assumed to last equally long.
+    pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
 }
@@ -114,7 +116,9 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
     let program = checked.program();
     let edges = edges_of(checked, wishes);
     let launches = &*outside_bodies(program, wishes);
-    let decide = |most| launches::decide(program, &edges, launches, wishes.allowed, most, &wishes.tuning);
+    let decide = |most| {
+        launches::decide(program, &edges, (launches, &wishes.others), wishes.allowed, most, &wishes.tuning)
+    };
     let mut decision = decide(usize::MAX)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.lanes.len());
@@ -161,7 +165,14 @@ pub fn explain(
     let launches = outside_bodies(program, wishes);
     let batches = operations.batches.as_slice();
     // The order of a plan has no cycle.
-    let explained = launches::explain(program, &edges, &launches, wishes.allowed, &wishes.tuning, batches);
+    let explained = launches::explain(
+        program,
+        &edges,
+        (&*launches, &wishes.others),
+        wishes.allowed,
+        &wishes.tuning,
+        batches,
+    );
     let (apart, decision) = explained.unwrap_or_default();
     let lanes = if operations.serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
     (apart, lanes)
