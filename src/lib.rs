@@ -558,8 +558,8 @@ pub mod code {
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, LeftAlone, LeftUnwritten,
-        NamedKernel, Plan, Report, VouchedFor,
+        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, FullEdge,
+        InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor, WhyApart, WhyFull,
     };
 }
 

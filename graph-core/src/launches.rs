@@ -11,6 +11,7 @@
 //! - batches do not increase the depth of the order;
 //! - equal inputs give equal decisions.
 
+mod apart;
 pub mod batch;
 mod blocks;
 mod chains;
@@ -18,11 +19,14 @@ mod decision;
 mod draft;
 mod lanes;
 mod launch;
+pub mod residency;
 pub mod tuning;
 
+pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
-pub use decision::{Allowed, Batch, Decision};
+pub use decision::{Allowed, Batch, Decision, Why};
 pub use launch::{Batching, Launch, Run};
+pub use residency::Resources;
 pub use tuning::Tuning;
 
 pub(crate) use decision::by_member;
@@ -56,15 +60,44 @@ pub fn decide(
         return Ok(Decision::default());
     }
     let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
+    Ok(decided(&draft, allowed, &mut Vec::new()))
+}
+
+fn decided(draft: &Draft<'_>, allowed: Allowed, given_up: &mut decision::GivenUp) -> Decision {
     let mut decision = Decision::default();
     if allowed.batches {
-        decision.batches = chains::widths(&draft, batch::batches(&draft));
-        decision.edges = batch::edges(&draft, &decision.batches);
+        let batches = batch::batches(draft, given_up);
+        decision.batches = chains::widths(draft, batches, given_up);
+        decision.edges = batch::edges(draft, &decision.batches);
     }
     if allowed.lanes {
-        lanes::serialize(&draft, &mut decision);
+        lanes::serialize(draft, &mut decision);
     }
-    Ok(decision)
+    decision
+}
+
+/// Explains a decision: returns the launches of one kernel that nothing orders and that are in several nodes, and the lanes. `batches` are those that
+/// were made: fewer than decided if a budget does not hold them.
+///
+/// # Errors
+///
+/// As [`decide`].
+///
+/// # Complexity
+///
+/// As [`decide`]; quadratic in launches of one kernel that are alone on their levels.
+pub fn explain(
+    program: &Program,
+    edges: &[(StatementId, StatementId)],
+    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
+    allowed: Allowed,
+    tuning: &Tuning,
+    batches: &[Batch],
+) -> Result<(Vec<Apart>, Decision), Cycle> {
+    let draft = Draft::new(program, edges, (launches, others), usize::MAX, tuning)?;
+    let mut given_up = Vec::new();
+    let decision = decided(&draft, allowed, &mut given_up);
+    Ok((apart::apart(&draft, batches, &given_up), decision))
 }
 
 #[cfg(test)]

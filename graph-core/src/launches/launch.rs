@@ -28,6 +28,8 @@ pub struct Launch {
     pub waits: bool,
     /// True if it may follow another launch in a lane.
     pub lanes: bool,
+    /// True if the kernel has no loop, calls nothing and has few instructions.
+    pub short: bool,
 }
 
 impl Launch {

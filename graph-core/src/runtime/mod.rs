@@ -49,8 +49,9 @@ pub use error::{
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
-    Budget, BudgetStep, BuildTimes, GraphPool, LeftUnwritten, Plan, Report, VouchedFor, graph_pool,
-    reset_graph_pool_high, trim_graph_pool,
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, FullEdge, GraphPool, InLane, LeftUnwritten,
+    Plan, Repeated, Report, VouchedFor, WhyApart, WhyFull, graph_pool, reset_graph_pool_high,
+    trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.

@@ -14,6 +14,7 @@ use crate::runtime::cuda::{
 };
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
+use crate::runtime::observe::Decided;
 use crate::runtime::observe::annotate::{self, Annotated};
 use crate::runtime::statements::{Adding, Emission, Record, UnprovedLaunches, address};
 
@@ -57,6 +58,8 @@ pub(crate) struct Nodes {
     pub unproved: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: Vec<LeftAlone>,
+    /// The inputs of the launch decisions.
+    pub decided: Decided,
     /// Scratch space of the calls that add and change kernel nodes.
     pub scratch: Scratch,
     /// The words of new records while a setter evaluates them.
@@ -88,6 +91,7 @@ impl Nodes {
             fill_kernels: Vector::filled(false, definition.program().statements.len()),
             unproved: BTreeMap::new(),
             left_alone: planned.left_alone,
+            decided: planned.decided,
             scratch: Scratch::default(),
             spare: Vec::new(),
         };
@@ -108,6 +112,7 @@ impl Nodes {
         self.operations = planned.operations;
         self.batches = Batches::new(planned.variants);
         self.left_alone = planned.left_alone;
+        self.decided = planned.decided;
         self.point(definition);
     }
 

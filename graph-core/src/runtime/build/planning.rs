@@ -18,6 +18,7 @@ use crate::operation::{BatchId, Operations};
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
 use crate::runtime::kernels::{Changing, Facts, LeftAlone, Modules, Variant, gather};
+use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
@@ -32,6 +33,8 @@ pub(crate) struct Planned {
     pub variants: Vector<BatchId, Variant>,
     /// The kernels that are launched as written, and the reasons: sorted.
     pub left_alone: Vec<LeftAlone>,
+    /// The inputs of the decisions.
+    pub decided: Decided,
 }
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
@@ -72,8 +75,11 @@ pub(crate) fn plan(
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
-            let left_alone = facts.left_alone.into_iter().collect();
-            return Ok(Planned { operations, variants, left_alone });
+            let assumed = facts.assumed(modules);
+            let Facts { left_alone, slower, .. } = facts;
+            let left_alone = left_alone.into_iter().collect();
+            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed };
+            return Ok(Planned { operations, variants, left_alone, decided });
         }
     }
 }

@@ -78,6 +78,7 @@ impl LoadedModule {
                 capacity: wanted.capacity,
                 shape: wanted.shape,
                 waits: self.waits(wanted.entry),
+                registers: wanted.registers,
             })
             .collect();
         let text = rewrite::batched(module, &batches).map_err(|why| why.to_string())?;

@@ -3,7 +3,8 @@
 //! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
 //! - `code`, `digest`, `store`: machine code of PTX, kept in memory and on disk;
-//! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
+//! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of one by its resources;
+//! - `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`: the checks that the device supports a launch and that its threads write all elements; `facts`:
 //!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
 
@@ -13,6 +14,7 @@ mod coverage;
 mod declaration;
 mod digest;
 mod facts;
+mod fitting;
 mod function;
 mod image;
 pub mod item;
@@ -32,6 +34,7 @@ mod variants;
 pub(crate) use coverage::Finding;
 pub use declaration::{Kernel, KernelItem};
 pub(crate) use facts::{Changing, Facts, gather};
+pub(crate) use fitting::Unfit;
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use limits::Limits;
 pub(crate) use module::LoadedModule;

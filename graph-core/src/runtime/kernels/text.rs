@@ -49,6 +49,8 @@ pub(crate) struct Entry {
     pub deciding: Vec<Deciding>,
     /// True if loaded data influences trip counts.
     pub by_data: bool,
+    /// True if it has no loop, calls nothing and has few instructions.
+    pub short: bool,
     /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
     /// Success, or the reason why the kernel cannot run the wait first.
@@ -123,7 +125,7 @@ impl Text {
 }
 
 fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
-    let duration::Deciding { parameters, data: by_data } = duration::deciding(function);
+    let duration::Deciding { parameters, data: by_data, short } = duration::deciding(function);
     let deciding = parameters
         .into_iter()
         .zip(&function.parameters)
@@ -143,6 +145,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         }),
         deciding,
         by_data,
+        short,
         batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }

@@ -2,13 +2,17 @@
 //! the plan, the records and the nodes.
 
 pub(crate) mod annotate;
+mod apart;
+mod decided;
 mod dot;
 mod memory;
 mod pool;
 mod report;
 
+pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
+pub(crate) use decided::Decided;
 pub(crate) use dot::dot;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 pub(crate) use report::Subject;
-pub use report::{Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
+pub use report::{AssumedRegisters, Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};

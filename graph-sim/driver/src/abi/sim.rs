@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::base::faults;
 use crate::base::note::Note;
 use crate::base::pointer::{put, take, take_all};
+use crate::base::registers;
 use crate::base::report;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
@@ -81,6 +82,9 @@ pub struct SimMember {
     line: c_uint,
     first: c_uint,
 }
+
+/// The most registers of a thread, on every device.
+const MOST_REGISTERS: c_uint = 255;
 
 /// The flag of a buffer whose live range is within the graph.
 const PLANNED: c_uint = 1;
@@ -217,6 +221,18 @@ pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
 pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
     enter("cuweaveSimParallel", false, Kind::Basic, || {
         state().parallel = parallel != 0;
+        Ok(())
+    })
+}
+
+/// Sets the registers of a thread of the kernels whose names begin with a text; 0: no longer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimRegisters(prefix: Text, count: c_uint) -> u32 {
+    enter("cuweaveSimRegisters", false, Kind::Basic, || {
+        if count > MOST_REGISTERS {
+            return Err(Status::INVALID_VALUE);
+        }
+        registers::assume(prefix.read()?, count);
         Ok(())
     })
 }
