@@ -144,7 +144,8 @@ fn damaged_and_foreign_files_are_replaced() {
     let all = folder.build();
     let files = folder.files();
     let good: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).expect("it is kept")).collect();
-    let damages: [(&str, fn(&[u8]) -> Vec<u8>); 6] = [
+    type Damage = fn(&[u8]) -> Vec<u8>;
+    let damages: [(&str, Damage); 6] = [
         ("a flipped bit of the code", |bytes| flipped(bytes, bytes.len() - 3)),
         ("a flipped bit of a digest", |bytes| flipped(bytes, 20)),
         ("another version", |bytes| flipped(bytes, 0)),
