@@ -557,6 +557,17 @@ pub mod report {
     };
 }
 
+/// Profiles: the time of each statement of a graph, by `exec.profile(&stream, launches)`.
+///
+/// A [`Profile`](profile::Profile) is printed as a table, and drawn as an SVG and as a Chrome trace. `docs/profiling.md` of the
+/// repository says how its times are measured.
+pub mod profile {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{
+        Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns,
+    };
+}
+
 /// The device's graph pool: the memory behind the alloc nodes of all graphs.
 pub mod memory {
     #[doc(inline)]

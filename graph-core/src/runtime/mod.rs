@@ -12,7 +12,7 @@
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the properties of launches;
 //! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
-//! - `observe`: reports, pictures, and the names that the simulated driver is told;
+//! - `observe`: reports, pictures, profiles, and the names that the simulated driver is told;
 //! - `build`: checks, the plan, and the nodes;
 //! - `exec`: graphs and execs;
 //! - `builder`: graphs that are known only when the program runs.
@@ -49,8 +49,8 @@ pub use error::{
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, LeftAlone, Loaded, NamedKernel};
 pub use observe::{
-    Budget, BudgetStep, BuildTimes, GraphPool, LeftUnwritten, Plan, Report, VouchedFor, graph_pool,
-    reset_graph_pool_high, trim_graph_pool,
+    Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, GraphPool, LeftUnwritten, Member as ProfileMember,
+    Plan, Profile, Report, Times, Turns, VouchedFor, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.

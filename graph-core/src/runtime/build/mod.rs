@@ -9,6 +9,7 @@
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
+//! - `serial`, `traffic`: for a profile the same operations one behind the other with clocks between them, and the bytes of statements;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
 mod answers;
@@ -34,9 +35,11 @@ mod polys;
 mod questions;
 mod recall;
 mod recursion;
+mod serial;
 mod shift;
 mod symbols;
 mod tables;
+mod traffic;
 
 pub(crate) use answers::Asked;
 pub use body::{Body, Sets};
@@ -53,3 +56,4 @@ pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
 pub(crate) use plans::flattened;
 pub(crate) use recursion::check_recursion;
+pub(crate) use serial::Serial;

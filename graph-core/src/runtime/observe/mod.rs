@@ -1,14 +1,17 @@
-//! Information about a graph: reports, pictures, figures, and annotations for the simulated driver. Everything is read from
-//! the plan, the records and the nodes.
+//! Information about a graph: reports, pictures, figures, profiles, and annotations for the simulated driver. Everything is read
+//! from the plan, the records and the nodes, and for profiles from measured times.
 
 pub(crate) mod annotate;
 mod dot;
 mod memory;
 mod pool;
+mod profile;
 mod report;
 
 pub(crate) use dot::dot;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
+pub(crate) use profile::{Gathered, Measured, real};
+pub use profile::{Entry, Member, Profile, Times, Turns};
 pub(crate) use report::Subject;
 pub use report::{Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
