@@ -122,7 +122,7 @@ fn every_node_has_an_entry() {
     let slow = entry(&profile, "slow");
     assert_eq!((slow.statement, slow.kernel.as_deref(), slow.bytes), ("launch", Some("spin"), 4));
     let at = slow.at.as_ref().expect("a place");
-    assert!(at.file.ends_with("tests/profile.rs") && at.line == line!() - 47, "{at}");
+    assert!(at.file.ends_with("tests/profile.rs") && at.line == line!() - 29, "{at}");
     assert_eq!(entry(&profile, "fill").bytes, 2 * 4 * N as u64);
     assert_eq!(entry(&profile, "copy").bytes, 2 * 4 * N as u64);
     assert_eq!(entry(&profile, "grow").bytes, 2 * 4 * N as u64);
@@ -348,7 +348,8 @@ fn setters_before_and_behind() {
 
 #[cuweave::graph(memory = "owned")]
 fn owned(n: u32, x: &mut [f32; n]) {
-    let (a, b) = (alloc::<f32>(n), alloc::<f32>(n));
+    let a = alloc::<f32>(n);
+    let b = alloc::<f32>(n);
     copy(&x, &mut a);
     copy_to[per_item(n)](&a, &mut b, n);
     scale[per_item(n)](&mut b, 2.0, n);
@@ -386,7 +387,7 @@ fn graphs_of_a_builder() {
     let mut b = Builder::with_name(&device.ctx, "built");
     let n = b.scalar("n", N as u32);
     let x_in = b.exclusive("x", N as u64, &mut x);
-    let h = b.alloc::<f32>("h", N as u64);
+    let h = b.alloc::<f32>(N as u64);
     b.copy(x_in.read(), h.write()).expect("a copy");
     b.launch(scale {}, ((2, 1), (256, 1)), (h.write(), 2.0f32, n)).expect("a launch");
     b.copy(h.read(), x_in.write()).expect("a copy");
@@ -444,7 +445,8 @@ fn each_call_fails_once() {
             cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("a fault");
             let result = exec.profile(&device.stream, 2);
             let over = cuweave_sim::clear_faults().expect("faults") > 0;
-            let kept = device.ctx.check_err();
+            // A failure in a drop is kept by the context.
+            let _ = device.ctx.check_err();
             if over {
                 result.unwrap_or_else(|error| panic!("`{call}`: {error}"));
                 break;
@@ -454,7 +456,6 @@ fn each_call_fails_once() {
                 let text = error.to_string();
                 assert!(text.contains("(801)") || text.contains("(999)"), "`{call}` {nth}: {text}");
             }
-            drop(kept);
             exec.launch(&device.stream).unwrap_or_else(|error| panic!("after `{call}` {nth}: {error}"));
             exec.profile(&device.stream, 1).unwrap_or_else(|error| panic!("after `{call}` {nth}: {error}"));
             drop(exec);

@@ -112,9 +112,6 @@ impl Core {
         };
         for _ in 0..launches {
             self.launch_both(serial, stream, &around)?;
-            context::enter(driver, &ctx)?;
-            self.in_flight.wait_on_host(driver)?;
-            serial.in_flight = false;
             let reading = serial.read(Stream::of(stream))?;
             times.total.add(driver.elapsed(around[0].raw(), around[1].raw())?, 1, None);
             times.empty_kernel.add(reading.empty, 1, None);
@@ -126,7 +123,8 @@ impl Core {
         Ok(times)
     }
 
-    /// Launches the serialised graph, and behind it the exec between two events.
+    /// Launches the serialised graph, and behind it the exec between two events, and waits for both. After a failure nothing of the
+    /// serialised graph is in flight, if the host can wait at all.
     fn launch_both(
         &mut self,
         serial: &mut Serial,
@@ -153,7 +151,13 @@ impl Core {
             self.in_flight.lost = true;
             self.in_flight.last = Some(stream.clone());
         }
+        let driver = self.definition.driver;
+        // The launch may have made another context current.
+        let entered = driver.enter(self.definition.context);
+        let waited = if serial.in_flight { self.in_flight.wait_on_host(driver) } else { Ok(()) };
+        serial.in_flight = waited.is_err();
         launched?;
+        waited.and(entered)?;
         behind.map_err(|failure: Failure| Error::from(failure))
     }
 }

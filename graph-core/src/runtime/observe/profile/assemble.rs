@@ -107,12 +107,10 @@ impl Profile {
             entries.push(entry);
         }
         critical::mark(&mut entries);
-        let at = At {
-            name: program.name.to_string(),
-            file: program.file.to_string(),
-            line: program.options.line,
-            column: 0,
-        };
+        // The graph of a builder has no line of its own.
+        let first = program.statements.iter().next().map_or(0, |statement| statement.line);
+        let line = if program.options.line == 0 { first } else { program.options.line };
+        let at = At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 };
         Profile {
             at,
             launches,

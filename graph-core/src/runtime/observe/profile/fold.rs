@@ -83,6 +83,9 @@ impl Row<'_> {
     pub fn node(&self) -> String {
         let Some(first) = self.entries.first() else { return String::new() };
         let last = self.name.rsplit('.').next().unwrap_or_default();
+        if first.is_memory() {
+            return "memory".to_owned();
+        }
         match &first.kernel {
             Some(kernel) if !first.members.is_empty() => format!("batch of {kernel}"),
             Some(kernel) if kernel != last && first.statement == "launch" => format!("kernel {kernel}"),
