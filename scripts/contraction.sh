@@ -24,5 +24,5 @@ fi
 export CUWEAVE_PTXAS CUWEAVE_NVDISASM CUWEAVE_CONTRACTION=$table
 
 cd "$root"
-cargo test -p cuweave-core --features rewrite --test ptx_contraction -- --nocapture
+cargo test -p cuweave-ptx --test contraction -- --nocapture
 echo "$table"

@@ -27,5 +27,5 @@ fi
 export CUWEAVE_PTXAS CUWEAVE_REGISTERS=$table
 
 cd "$root"
-cargo test -p cuweave-core --features rewrite --test ptx_assemble -- --nocapture
+cargo test -p cuweave-ptx --test assemble -- --nocapture
 echo "$table"

@@ -7,7 +7,7 @@
 //! - [`analysis`]: control flow, static single assignment, points-to sets, access extents, hidden state;
 //! - [`coverage`]: the elements that the threads of a launch write;
 //! - [`declare`]: the check of a kernel's declaration in Rust against its PTX;
-//! - [`rewrite`] (feature `rewrite`): waiting and batched variants of a kernel's text;
+//! - [`rewrite`]: waiting and batched variants of a kernel's text;
 //! - [`poly`]: polynomials over integer symbols, in which extents and bounds are compared.
 //!
 //! Imports go downwards only: `rewrite` and `declare` use `analysis`, which uses `syntax` and `isa`; types that modules share
@@ -20,7 +20,6 @@ pub mod isa;
 pub mod nearest;
 pub mod poly;
 pub mod report;
-#[cfg(feature = "rewrite")]
 pub mod rewrite;
 pub mod syntax;
 

@@ -4,7 +4,6 @@
 //! in `$PATH`. Where there is none, the test says so and passes. With `$CUWEAVE_REGISTERS` set, the table of registers
 //! goes to that file: `scripts/rewritten_registers.sh` makes it. With `$CUWEAVE_ASSEMBLE` set to `all`, every file and
 //! every form is assembled, which takes minutes.
-#![cfg(feature = "rewrite")]
 
 #[path = "common/corpus.rs"]
 mod corpus;

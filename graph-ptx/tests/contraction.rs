@@ -6,7 +6,6 @@
 //! its operands come from. `$CUWEAVE_PTXAS` and `$CUWEAVE_NVDISASM` say where the tools are (Python wheels
 //! nvidia-cuda-nvcc and nvidia-cuda-nvdisasm); where there are none, the test says so and passes. With
 //! `$CUWEAVE_CONTRACTION` set, the table goes to that file: `scripts/contraction.sh` makes it.
-#![cfg(feature = "rewrite")]
 
 #[path = "common/corpus.rs"]
 mod corpus;

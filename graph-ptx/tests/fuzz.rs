@@ -66,7 +66,6 @@ fn mutate(seed: &str, random: &mut Random) -> Vec<u8> {
 }
 
 /// Rewrites a module and reads the result again. Returns the number of variants.
-#[cfg(feature = "rewrite")]
 fn rewritten(module: &ptx::Module<'_>) -> usize {
     use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, batchable, batched, free_name, waiting};
 
@@ -96,11 +95,6 @@ fn rewritten(module: &ptx::Module<'_>) -> usize {
         }
     }
     variants
-}
-
-#[cfg(not(feature = "rewrite"))]
-fn rewritten(_: &ptx::Module<'_>) -> usize {
-    1000
 }
 
 #[test]

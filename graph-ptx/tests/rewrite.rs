@@ -1,5 +1,4 @@
 //! Every kernel of the corpus rewritten in every form: it is read again, and its proofs stay.
-#![cfg(feature = "rewrite")]
 
 #[path = "common/corpus.rs"]
 mod corpus;

@@ -207,13 +207,11 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
     }
 
     /// Adds labels to a value.
-    #[cfg(feature = "rewrite")]
     pub fn label_value(&mut self, value: u32, labels: Labels) {
         self.add(value, labels);
     }
 
     /// Adds labels to all followed memory.
-    #[cfg(feature = "rewrite")]
     pub fn label_memory(&mut self, labels: Labels) {
         self.add(self.memory(), labels);
     }

@@ -75,7 +75,6 @@ impl<'b, 'a> Names<'b, 'a> {
     }
 
     /// A statement of the body.
-    #[cfg(feature = "rewrite")]
     pub(crate) fn statement(&self, at: usize) -> &'b Statement<'a> {
         &self.body.statements[at]
     }
