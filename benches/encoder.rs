@@ -1,7 +1,8 @@
 //! An encoder of MiniLM's shape: 6 layers, 384 wide, 12 heads, 1536 between, for 16 and 128 tokens, in f32 and bf16. The same model in
 //! PyTorch is in benches/pytorch/encoder.py.
 //!
-//! On the simulated driver a smaller one shows that it works.
+//! On the simulated driver a smaller one shows that it works. With `$PROFILES`, a folder, each graph is profiled, too, as text, SVG
+//! and trace.
 
 mod common;
 #[path = "graphs/encoder.rs"]
@@ -14,6 +15,7 @@ use common::table::Table;
 use common::{Race, Result, Setup, Times, Until, median, us};
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, sys};
 use cuweave::blas::Blas;
+use cuweave::profile::Profile;
 use cuweave::report::Report;
 use graphs::HEAD;
 use half::bf16;
@@ -334,6 +336,13 @@ macro_rules! bound {
         $weights.iter().map(|w| layer(w.as_slice())).collect::<std::result::Result<Vec<_>, _>>()?
     }};
 }
+/// Writes the outputs of a profile to files of this name.
+fn write_profile(name: &str, profile: &Profile) -> Result<()> {
+    std::fs::write(format!("{name}.txt"), profile.to_string())?;
+    std::fs::write(format!("{name}.svg"), profile.svg())?;
+    Ok(std::fs::write(format!("{name}.json"), profile.chrome_trace())?)
+}
+
 macro_rules! encoder {
     ($module:ident $ty:ty, $label:literal, $of:expr, $tolerance:literal) => {
         fn $module(
@@ -396,6 +405,10 @@ macro_rules! encoder {
         setup.stream.synchronize()?;
         let in_a_row = in_a_row(setup, || Ok(exec.launch(&setup.stream)?))?;
         let returned = returned(setup, || Ok(exec.launch(&setup.stream)?))?;
+        if let Ok(folder) = std::env::var("PROFILES") {
+            let name = concat!(stringify!($module), "-", stringify!($memory), "-", stringify!($transposed));
+            write_profile(&format!("{folder}/{name}-{n}"), &exec.profile(&setup.stream, 50)?)?;
+        }
         $measured.push(Measured { report, builds, in_a_row, returned, error });
         $race.ours($name, move |stream| Ok(exec.launch(stream)?));
     };

@@ -563,9 +563,7 @@ pub mod report {
 /// repository says how its times are measured.
 pub mod profile {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{
-        Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns,
-    };
+    pub use cuweave_core::runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};
 }
 
 /// The device's graph pool: the memory behind the alloc nodes of all graphs.

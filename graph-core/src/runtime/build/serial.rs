@@ -22,8 +22,8 @@ use crate::runtime::cuda::{
 };
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{HUB, Kernel, STAMP};
-use crate::runtime::ranges::Range;
 use crate::runtime::observe::real;
+use crate::runtime::ranges::Range;
 use crate::runtime::waits::{self, OwnedEvent};
 
 use super::bodies::Bodies;

@@ -11,7 +11,7 @@ mod report;
 pub(crate) use dot::dot;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
-pub(crate) use profile::{Gathered, Measured, real};
 pub use profile::{Entry, Member, Profile, Times, Turns};
+pub(crate) use profile::{Gathered, Measured, real};
 pub(crate) use report::Subject;
 pub use report::{Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};

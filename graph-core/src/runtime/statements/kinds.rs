@@ -215,7 +215,16 @@ impl<'b> Evaluation<'b> {
         words.reserve(4 * statements);
         let (statement, unproved) = (StatementId::NONE, Vec::new());
         Evaluation {
-            evaluator: Evaluator { program, dims, limits, modules, statement, words, unproved, extents: None },
+            evaluator: Evaluator {
+                program,
+                dims,
+                limits,
+                modules,
+                statement,
+                words,
+                unproved,
+                extents: None,
+            },
             records: Vec::with_capacity(statements),
         }
     }

@@ -15,7 +15,8 @@ pub(super) fn mark(entries: &mut [Entry]) {
     for (body, list) in &bodies {
         let begin = body.map_or(0.0, |body| entries[body].start);
         for &at in list {
-            let ends = entries[at].after.iter().map(|&before| entries[before].start + entries[before].time.mean);
+            let ends =
+                entries[at].after.iter().map(|&before| entries[before].start + entries[before].time.mean);
             entries[at].start = ends.fold(begin, f64::max);
         }
         if body.is_none_or(|body| entries[body].critical) {

@@ -7,7 +7,7 @@ use super::{Entry, Profile, Times};
 
 /// Entries of one place in the source.
 pub(super) struct Row<'p> {
-    /// The name, with `..` in place of the indices of loops.
+    /// The name; for several entries with `..` in place of the indices of loops.
     pub name: String,
     /// The nesting of bodies.
     pub depth: usize,
@@ -67,10 +67,11 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the slowest entry, if it takes much longer than the others: half as long again as the mean.
-    pub fn outlier(&self) -> Option<&Entry> {
+    /// Returns the slowest entry, if it takes much longer than the others: half as long again as the mean, and by a hundredth of `sum`.
+    pub fn outlier(&self, sum: f64) -> Option<&Entry> {
         let slowest = self.entries.iter().max_by(|one, other| one.time.mean.total_cmp(&other.time.mean))?;
-        (self.entries.len() > 1 && slowest.time.mean > 1.5 * self.each().mean).then_some(slowest)
+        let (taken, mean) = (slowest.time.mean, self.each().mean);
+        (self.entries.len() > 1 && taken > 1.5 * mean && taken - mean > 0.01 * sum).then_some(slowest)
     }
 
     /// Returns the file and line; empty for nodes that the compiler placed.
@@ -125,7 +126,12 @@ pub(super) fn rows(profile: &Profile, by: By) -> Vec<Row<'_>> {
         rows[at].entries.push(entry);
         row_of.push(at);
     }
-    rows.iter_mut().for_each(|row| row.members = members(&row.entries));
+    for row in &mut rows {
+        row.members = members(&row.entries);
+        if let [only] = row.entries.as_slice() {
+            row.name.clone_from(&only.name);
+        }
+    }
     nested(rows, &parents, by)
 }
 

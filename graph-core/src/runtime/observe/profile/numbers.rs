@@ -55,7 +55,10 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         assert_eq!([0.0, 9.876, 123.45, 12_345.6].map(time), ["0.00 us", "9.88 us", "123.5 us", "12.35 ms"]);
-        assert_eq!([0.0, 999.0, 1000.0, 45.3e6, 812e9].map(bytes), ["0 B", "999 B", "1.00 kB", "45.3 MB", "812 GB"]);
+        assert_eq!(
+            [0.0, 999.0, 1000.0, 45.3e6, 812e9].map(bytes),
+            ["0 B", "999 B", "1.00 kB", "45.3 MB", "812 GB"]
+        );
         assert_eq!(rate(3.913e12), "3.91 TB/s");
         assert_eq!(bandwidth(4e6, 2.0), Some(2e12));
         assert_eq!((bandwidth(0.0, 1.0), bandwidth(1.0, 0.0)), (None, None));

@@ -28,6 +28,9 @@ const MOST_CHARACTERS: usize = 54;
 
 const CRITICAL: &str = "#d1242f";
 const OTHER: &str = "#54aeff";
+/// The colours of the bars of conditional nodes, whose bodies have bars of their own.
+const PALE_CRITICAL: &str = "#ffc1c0";
+const PALE_OTHER: &str = "#c8e1ff";
 const LAUNCH: &str = "#57606a";
 const FAINT: &str = "#6e7781";
 const DARK: &str = "#1f2328";
@@ -49,7 +52,11 @@ pub(super) fn svg(profile: &Profile) -> String {
         y += row_height(row);
     }
     if let Some((rows, taken)) = left_out {
-        canvas.text((MARGIN, y + 16.0), Style::faint(12.0), &format!("{rows} more rows, in all {}", time(taken)));
+        canvas.text(
+            (MARGIN, y + 16.0),
+            Style::faint(12.0),
+            &format!("{rows} more rows, in all {}", time(taken)),
+        );
     }
     canvas.close()
 }
@@ -168,10 +175,11 @@ impl Canvas {
 
     fn caption(&mut self, profile: &Profile) {
         let plural = if profile.launches == 1 { "launch" } else { "launches" };
-        let title = format!("{}  {}:{}", profile.at.name, profile.at.file, profile.at.line);
-        self.text((MARGIN, 26.0), Style::dark(16.0).bold(), &title);
+        self.text((MARGIN, 26.0), Style::dark(16.0).bold(), &profile.at.name);
         let text = format!(
-            "{} {plural}, mean times; an empty kernel measures {}, as the nodes are measured",
+            "{}:{} · {} {plural}, mean times; an empty kernel measures {}, as the nodes are measured",
+            profile.at.file,
+            profile.at.line,
             profile.launches,
             time(profile.empty_kernel)
         );
@@ -190,7 +198,8 @@ impl Canvas {
             true => format!("{}, {:.2} of a launch", time(part), part / total),
             false => time(part),
         };
-        let bars = [("a launch of the graph", total), ("the critical path", path), ("the nodes in series", sum)];
+        let bars =
+            [("a launch of the graph", total), ("the critical path", path), ("the nodes in series", sum)];
         for ((name, length), (at, colour)) in bars.iter().zip((0u8..).zip([LAUNCH, CRITICAL, OTHER])) {
             let y = top + SUMMARY * f64::from(at);
             self.text((LEFT - 10.0, y + 16.0), Style::dark(13.0).at_end(), name);
@@ -205,7 +214,9 @@ impl Canvas {
         let y = top + 3.0 * SUMMARY + 20.0;
         let keys = [(CRITICAL, "on the critical path", 150.0), (OTHER, "beside it", 92.0)];
         let mut x = LEFT;
-        for (colour, text, wide) in keys.into_iter().chain([("url(#estimate)", "member of a batch: an estimate", 0.0)]) {
+        for (colour, text, wide) in
+            keys.into_iter().chain([("url(#estimate)", "member of a batch: an estimate", 0.0)])
+        {
             self.area((x, y - 9.0), (12.0, 10.0), colour, text);
             self.text((x + 17.0, y), Style::faint(11.0), text);
             x += wide;
@@ -228,7 +239,11 @@ impl Canvas {
             }
             if width >= 2.0 {
                 let title = format!("{}: {}", entry.name, time(entry.time.mean));
-                boxes.extend(open.take().filter(|box_of| box_of.2 > 1).map(|(from, critical, nodes)| (from, x, critical, nodes - 1)));
+                boxes.extend(
+                    open.take()
+                        .filter(|box_of| box_of.2 > 1)
+                        .map(|(from, critical, nodes)| (from, x, critical, nodes - 1)),
+                );
                 let colour = if entry.critical { CRITICAL } else { OTHER };
                 self.area((x, y), (width - 0.5, SUMMARY - 8.0), colour, &title);
             }
@@ -243,12 +258,14 @@ impl Canvas {
 
     /// Draws the scale of the rows.
     fn axis(&mut self, (top, bottom): (f64, f64), most: f64) {
-        for tick in 0..=4u8 {
-            let part = f64::from(tick) / 4.0;
-            let x = LEFT + BARS * part;
+        let step = tick(most / 5.0);
+        for at in (0..=20u8).map(f64::from).map(|at| at * step).take_while(|&at| at <= most) {
+            let x = LEFT + BARS * at / most;
             self.line((x, top), (x, bottom), "#e3e6ea");
-            let anchor = if tick == 0 { "start" } else { "middle" };
-            self.text((x, top - 4.0), Style { anchor, ..Style::faint(10.0) }, &time(most * part));
+            let anchor = if at == 0.0 { "start" } else { "middle" };
+            let decimals = if step < 0.1 { 2 } else { usize::from(step < 1.0) };
+            let text = format!("{at:.decimals$}{}", if at == 0.0 { " us" } else { "" });
+            self.text((x, top - 4.0), Style { anchor, ..Style::faint(10.0) }, &text);
         }
     }
 
@@ -259,32 +276,59 @@ impl Canvas {
         let several = row.entries.len();
         let name = if several > 1 { format!("{} × {several}", row.name) } else { row.name.clone() };
         self.text((MARGIN + indent, y + 13.0), Style::dark(12.0).mono(), &shortened(&name));
-        let mut place: Vec<String> = [row.place(), row.node()].into_iter().filter(|text| !text.is_empty()).collect();
+        let mut place: Vec<String> =
+            [row.place(), row.node()].into_iter().filter(|text| !text.is_empty()).collect();
         place.extend(row.turns().map(|(min, max)| turns(min, max)));
         self.text((MARGIN + indent, y + 26.0), Style::faint(10.0), &shortened(&place.join(" · ")));
         let title = format!("{name}: {}", time(taken));
-        let plain = if row.entries.iter().all(|entry| entry.is_memory()) { FAINT } else { OTHER };
-        self.area((LEFT, y + 4.0), (critical * scale, ROW - 14.0), CRITICAL, &title);
-        self.area((LEFT + critical * scale, y + 4.0), ((taken - critical) * scale, ROW - 14.0), plain, &title);
+        let holds_others = row.entries.iter().all(|entry| entry.node == "condition");
+        let (critical_fill, plain) =
+            if holds_others { (PALE_CRITICAL, PALE_OTHER) } else { (CRITICAL, OTHER) };
+        self.area((LEFT, y + 4.0), (critical * scale, ROW - 14.0), critical_fill, &title);
+        self.area(
+            (LEFT + critical * scale, y + 4.0),
+            ((taken - critical) * scale, ROW - 14.0),
+            plain,
+            &title,
+        );
+        if let Some(found) = bandwidth(row.bytes(), taken) {
+            // Behind the bar, or inside a long one.
+            let (end, text) = (LEFT + taken * scale, rate(found));
+            let inside = taken * scale > BARS - 80.0;
+            let style = if inside {
+                Style { fill: "#ffffff", ..Style::dark(11.0).at_end() }
+            } else {
+                Style::dark(11.0)
+            };
+            self.text((if inside { end - 6.0 } else { end + 6.0 }, y + 18.0), style, &text);
+        }
         let x = LEFT + BARS + 10.0;
         let share = if sum > 0.0 { format!(" · {:.1}%", 100.0 * taken / sum) } else { String::new() };
         self.text((x, y + 13.0), Style::dark(12.0).bold(), &format!("{}{share}", time(taken)));
-        let mut more = Vec::new();
-        more.extend(bandwidth(row.bytes(), taken).map(rate));
         let each = row.each();
-        if several > 1 {
-            more.push(format!("each {:.2} to {:.2} us", each.min, each.max));
-        }
-        self.text((x, y + 27.0), Style::faint(11.0), &more.join(" · "));
+        let spread = format!("{:.2} to {:.2} us", each.min, each.max);
+        let spread = if several > 1 { format!("each {spread}") } else { spread };
+        self.text((x, y + 27.0), Style::faint(11.0), &spread);
         for (member, at) in shown_members(row).iter().zip(0u8..) {
             let y = y + ROW + MEMBER * f64::from(at);
-            let name = if member.count > 1 { format!("{} × {}", member.name, member.count) } else { member.name.clone() };
+            let name = if member.count > 1 {
+                format!("{} × {}", member.name, member.count)
+            } else {
+                member.name.clone()
+            };
             self.text((MARGIN + indent + 14.0, y + 9.0), Style::faint(11.0).mono(), &shortened(&name));
             let title = format!("{name} ({}): {}, an estimate", member.place, time(member.time));
             self.area((LEFT, y + 1.0), (member.time * scale, MEMBER - 8.0), "url(#estimate)", &title);
             self.text((x, y + 9.0), Style::faint(11.0), &format!("~ {}", time(member.time)));
         }
     }
+}
+
+/// Returns the least of 1, 2 and 5 times a power of 10 that is not below a step of an axis.
+fn tick(least: f64) -> f64 {
+    let power = 10f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    steps.into_iter().find(|&step| step >= least).unwrap_or(least)
 }
 
 /// Returns a text that fits into the column of names: the middle is left out.

@@ -58,7 +58,8 @@ fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
         (2.., true) => format!("{} ({:.2} to {:.2})", time(each.mean), each.min, each.max),
         _ => time(each.mean),
     };
-    let rates = bandwidth(row.bytes(), row.time()).map(|found| format!("{} at {}", bytes(row.bytes()), rate(found)));
+    let rates =
+        bandwidth(row.bytes(), row.time()).map(|found| format!("{} at {}", bytes(row.bytes()), rate(found)));
     let own = [
         if row.critical() > 0.0 { "*" } else { "" }.to_owned(),
         time(row.time()),
@@ -67,7 +68,7 @@ fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
         spread,
         rates.unwrap_or_default(),
         row.node(),
-        format!("{indent}{}{}", row.name, notes(row)),
+        format!("{indent}{}{}", row.name, notes(row, sum)),
     ];
     let member = |MemberRow { name, place, count, time: estimate }: &MemberRow| {
         let count = if *count == 1 { String::new() } else { count.to_string() };
@@ -86,7 +87,7 @@ fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
 }
 
 /// Returns what stands behind the name of a row: the place, the turns and the slowest entry.
-fn notes(row: &Row<'_>) -> String {
+fn notes(row: &Row<'_>, sum: f64) -> String {
     let mut text = String::new();
     let place = row.place();
     if !place.is_empty() {
@@ -95,7 +96,7 @@ fn notes(row: &Row<'_>) -> String {
     if let Some((min, max)) = row.turns() {
         text.push_str(&format!("  {}", turns(min, max)));
     }
-    if let Some(Entry { name, time: taken, .. }) = row.outlier() {
+    if let Some(Entry { name, time: taken, .. }) = row.outlier(sum) {
         text.push_str(&format!("  slowest: `{name}`, {}", time(taken.mean)));
     }
     text

@@ -75,7 +75,10 @@ fn lanes(profile: &Profile) -> (Vec<u32>, u32) {
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by(|&one, &other| {
         let depth = |at: usize| entries[at].body.is_some();
-        depth(one).cmp(&depth(other)).then(entries[one].start.total_cmp(&entries[other].start)).then(one.cmp(&other))
+        depth(one)
+            .cmp(&depth(other))
+            .then(entries[one].start.total_cmp(&entries[other].start))
+            .then(one.cmp(&other))
     });
     for at in order {
         let Entry { start, body, time, .. } = &entries[at];
@@ -119,7 +122,8 @@ impl Events {
             ("min_us".to_owned(), number(entry.time.min)),
             ("max_us".to_owned(), number(entry.time.max)),
         ];
-        let mut more = |name: &str, value: Option<String>| args.extend(value.map(|value| (name.to_owned(), value)));
+        let mut more =
+            |name: &str, value: Option<String>| args.extend(value.map(|value| (name.to_owned(), value)));
         more("at", entry.at.as_ref().map(|at| quoted(&format!("{}:{}", at.file, at.line))));
         more("kernel", entry.kernel.as_deref().map(quoted));
         more("bytes", (entry.bytes > 0).then(|| entry.bytes.to_string()));
