@@ -478,6 +478,8 @@
 //! one arena, an [`ArenaPool`]. [`Report::plan`](report::Report::plan) has the bytes and their lower bound,
 //! [`Graph::memory_svg`] draws them, and [`memory`] asks the device's graph pool.
 //!
+//! `exec.profile(&stream, 20)?` measures the time of each statement: a [`profile::Profile`] is a table, a picture and a trace.
+//!
 //! # Errors
 //!
 //! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file and line,

@@ -51,7 +51,7 @@ fn check(device: &Device, profile: &Profile, launches: u32) {
             .iter()
             .map(|&before| profile.entries[before].start + profile.entries[before].time.mean);
         assert!(ends.fold(0.0, f64::max) <= entry.start + 1e-6, "{entry:?}");
-        assert_eq!(entry.body.is_some_and(|body| profile.entries[body].node != "condition"), false);
+        assert!(entry.body.is_none_or(|body| profile.entries[body].node == "condition"));
         assert!(entry.body.is_none_or(|body| profile.entries[body].critical || !entry.critical));
         assert_eq!(entry.bandwidth().is_some(), entry.bytes > 0 && entry.time.mean > 0.0 && entry.runs > 0.0);
         sum += if entry.body.is_none() { entry.time.mean } else { 0.0 };

@@ -76,14 +76,14 @@ pub(super) struct Stamps {
     events: Vec<OwnedEvent>,
     /// The clock of each operation that is added.
     clocks: Vector<OperationId, Clock>,
-    /// The slot of the empty pair of the body that an operation begins: it counts the turns.
-    turns: BTreeMap<OperationId, usize>,
+    /// The body that an operation begins.
+    begun: BTreeMap<OperationId, ScopeId>,
     /// The last node of each graph.
     last: BTreeMap<RawGraph, Node>,
     /// The memory of the bodies' stamps: a time for each body, then the slots, each of two words. `None` without bodies.
     memory: Option<Range>,
-    /// The number of bodies.
-    bodies: usize,
+    /// The body around each body.
+    bodies: Vector<ScopeId, Option<ScopeId>>,
     /// The number of slots that are used.
     slots: usize,
     /// The slot of the empty pair of each body.
@@ -99,12 +99,12 @@ impl Stamps {
     /// Returns the stamps of a program with these bodies, none of which is added yet.
     fn new(definition: &Definition, operations: &Operations) -> Outcome<Stamps> {
         let scopes = Scopes::of(definition.program());
-        let bodies = scopes.list.len();
-        let memory = match bodies {
+        let bodies: Vector<ScopeId, _> = scopes.list.iter().map(|scope| scope.parent).collect();
+        let memory = match bodies.len() {
             0 => None,
-            _ => {
+            count => {
                 // One slot for each operation, and for the empty pair of each body.
-                let bytes = 8 * wide(words_before(bodies, operations.list.len() + bodies));
+                let bytes = 8 * wide(words_before(count, operations.list.len() + count));
                 let mut range = Range::new(definition.driver, &definition.ctx, bytes)?;
                 range.grow(bytes)?;
                 Some(range)
@@ -113,7 +113,7 @@ impl Stamps {
         Ok(Stamps {
             events: Vec::new(),
             clocks: Vector::with_capacity(operations.list.len()),
-            turns: BTreeMap::new(),
+            begun: BTreeMap::new(),
             last: BTreeMap::new(),
             memory,
             bodies,
@@ -140,12 +140,17 @@ impl Stamps {
         Ok(())
     }
 
+    /// Returns the number of words before a slot.
+    fn words_before(&self, slot: usize) -> usize {
+        words_before(self.bodies.len(), slot)
+    }
+
     fn address(&self, word: usize) -> u64 {
         self.memory.as_ref().map_or(0, |memory| memory.start() + 8 * wide(word))
     }
 }
 
-/// Returns the number of words before a slot.
+/// Returns the number of words before a slot, where there are so many bodies.
 const fn words_before(bodies: usize, slot: usize) -> usize {
     bodies + 2 * slot
 }
@@ -187,17 +192,15 @@ impl Nodes {
     }
 
     /// Returns the addresses of the memories that no node allocates.
-    fn kept_memories(&self) -> Vec<(MemoryId, u64)> {
-        let of = |memory: MemoryId| {
-            let mut places = self.operations.places.enumerate();
-            places.find_map(|(buffer, place)| match *place {
-                Place::Inside { memory: other, offset } if other == memory => {
-                    Some((memory, self.bases[buffer].wrapping_sub(offset)))
-                }
-                _ => None,
-            })
-        };
-        self.without_nodes().0.into_iter().filter_map(|(memory, _)| of(memory)).collect()
+    fn kept_memories(&self) -> BTreeMap<MemoryId, u64> {
+        let memories = &self.operations.memories;
+        let inside = self.operations.places.enumerate().filter_map(|(buffer, place)| match *place {
+            Place::Inside { memory, offset } if !memories[memory].node => {
+                Some((memory, self.bases[buffer].wrapping_sub(offset)))
+            }
+            _ => None,
+        });
+        inside.collect()
     }
 
     /// Adds what stands before the first operation: the slots are zeroed, and an empty pair and a kernel that does nothing are timed.
@@ -212,7 +215,7 @@ impl Nodes {
         let (graph, driver) = (self.graph, definition.driver);
         if stamps.memory.is_some() {
             // In elements of 4 bytes.
-            let width = 2 * wide(words_before(stamps.bodies, self.operations.list.len() + stamps.bodies));
+            let width = 2 * wide(stamps.words_before(self.operations.list.len() + stamps.bodies.len()));
             let filling = Filling { target: stamps.address(0), value: 0, element: 4, width };
             let node = driver.add_fill(graph, &[], &filling, definition.context)?;
             stamps.last.insert(graph, node);
@@ -298,7 +301,7 @@ impl Nodes {
         let slot = stamps.slots;
         stamps.slots += 1;
         stamps.pairs.insert(body, slot);
-        stamps.turns.insert(added, slot);
+        stamps.begun.insert(added, body);
         let after = Vec::from_iter(stamps.last(graph));
         self.add_stamp(definition, stamps, (graph, body, Some(slot)), &after)
     }
@@ -311,8 +314,8 @@ impl Nodes {
         (graph, body, slot): (RawGraph, ScopeId, Option<usize>),
         after: &[Node],
     ) -> Result<()> {
-        let time = stamps.address(words_before(body.index(), 0));
-        let slot = slot.map_or(0, |slot| stamps.address(words_before(stamps.bodies, slot)));
+        let time = stamps.address(body.index());
+        let slot = slot.map_or(0, |slot| stamps.address(stamps.words_before(slot)));
         let words = [Word::new(time), Word::new(slot)];
         let node = self.add_internal(definition, graph, after, (&STAMP, &words))?;
         stamps.last.insert(graph, node);
@@ -354,7 +357,7 @@ impl Serial {
         driver.enter(definition.context)?;
         own.instantiate(definition)?;
         if let Some(stamps) = own.stamps.as_ref().filter(|stamps| stamps.memory.is_some()) {
-            serial.words = vec![0; words_before(stamps.bodies, stamps.slots)];
+            serial.words = vec![0; stamps.words_before(stamps.slots)];
         }
         Ok(serial)
     }
@@ -377,33 +380,75 @@ impl Serial {
         if let (Some(memory), false) = (&stamps.memory, self.words.is_empty()) {
             self.driver.read(memory.start(), &mut self.words, stream)?;
         }
-        let words = &self.words;
-        // The time of a slot in nanoseconds, and the number of its runs.
-        let slot = |slot: usize| {
-            let at = words_before(stamps.bodies, slot);
-            let [time, runs] = [at, at + 1].map(|at| words.get(at).copied().unwrap_or(0));
-            (real(time), runs)
-        };
+        let read = Slots { stamps, words: &self.words };
         let between = |event: usize| {
             let raw = |at: usize| stamps.events.get(at).map_or(Event::NONE, OwnedEvent::raw);
             self.driver.elapsed(raw(event.saturating_sub(1)), raw(event))
         };
         let pair = between(PAIR)?;
         let mut reading = Reading { pair, empty: (between(EMPTY_KERNEL)? - pair).max(0.0), of: Vec::new() };
+        let own = read.of_stamps();
         for (at, &clock) in stamps.clocks.enumerate() {
+            let begun = stamps.begun.get(&at);
+            let of_stamps = begun.map_or(0.0, |&body| own[body]);
             let (time, runs) = match clock {
                 Clock::Untimed => (0.0, 0),
-                Clock::Event(event) => ((between(event)? - pair).max(0.0), 1),
+                Clock::Event(event) => (between(event)? - pair - of_stamps, 1),
                 Clock::Slot { own, pair } => {
-                    let ((time, runs), (empty, pairs)) = (slot(own), slot(pair));
-                    let empty = if pairs == 0 { 0.0 } else { empty / real(pairs) };
-                    ((time - empty * real(runs)).max(0.0) / 1000.0, runs)
+                    let (time, runs) = read.slot(own);
+                    (time - read.empty(pair) * real(runs) - of_stamps, runs)
                 }
             };
-            let turns = stamps.turns.get(&at).map(|&pair| slot(pair).1);
-            reading.of.push(Timed { time, runs, turns });
+            let turns = begun.and_then(|body| stamps.pairs.get(body)).map(|&pair| read.slot(pair).1);
+            reading.of.push(Timed { time: time.max(0.0), runs, turns });
         }
         Ok(reading)
+    }
+}
+
+/// The slots of a launch.
+struct Slots<'r> {
+    stamps: &'r Stamps,
+    words: &'r [u64],
+}
+
+impl Slots<'_> {
+    /// Returns the time of a slot in microseconds, and the number of its runs.
+    fn slot(&self, slot: usize) -> (f64, u64) {
+        let at = self.stamps.words_before(slot);
+        let [time, runs] = [at, at + 1].map(|at| self.words.get(at).copied().unwrap_or(0));
+        (real(time) / 1000.0, runs)
+    }
+
+    /// Returns the mean time of an empty pair.
+    fn empty(&self, pair: usize) -> f64 {
+        let (time, runs) = self.slot(pair);
+        if runs == 0 { 0.0 } else { time / real(runs) }
+    }
+
+    /// Returns the time that the stamps in each body took, and in the bodies inside it.
+    fn of_stamps(&self) -> Vector<ScopeId, f64> {
+        let Stamps { bodies, clocks, pairs, .. } = self.stamps;
+        let mut own = Vector::filled(0.0, bodies.len());
+        let body_of: BTreeMap<usize, ScopeId> = pairs.iter().map(|(&body, &pair)| (pair, body)).collect();
+        for (&pair, &body) in &body_of {
+            // The first stamp of each turn, and that of the empty pair.
+            own[body] += 2.0 * self.slot(pair).0;
+        }
+        for clock in clocks {
+            if let Clock::Slot { own: slot, pair } = *clock
+                && let Some(&body) = body_of.get(&pair)
+            {
+                own[body] += self.empty(pair) * real(self.slot(slot).1);
+            }
+        }
+        // Inner bodies stand behind those around them.
+        for (body, around) in bodies.enumerate().rev() {
+            if let Some(around) = *around {
+                own[around] += own[body];
+            }
+        }
+        own
     }
 }
 

@@ -54,9 +54,9 @@ fn table(f: &mut fmt::Formatter<'_>, lines: &[[String; COLUMNS]]) -> fmt::Result
 fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
     let share = |part: f64| if sum > 0.0 { format!("{:.1}%", 100.0 * part / sum) } else { String::new() };
     let (each, indent) = (row.each(), "  ".repeat(row.depth));
-    let spread = match (row.entries.len(), each.max > each.min) {
-        (2.., true) => format!("{} ({:.2} to {:.2})", time(each.mean), each.min, each.max),
-        _ => time(each.mean),
+    let spread = match each.max > each.min {
+        true => format!("{} ({:.2} to {:.2})", time(each.mean), each.min, each.max),
+        false => time(each.mean),
     };
     let rates =
         bandwidth(row.bytes(), row.time()).map(|found| format!("{} at {}", bytes(row.bytes()), rate(found)));
