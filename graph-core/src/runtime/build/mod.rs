@@ -9,7 +9,8 @@
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
-//! - `serial`, `traffic`: for a profile the same operations one behind the other with clocks between them, and the bytes of statements;
+//! - `serial`: the same operations one behind the other, for a profile; `stamps`, `clocks`: the clocks between them; `traffic`: the
+//!   bytes of statements;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
 mod answers;
@@ -19,6 +20,7 @@ mod body;
 mod capture;
 mod captured;
 mod checks;
+mod clocks;
 mod conditions;
 mod definition;
 mod flattened;
@@ -37,6 +39,7 @@ mod recall;
 mod recursion;
 mod serial;
 mod shift;
+mod stamps;
 mod symbols;
 mod tables;
 mod traffic;

@@ -25,7 +25,7 @@ use super::capture::Captured;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::planning::Planned;
-use super::serial::Stamps;
+use super::stamps::Stamps;
 use super::tables::Batches;
 
 /// The nodes of a graph. Whoever owns them destroys them.

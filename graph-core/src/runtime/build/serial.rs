@@ -1,8 +1,4 @@
-//! The serialised graph of a profile: the operations of a graph one behind the other, and behind each what tells the time.
-//!
-//! On the outermost level an event record node stands behind each operation. Bodies of conditional nodes cannot hold such nodes;
-//! there a kernel of one thread reads the device's clock, and adds the time since the last stamp of its body to a slot in memory.
-//! The time of an empty pair, which is measured in the same launch, is to be subtracted.
+//! The serialised graph of a profile: the operations of a graph one behind the other, with clocks between them (`stamps.rs`).
 //!
 //! The graph allocates its own memory where the graph that is profiled has alloc nodes, and uses the same memory for everything
 //! else. It frees what the other one returns.
@@ -12,24 +8,19 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::index::{Index, Vector};
-use crate::ir::Kind;
-use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, What};
-use crate::scopes::{ScopeId, Scopes};
+use crate::index::Vector;
+use crate::operation::{MemoryId, Operation, Place, What};
+use crate::scopes::ScopeId;
 
-use crate::runtime::cuda::{
-    Driver, Event, Filling, Launching, Node, Outcome, RawGraph, Stream, Values, Word,
-};
-use crate::runtime::error::{Error, Result};
-use crate::runtime::kernels::{HUB, Kernel, STAMP};
+use crate::runtime::cuda::{Driver, Event, Outcome, Stream};
+use crate::runtime::error::Result;
 use crate::runtime::observe::real;
-use crate::runtime::ranges::Range;
 use crate::runtime::waits::{self, OwnedEvent};
 
-use super::bodies::Bodies;
 use super::body::Body;
 use super::definition::Definition;
 use super::nodes::Nodes;
+use super::stamps::{Clock, EMPTY_KERNEL, PAIR, Stamps};
 use super::tables::Batches;
 
 /// The time of an operation in a launch.
@@ -52,111 +43,6 @@ pub(crate) struct Reading {
     pub empty: f64,
     /// The time of each operation.
     pub of: Vec<Timed>,
-}
-
-/// The clock that an operation is timed by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
-    /// The event behind it and the one before that.
-    Event(usize),
-    /// The slot of its stamp, and that of the empty pair of its body.
-    Slot {
-        /// Its slot.
-        own: usize,
-        /// The slot of the empty pair.
-        pair: usize,
-    },
-    /// None: it has no node of its own.
-    Untimed,
-}
-
-/// The event record nodes and the stamps of a serialised graph.
-pub(super) struct Stamps {
-    /// The events, in the order of their nodes.
-    events: Vec<OwnedEvent>,
-    /// The clock of each operation that is added.
-    clocks: Vector<OperationId, Clock>,
-    /// The body that an operation begins.
-    begun: BTreeMap<OperationId, ScopeId>,
-    /// The last node of each graph.
-    last: BTreeMap<RawGraph, Node>,
-    /// The memory of the bodies' stamps: a time for each body, then the slots, each of two words. `None` without bodies.
-    memory: Option<Range>,
-    /// The body around each body.
-    bodies: Vector<ScopeId, Option<ScopeId>>,
-    /// The number of slots that are used.
-    slots: usize,
-    /// The slot of the empty pair of each body.
-    pairs: BTreeMap<ScopeId, usize>,
-}
-
-/// The events around the empty pair: the first node of a graph may begin late, so the pair stands behind it.
-const PAIR: usize = 2;
-/// The event behind a kernel that does nothing.
-const EMPTY_KERNEL: usize = 3;
-
-impl Stamps {
-    /// Returns the stamps of a program with these bodies, none of which is added yet.
-    fn new(definition: &Definition, operations: &Operations) -> Outcome<Stamps> {
-        let scopes = Scopes::of(definition.program());
-        let bodies: Vector<ScopeId, _> = scopes.list.iter().map(|scope| scope.parent).collect();
-        let memory = match bodies.len() {
-            0 => None,
-            count => {
-                // One slot for each operation, and for the empty pair of each body.
-                let bytes = 8 * wide(words_before(count, operations.list.len() + count));
-                let mut range = Range::new(definition.driver, &definition.ctx, bytes)?;
-                range.grow(bytes)?;
-                Some(range)
-            }
-        };
-        Ok(Stamps {
-            events: Vec::new(),
-            clocks: Vector::with_capacity(operations.list.len()),
-            begun: BTreeMap::new(),
-            last: BTreeMap::new(),
-            memory,
-            bodies,
-            slots: 0,
-            pairs: BTreeMap::new(),
-        })
-    }
-
-    /// Returns the node of a graph that the next one stands behind.
-    pub fn last(&self, graph: RawGraph) -> Option<Node> {
-        self.last.get(&graph).copied()
-    }
-
-    fn event(&mut self, definition: &Definition) -> Outcome<Event> {
-        self.events.push(OwnedEvent::timing(definition.driver, &definition.ctx)?);
-        Ok(self.events.last().map_or(Event::NONE, OwnedEvent::raw))
-    }
-
-    /// Adds an event record node, which becomes the last node of the graph.
-    fn add_event(&mut self, definition: &Definition, graph: RawGraph, after: &[Node]) -> Outcome<()> {
-        let event = self.event(definition)?;
-        let node = definition.driver.add_event_record(graph, after, event)?;
-        self.last.insert(graph, node);
-        Ok(())
-    }
-
-    /// Returns the number of words before a slot.
-    fn words_before(&self, slot: usize) -> usize {
-        words_before(self.bodies.len(), slot)
-    }
-
-    fn address(&self, word: usize) -> u64 {
-        self.memory.as_ref().map_or(0, |memory| memory.start() + 8 * wide(word))
-    }
-}
-
-/// Returns the number of words before a slot, where there are so many bodies.
-const fn words_before(bodies: usize, slot: usize) -> usize {
-    bodies + 2 * slot
-}
-
-fn wide(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 impl Nodes {
@@ -201,125 +87,6 @@ impl Nodes {
             _ => None,
         });
         inside.collect()
-    }
-
-    /// Adds what stands before the first operation: the slots are zeroed, and an empty pair and a kernel that does nothing are timed.
-    pub(super) fn begin_stamps(&mut self, definition: &mut Definition) -> Result<()> {
-        let Some(mut stamps) = self.stamps.take() else { return Ok(()) };
-        let begun = self.begin(definition, &mut stamps);
-        self.stamps = Some(stamps);
-        begun
-    }
-
-    fn begin(&mut self, definition: &mut Definition, stamps: &mut Stamps) -> Result<()> {
-        let (graph, driver) = (self.graph, definition.driver);
-        if stamps.memory.is_some() {
-            // In elements of 4 bytes.
-            let width = 2 * wide(stamps.words_before(self.operations.list.len() + stamps.bodies.len()));
-            let filling = Filling { target: stamps.address(0), value: 0, element: 4, width };
-            let node = driver.add_fill(graph, &[], &filling, definition.context)?;
-            stamps.last.insert(graph, node);
-        }
-        for _ in 0..=PAIR {
-            let after = Vec::from_iter(stamps.last(graph));
-            stamps.add_event(definition, graph, &after)?;
-        }
-        let after = Vec::from_iter(stamps.last(graph));
-        let node = self.add_internal(definition, graph, &after, (&HUB, &[]))?;
-        stamps.add_event(definition, graph, &[node])?;
-        Ok(())
-    }
-
-    /// Adds a kernel of cuweave's with one thread.
-    fn add_internal(
-        &mut self,
-        definition: &mut Definition,
-        graph: RawGraph,
-        after: &[Node],
-        (kernel, words): (&'static Kernel, &[Word]),
-    ) -> Result<Node> {
-        let function = definition.modules.function(kernel)?.function;
-        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-        let values = Values { words, params: kernel.params };
-        Ok(definition.driver.add_kernel(graph, after, &launch, values, &mut self.scratch)?)
-    }
-
-    /// Adds the event record node, or the stamp, behind the operation that was added last.
-    pub(super) fn stamp(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &Bodies,
-        operation: &Operation,
-    ) -> Result<()> {
-        let Some(mut stamps) = self.stamps.take() else { return Ok(()) };
-        let stamped = self.stamp_with(definition, bodies, operation, &mut stamps);
-        self.stamps = Some(stamps);
-        let at = self.at(definition.program(), operation);
-        stamped.map_err(|error| match error {
-            Error::Driver(mut failure) => {
-                failure.at.get_or_insert(at);
-                Error::Driver(failure)
-            }
-            other => other,
-        })
-    }
-
-    fn stamp_with(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &Bodies,
-        operation: &Operation,
-        stamps: &mut Stamps,
-    ) -> Result<()> {
-        let added = OperationId::new(stamps.clocks.len());
-        if operation.what == What::Statement(Kind::Join(())) {
-            stamps.clocks.push(Clock::Untimed);
-            return Ok(());
-        }
-        let mut after = Vec::new();
-        self.ends(added, &mut after);
-        match bodies.around(&self.operations, operation) {
-            None => {
-                stamps.add_event(definition, self.graph, &after)?;
-                stamps.clocks.push(Clock::Event(stamps.events.len() - 1));
-            }
-            Some(body) => {
-                let slot = stamps.slots;
-                stamps.slots += 1;
-                self.add_stamp(definition, stamps, (self.into, body, Some(slot)), &after)?;
-                let pair = stamps.pairs.get(&body).copied().unwrap_or(slot);
-                stamps.clocks.push(Clock::Slot { own: slot, pair });
-            }
-        }
-        if operation.what != What::Statement(Kind::Condition(())) {
-            return Ok(());
-        }
-        let begun = operation.sources.first().and_then(|&condition| bodies.scope_of(condition));
-        let Some((body, _)) = begun else { return Ok(()) };
-        let Some(graph) = bodies.graph(Some(body)) else { return Ok(()) };
-        self.add_stamp(definition, stamps, (graph, body, None), &[])?;
-        let slot = stamps.slots;
-        stamps.slots += 1;
-        stamps.pairs.insert(body, slot);
-        stamps.begun.insert(added, body);
-        let after = Vec::from_iter(stamps.last(graph));
-        self.add_stamp(definition, stamps, (graph, body, Some(slot)), &after)
-    }
-
-    /// Adds a stamp of a body, which becomes the last node of its graph.
-    fn add_stamp(
-        &mut self,
-        definition: &mut Definition,
-        stamps: &mut Stamps,
-        (graph, body, slot): (RawGraph, ScopeId, Option<usize>),
-        after: &[Node],
-    ) -> Result<()> {
-        let time = stamps.address(body.index());
-        let slot = slot.map_or(0, |slot| stamps.address(stamps.words_before(slot)));
-        let words = [Word::new(time), Word::new(slot)];
-        let node = self.add_internal(definition, graph, after, (&STAMP, &words))?;
-        stamps.last.insert(graph, node);
-        Ok(())
     }
 }
 

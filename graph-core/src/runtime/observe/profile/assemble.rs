@@ -8,8 +8,9 @@ use crate::scopes::{ScopeId, Scopes};
 use crate::runtime::error::{At, at_statement};
 use crate::runtime::statements::{Record, launch_of};
 
+use super::critical;
 use super::numbers::{count, real};
-use super::{Entry, Member, Profile, Times, Turns, critical};
+use super::types::{Entry, Member, Profile, Times, Turns};
 
 /// The times of an operation, or of the exec, in several launches.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Entry;
+use super::types::Entry;
 
 /// Sets the earliest start of each entry, and marks the entries on the critical path: on the outermost level, and in the body of each
 /// conditional node on it. Entries stand behind those that they come after. O(entries + edges).

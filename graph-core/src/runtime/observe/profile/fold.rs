@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::numbers::{count, real};
-use super::{Entry, Profile, Times};
+use super::types::{Entry, Profile, Times};
 
 /// Entries of one place in the source.
 pub(super) struct Row<'p> {

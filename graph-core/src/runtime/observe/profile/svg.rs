@@ -1,11 +1,12 @@
 //! A profile as a picture: three bars for the launch, the critical path and the nodes in series, and a bar for each row.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Profile;
 use super::fold::{By, MemberRow, Row, rows};
 use super::numbers::{bandwidth, count, rate, time};
 use super::text::turns;
+use super::types::Profile;
 
 /// The width of the column of names, of the bars, and of the column of numbers.
 const NAMES: f64 = 380.0;
@@ -35,7 +36,16 @@ const LAUNCH: &str = "#57606a";
 const FAINT: &str = "#6e7781";
 const DARK: &str = "#1f2328";
 
-pub(super) fn svg(profile: &Profile) -> String {
+impl Profile {
+    /// Returns an SVG: the launch, the critical path and the sum as bars to one scale, and a bar for each row of statements, with
+    /// its bandwidth. What lies on the critical path is red. The turns of loops are one row.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        svg(self)
+    }
+}
+
+fn svg(profile: &Profile) -> String {
     let (list, left_out) = chosen(rows(profile, By::Begin));
     let height: f64 = list.iter().map(row_height).sum();
     let top = 64.0 + if profile.simulated { 18.0 } else { 0.0 };
@@ -66,18 +76,20 @@ fn chosen(list: Vec<Row<'_>>) -> (Vec<Row<'_>>, Option<(usize, f64)>) {
     if list.len() <= MOST_ROWS {
         return (list, None);
     }
-    let mut times: Vec<f64> = list.iter().map(Row::time).collect();
-    times.sort_by(|one, other| other.total_cmp(one));
-    let least = times[MOST_ROWS - 1];
-    // A body stands in the time of its conditional node.
-    let out = |row: &Row<'_>| row.time() < least;
-    let (left_out, taken): (Vec<&Row<'_>>, f64) = {
-        let left_out: Vec<&Row<'_>> = list.iter().filter(|row| out(row)).collect();
-        let taken = left_out.iter().filter(|row| row.depth == 0).map(|row| row.time()).sum();
-        (left_out, taken)
-    };
-    let left_out = left_out.len();
-    (list.into_iter().filter(|row| !out(row)).collect(), Some((left_out, taken)))
+    let mut order: Vec<usize> = (0..list.len()).collect();
+    order.sort_by(|&one, &other| list[other].time().total_cmp(&list[one].time()));
+    let shown: BTreeSet<usize> = order.into_iter().take(MOST_ROWS).collect();
+    let (mut rows, mut left_out, mut taken) = (Vec::new(), 0, 0.0);
+    for (at, row) in list.into_iter().enumerate() {
+        if shown.contains(&at) {
+            rows.push(row);
+        } else {
+            left_out += 1;
+            // A body is part of the time of its conditional node.
+            taken += if row.depth == 0 { row.time() } else { 0.0 };
+        }
+    }
+    (rows, Some((left_out, taken)))
 }
 
 fn shown_members<'r>(row: &'r Row<'_>) -> &'r [MemberRow] {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::fold::{By, MemberRow, Row, rows};
 use super::numbers::{bandwidth, bytes, rate, time};
-use super::{Entry, Profile, Turns};
+use super::types::{Entry, Profile, Turns};
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,14 +2,23 @@
 
 use std::fmt::Write;
 
-use super::{Entry, Profile};
+use super::types::{Entry, Profile};
 
 /// The process that shows the nodes as measured.
 const SERIES: u32 = 1;
 /// The process that shows the nodes as early as their order allows.
 const ORDER: u32 = 2;
 
-pub(super) fn trace(profile: &Profile) -> String {
+impl Profile {
+    /// Returns a trace in the JSON format of Chrome, which <https://ui.perfetto.dev> opens. It has the nodes in two ways: as measured,
+    /// one after the other; and as early as their order allows. The turns of a body are one slice.
+    #[must_use]
+    pub fn chrome_trace(&self) -> String {
+        trace(self)
+    }
+}
+
+fn trace(profile: &Profile) -> String {
     let mut events = Events(Vec::new());
     let note = if profile.simulated { " (simulated: times mean nothing)" } else { "" };
     let name = &profile.at.name;
