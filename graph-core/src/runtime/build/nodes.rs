@@ -156,6 +156,7 @@ impl Nodes {
         let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
         self.stream = None;
         added?;
+        self.check_all_captured(definition)?;
         self.note_full(&full);
         annotate::annotate(&self.annotated(definition));
         Ok(())
