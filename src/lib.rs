@@ -478,6 +478,8 @@
 //! one arena, an [`ArenaPool`]. [`Report::plan`](report::Report::plan) has the bytes and their lower bound,
 //! [`Graph::memory_svg`] draws them, and [`memory`] asks the device's graph pool.
 //!
+//! `exec.profile(&stream, 20)?` measures the time of each statement: a [`profile::Profile`] is a table, a picture and a trace.
+//!
 //! # Errors
 //!
 //! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file and line,
@@ -561,6 +563,15 @@ pub mod report {
         Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, FullEdge,
         InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor, WhyApart, WhyFull,
     };
+}
+
+/// Profiles: the time of each statement of a graph, by `exec.profile(&stream, launches)`.
+///
+/// A [`Profile`](profile::Profile) is printed as a table, and drawn as an SVG and as a Chrome trace. `docs/profiling.md` of the
+/// repository says how its times are measured.
+pub mod profile {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};
 }
 
 /// The device's graph pool: the memory behind the alloc nodes of all graphs.

@@ -120,7 +120,11 @@ fn a_graph_function_brings_itself_and_the_module_of_its_types() {
     let seen: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| !name.contains(":: Debug")).collect();
     assert_eq!(&seen[..expected.len()], expected, "{names:?}");
-    assert_eq!(&seen[expected.len()..], ["report", "dot", "memory_svg", "budget_curve"], "{names:?}");
+    assert_eq!(
+        &seen[expected.len()..],
+        ["report", "profile", "dot", "memory_svg", "budget_curve"],
+        "{names:?}"
+    );
 }
 
 #[test]

@@ -463,6 +463,15 @@ pub enum Error {
         /// The reason why it cannot change.
         reason: String,
     },
+    /// A graph that cannot be profiled, or not in this way.
+    #[error("`{function}` cannot be profiled: {reason}")]
+    #[non_exhaustive]
+    Profile {
+        /// The graph function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
     /// An earlier failure left the graph partly changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
     #[non_exhaustive]

@@ -12,7 +12,7 @@
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the properties of launches;
 //! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
-//! - `observe`: reports, pictures, and the names that the simulated driver is told;
+//! - `observe`: reports, pictures, profiles, and the names that the simulated driver is told;
 //! - `build`: checks, the plan, and the nodes;
 //! - `exec`: graphs and execs;
 //! - `builder`: graphs that are known only when the program runs.
@@ -49,9 +49,9 @@ pub use error::{
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
-    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, FullEdge, GraphPool, InLane, LeftUnwritten,
-    Plan, Repeated, Report, VouchedFor, WhyApart, WhyFull, graph_pool, reset_graph_pool_high,
-    trim_graph_pool,
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, FullEdge, GraphPool,
+    InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
+    VouchedFor, WhyApart, WhyFull, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.

@@ -103,7 +103,7 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 10] = [
+const METHODS: [&str; 11] = [
     "launch",
     "output",
     "upload",
@@ -111,6 +111,7 @@ const METHODS: [&str; 10] = [
     "args_mut",
     "into_args",
     "report",
+    "profile",
     "dot",
     "memory_svg",
     "budget_curve",

@@ -9,6 +9,8 @@
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
+//! - `serial`: the same operations one behind the other, for a profile; `stamps`, `clocks`: the clocks between them; `traffic`: the
+//!   bytes of statements;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
 mod answers;
@@ -18,6 +20,7 @@ mod body;
 mod capture;
 mod captured;
 mod checks;
+mod clocks;
 mod conditions;
 mod definition;
 mod flattened;
@@ -35,9 +38,12 @@ mod questions;
 mod quick;
 mod recall;
 mod recursion;
+mod serial;
 mod shift;
+mod stamps;
 mod symbols;
 mod tables;
+mod traffic;
 
 pub(crate) use answers::Asked;
 pub use body::{Body, Sets};
@@ -55,3 +61,4 @@ pub(crate) use planning::plan;
 pub(crate) use plans::flattened;
 pub(crate) use quick::Quick;
 pub(crate) use recursion::check_recursion;
+pub(crate) use serial::Serial;

@@ -108,6 +108,8 @@ entry_points! {
         cuEventRecord(Event, Stream);
         cuEventQuery(Event);
         cuEventSynchronize(Event);
+        cuEventElapsedTime(*mut f32, Event, Event);
+        cuMemcpyDtoHAsync(*mut c_void, u64, usize, Stream);
         cuMemFreeAsync(u64, Stream);
         cuDeviceTotalMem(*mut usize, c_int);
         cuMemGetAllocationGranularity(*mut usize, *const Properties, u32);
@@ -125,6 +127,7 @@ entry_points! {
         cuGraphAddMemcpyNode(*mut Node, RawGraph, *const Node, usize, *const MemcpyParams, Context);
         cuGraphAddMemAllocNode(*mut Node, RawGraph, *const Node, usize, *mut AllocParams);
         cuGraphAddMemFreeNode(*mut Node, RawGraph, *const Node, usize, u64);
+        cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);
         cuGraphConditionalHandleCreate(*mut u64, RawGraph, Context, u32, u32);
         cuGraphNodeGetType(Node, *mut u32);
         cuGraphGetNodes(RawGraph, *mut Node, *mut usize);

@@ -59,6 +59,15 @@ pub(crate) static SET_CONDITION: Kernel = Kernel::new(
     ],
 );
 
+static STAMPS: Module = Module::new("cuweave's module of profiles", include_bytes!("stamp.ptx"));
+
+/// Adds the time since the last stamp of a body to a slot.
+pub(crate) static STAMP: Kernel = Kernel::new(
+    "cuweave_stamp",
+    &STAMPS,
+    &[Param::fixed::<u64>("last", ParamKind::ReadWrite), Param::fixed::<u64>("slot", ParamKind::ReadWrite)],
+);
+
 /// The modules and functions of a graph.
 pub struct Modules {
     driver: &'static Driver,

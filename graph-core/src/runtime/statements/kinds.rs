@@ -16,7 +16,7 @@ use crate::runtime::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
 use super::arguments::Arguments;
 use super::config::Config;
 use super::emission::{Emission, Parameters};
-use super::evaluator::{Evaluator, UnprovedLaunches};
+use super::evaluator::{Evaluator, Extents, UnprovedLaunches};
 
 pub(super) mod copy;
 pub(super) mod fill;
@@ -211,9 +211,28 @@ impl<'b> Evaluation<'b> {
         words.reserve(4 * statements);
         let (statement, unproved) = (StatementId::NONE, Vec::new());
         Evaluation {
-            evaluator: Evaluator { program, dims, limits, modules, statement, words, unproved },
+            evaluator: Evaluator {
+                program,
+                dims,
+                limits,
+                modules,
+                statement,
+                words,
+                unproved,
+                extents: None,
+            },
             records: Vec::with_capacity(statements),
         }
+    }
+
+    /// Keeps the extents of the launches that are evaluated from now on.
+    pub(crate) fn keep_extents(&mut self) {
+        self.evaluator.extents = Some(Extents::new());
+    }
+
+    /// Returns the extents that were kept.
+    pub(crate) fn into_extents(self) -> Extents {
+        self.evaluator.extents.unwrap_or_default()
     }
 
     /// Evaluates one statement by calling its step, which must record it.

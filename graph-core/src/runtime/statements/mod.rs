@@ -19,7 +19,7 @@ pub use config::{Config, PerItem, per_item};
 pub(crate) use dims::compute;
 pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};
 pub(crate) use emission::{Adding, Emission, Setting, element};
-pub(crate) use evaluator::UnprovedLaunches;
+pub(crate) use evaluator::{Extents, UnprovedLaunches};
 pub use kinds::Evaluation;
 pub(crate) use kinds::Record;
 pub use kinds::fill::Fillable;
