@@ -534,7 +534,7 @@ pub mod bind {
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
+        BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
         DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, PinnedViewMut, Resource, Shared,
         SharedPinned, Taken,
     };

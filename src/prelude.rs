@@ -43,6 +43,33 @@ pub fn free(buffer: impl InGraphFunctions) {
     buffer.never()
 }
 
+/// `host(&a, &mut b, |a, b| ..);` runs a function on the host in the middle of each launch.
+///
+/// Its arguments are pinned memory, `&Pinned<[T; len]>` and `&mut Pinned<[T; len]>` or parts of it, and host values `&T`; the function
+/// is given slices and `&T`: `FnMut(&[A], &mut [B], &T) + Send + 'static`. Scalars are captured: `move |a| .. n ..`. The expression
+/// is evaluated when the graph is built, and again where a setter changes a scalar in it. The statement is ordered by what it
+/// reads and writes, as a kernel is.
+///
+/// The function runs on a thread of the driver. It may not call CUDA, nor wait for work of a device. A panic in it ends the
+/// function, not the launch: the next call of the exec returns it as an error. The drop of the exec waits for the last launch.
+///
+/// A host value that is given to the function is bound as an `Arc`, so that a forgotten exec keeps it. A function with such values, or
+/// with pinned memory, is not called by other graph functions. In the body of an `if`, `while` or `match` on a buffer there is
+/// no host statement.
+pub fn host<A>(arguments: impl InGraphFunctions, _function: A) {
+    arguments.never()
+}
+
+/// `wait(&event);` makes all that is written after it wait for an event of the caller, a host value `&CudaEvent` bound as an `Arc`;
+/// `record(&event);` records one behind all that is written before it. In explicit order `#[after(..)]` says it.
+///
+/// So other streams meet the middle of a launch: a stream that waits for a recorded event, after `launch` has returned, goes on
+/// while the rest of the graph runs. A launch waits for the last record of the event before it. Events order: what the other stream
+/// may touch is not checked. They cannot stand in the body of an `if`, `while` or `match` on a buffer.
+pub fn wait(event: impl InGraphFunctions) {
+    event.never()
+}
+
 /// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`, which a kernel updates by atomics.
 ///
 /// Two such launches are not ordered if the PTX shows that they commute: both only apply one reduction (`add`, `min`,
@@ -56,6 +83,8 @@ pub fn atomic<B: UpdatedByAtomics>(buffer: B) -> B::Argument {
 ///
 /// A graph function does not see the fields of a record: `layer.inner` alone is a scalar, and `&layer.inner` whatever the
 /// record says that it is.
+///
+/// As a statement, `record(&event);` records an event: see [`wait`].
 pub fn record(only: impl InGraphFunctions) {
     only.never()
 }
@@ -76,7 +105,7 @@ pub enum __Prelude {}
 pub(crate) mod language {
     /// An argument of the words that are allowed in graph functions only: no type is one, so nothing can call them.
     #[diagnostic::on_unimplemented(
-        message = "`alloc`, `fill`, `copy`, `free`, `record` and `atomic` are words of graph functions",
+        message = "`alloc`, `fill`, `copy`, `free`, `host`, `record`, `wait` and `atomic` are words of graph functions",
         label = "not in a graph function",
         note = "write `#[cuweave::graph]` before the function"
     )]
@@ -91,7 +120,7 @@ pub(crate) mod language {
         macro_rules! words {
             ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
         }
-        words!(alloc fill copy free atomic per_item record Atomic MaybeUninit Pinned __Prelude);
+        words!(alloc fill copy free host wait atomic per_item record Atomic MaybeUninit Pinned __Prelude);
     }
 }
 

@@ -110,6 +110,8 @@ impl Stage for Called {
     type Call = Call;
     type Capture = Infallible;
     type Condition = Infallible;
+    type Host = Infallible;
+    type Event = Infallible;
     type Memory = BufferId;
 }
 
@@ -239,6 +241,7 @@ impl Body for Values<'_> {
             }
             Kind::Copy(()) => evaluation.copy(),
             Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }

@@ -106,6 +106,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
                 Kind::Copy(()) => Kind::Copy(()),
                 Kind::Call(call) => Kind::Call(call.id),
                 Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+                Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
                 Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
                 Kind::Free(buffer) => Kind::Free(number(*buffer)),
             },

@@ -9,6 +9,7 @@ use cudarc::driver::sys;
 
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+use super::host::HostParams;
 use super::params::{
     Access, AllocParams, ConditionParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams,
     MemsetParams, Properties,
@@ -126,6 +127,9 @@ entry_points! {
         cuGraphAddMemcpyNode(*mut Node, RawGraph, *const Node, usize, *const MemcpyParams, Context);
         cuGraphAddMemAllocNode(*mut Node, RawGraph, *const Node, usize, *mut AllocParams);
         cuGraphAddMemFreeNode(*mut Node, RawGraph, *const Node, usize, u64);
+        cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);
+        cuGraphAddEventWaitNode(*mut Node, RawGraph, *const Node, usize, Event);
+        cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);
         cuGraphConditionalHandleCreate(*mut u64, RawGraph, Context, u32, u32);
         cuGraphNodeGetType(Node, *mut u32);
         cuGraphInstantiateWithParams(*mut RawExec, RawGraph, *mut InstantiateParams);
@@ -135,6 +139,7 @@ entry_points! {
         cuGraphExecKernelNodeSetParams(RawExec, Node, *const KernelParams);
         cuGraphExecMemsetNodeSetParams(RawExec, Node, *const MemsetParams, Context);
         cuGraphExecMemcpyNodeSetParams(RawExec, Node, *const MemcpyParams, Context);
+        cuGraphExecHostNodeSetParams(RawExec, Node, *const HostParams);
         cuDeviceGraphMemTrim(c_int);
         cuDeviceGetGraphMemAttribute(c_int, u32, *mut c_void);
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);

@@ -4,9 +4,11 @@
 use crate::index::{Vector, size};
 use crate::ir::{Access, DimId, Program, StatementId};
 
-use crate::runtime::cuda::Word;
+use crate::runtime::cuda::{HostWork, Word};
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, Limits, Modules};
+
+use super::kinds::host::WorkId;
 
 /// The launches that are not proved to write all of their write-only parameters.
 pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
@@ -23,6 +25,8 @@ pub(super) struct Evaluator<'b> {
     pub words: Vec<Word>,
     /// Launches that are not proved to write all of their write-only parameters.
     pub unproved: UnprovedLaunches,
+    /// The functions of host statements.
+    pub works: Vec<(WorkId, HostWork)>,
 }
 
 impl<'b> Evaluator<'b> {

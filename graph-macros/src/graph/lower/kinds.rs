@@ -3,6 +3,7 @@
 //! Launches are lowered in `calls`, calls of graph functions in `functions`.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
@@ -12,7 +13,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
-use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
+use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax, host_statements};
 use crate::dims::compact;
 use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
@@ -23,7 +24,7 @@ use crate::graph::scope::{Binding, Borrow};
 pub(super) struct Word {
     name: &'static str,
     /// The number of arguments.
-    arguments: usize,
+    arguments: RangeInclusive<usize>,
     /// The syntax of the statement.
     usage: &'static str,
     lower: LowerWord,
@@ -32,11 +33,19 @@ pub(super) struct Word {
 /// Lowers a call of a word, with the name that a `let` gives it and its attributes.
 type LowerWord = fn(&mut Lowering<'_>, &ExprCall, Option<&Ident>, &[Attribute]) -> Lower<()>;
 
-const WORDS: [Word; 4] = [
-    Word { name: "alloc", arguments: 1, usage: "alloc::<T>(len)", lower: alloc },
-    Word { name: "fill", arguments: 2, usage: "fill(&mut b, value)", lower: fill },
-    Word { name: "copy", arguments: 2, usage: "copy(&a, &mut b)", lower: copy },
-    Word { name: "free", arguments: 1, usage: "free(b)", lower: free },
+const WORDS: [Word; 7] = [
+    Word { name: "alloc", arguments: 1..=1, usage: "alloc::<T>(len)", lower: alloc },
+    Word { name: "fill", arguments: 2..=2, usage: "fill(&mut b, value)", lower: fill },
+    Word { name: "copy", arguments: 2..=2, usage: "copy(&a, &mut b)", lower: copy },
+    Word { name: "free", arguments: 1..=1, usage: "free(b)", lower: free },
+    Word {
+        name: "host",
+        arguments: 1..=usize::MAX,
+        usage: "host(&a, &mut b, |a, b| ..)",
+        lower: host_statements::host,
+    },
+    Word { name: "record", arguments: 1..=1, usage: "record(&event)", lower: host_statements::record },
+    Word { name: "wait", arguments: 1..=1, usage: "wait(&event)", lower: host_statements::wait },
 ];
 
 impl Word {
@@ -60,6 +69,11 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         }
         Kind::Alloc(_) | Kind::Free(_) => {
             quote!(::core::result::Result::Ok(()))
+        }
+        Kind::Host(()) => host_statements::step(of, evaluation),
+        Kind::Record(()) | Kind::Wait(()) => {
+            let (method, event) = (ident(of.statement.kind.name()), syntax.scalars());
+            quote!(#evaluation.#method(#(#event),*))
         }
         Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
             let (from, to) = (of.element_of(0, false), of.element_of(1, true));
@@ -107,15 +121,13 @@ impl Lowering<'_> {
         name: Option<&Ident>,
         attributes: &[Attribute],
     ) -> Lower<()> {
-        if call.args.len() == word.arguments {
+        if word.arguments.contains(&call.args.len()) {
             return (word.lower)(self, call, name, attributes);
         }
-        let usages = WORDS.map(|word| format!("`{}`", word.usage));
-        let [others @ .., last] = &usages;
         Err(self.refuse(
             call,
             &format!("`{}` does not take {} arguments", word.name, call.args.len()),
-            &format!("write {} or {last}", others.join(", ")),
+            &format!("write `{}`", word.usage),
         ))
     }
 }
