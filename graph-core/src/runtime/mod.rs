@@ -36,9 +36,9 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer,
-    DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer, OutputDescription,
-    OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
+    BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
+    Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer,
+    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut};
@@ -68,7 +68,8 @@ pub mod private {
     };
     pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, HostMemory, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
+        Bits, CallBuffer, CallStream, HostMemory, NotAnyBits, Packed, PinnedViewMut, any_bits,
+        between_captures,
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
@@ -76,7 +77,8 @@ pub mod private {
         Place, Settable, build, dump, operations,
     };
     pub use crate::runtime::kernels::item::{
-        Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
+        Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
+        no_item,
     };
     pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};

@@ -373,7 +373,8 @@ impl Nodes {
             }
             What::Statement(_) => {
                 let statement = operation.sources[0];
-                if graph != self.graph && !definition.program().statements[statement].kind.stands_in_bodies() {
+                if graph != self.graph && !definition.program().statements[statement].kind.stands_in_bodies()
+                {
                     return Err(Error::InBody { at: self.at(definition.program(), operation) });
                 }
                 let mut words = std::mem::take(&mut self.words);

@@ -56,8 +56,7 @@ pub(crate) fn hosts_moved(graph: &Annotated<'_>) {
 /// Passes the memory that host statements touch to the simulated driver: those of an exec, or of the graph.
 fn host_accesses(graph: &Annotated<'_>, simulator: &Simulator, exec: RawExec) {
     for (statement, declared) in graph.program.statements.enumerate() {
-        let (Kind::Host(()), Some(operation)) =
-            (declared.kind, graph.operations.of_statement[statement])
+        let (Kind::Host(()), Some(operation)) = (declared.kind, graph.operations.of_statement[statement])
         else {
             continue;
         };

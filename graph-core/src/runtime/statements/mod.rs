@@ -22,7 +22,7 @@ pub(crate) use emission::{Adding, Emission, Setting, element};
 pub(crate) use evaluator::UnprovedLaunches;
 pub use kinds::Evaluation;
 pub(crate) use kinds::Record;
-pub(crate) use kinds::host::{Hosts, WorkId};
 pub use kinds::fill::Fillable;
+pub(crate) use kinds::host::{Hosts, WorkId};
 pub(crate) use kinds::launch::address;
 pub(crate) use members::{batch_of, first_blocks, launch_of, members_of};

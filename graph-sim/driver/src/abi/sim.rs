@@ -224,7 +224,8 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
         let told = take_all(accesses, count)?;
         let range = |access: &SimAccess| {
             let end = access.address.checked_add(access.bytes).ok_or(Status::INVALID_VALUE)?;
-            let flags = if access.flags & WRITES != 0 { memory::READ | memory::WRITTEN } else { memory::READ };
+            let flags =
+                if access.flags & WRITES != 0 { memory::READ | memory::WRITTEN } else { memory::READ };
             Ok((access.address, end, flags))
         };
         let touched: Vec<_> = told.iter().map(range).collect::<Result<_>>()?;
