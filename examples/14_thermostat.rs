@@ -47,7 +47,7 @@ fn reference(n: usize, r: f32, target: f32, launches: usize) -> Vec<f32> {
     let mut u = vec![0.0_f32; n * n];
     for _ in 0..launches {
         for _step in 0..20 {
-            let old = u.clone();
+            let old = std::mem::replace(&mut u, vec![0.0_f32; n * n]);
             for y in 1..n - 1 {
                 for x in 1..n - 1 {
                     let at = y * n + x;
@@ -66,8 +66,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ctx = cuweave::context(0)?;
     let stream = ctx.new_stream()?;
 
-    let (n, r, target, launches) = (33_u32, 0.2_f32, 0.75_f32, 12);
+    let (n, r, target, launches) = (33_u32, 0.2_f32, 0.4_f32, 16);
     let mut u = stream.alloc_zeros::<f32>((n * n) as usize)?;
+    #[allow(unsafe_code)]
     // SAFETY: each launch copies to it before the host reads it.
     let mut row = unsafe { ctx.alloc_pinned::<f32>(n as usize) }?;
     let log = Arc::new(Log::default());
@@ -88,6 +89,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(means.len(), wanted.len());
     let worst = means.iter().zip(&wanted).map(|(got, want)| (got - want).abs()).fold(0.0, f32::max);
     println!("largest difference from plain Rust: {worst:.1e}");
-    assert!(worst < 1e-3);
+    assert!(worst < 1e-3 && wanted.iter().any(|&mean| mean > target), "it heats and stops");
     Ok(())
 }

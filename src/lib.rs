@@ -218,7 +218,7 @@
 //!
 //! - The function is `FnMut(&[A], &mut [B], &T) + Send + 'static`: slices of pinned memory or parts of it, and host values. The
 //!   expression is evaluated when the graph is built, so it may have a state from launch to launch, `{ let mut turn = 0; move |a| .. }`;
-//!   a setter of a scalar in it evaluates it again. A statement is ordered by what it reads and writes.
+//!   a setter of a scalar in it, or in the length of a part that it is given, evaluates it again. A statement is ordered by what it reads and writes.
 //! - It runs on a thread of the driver, may not call CUDA, and may not wait for a device's work. The drop of the exec waits for the
 //!   last launch, so a thread that drops one holds no lock that the function takes.
 //! - A panic ends the function and not the launch: later statements see what it has left.

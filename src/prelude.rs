@@ -47,7 +47,7 @@ pub fn free(buffer: impl InGraphFunctions) {
 ///
 /// Its arguments are pinned memory, `&Pinned<[T; len]>` and `&mut Pinned<[T; len]>` or parts of it, and host values `&T`; the function
 /// is given slices and `&T`: `FnMut(&[A], &mut [B], &T) + Send + 'static`. Scalars are captured: `move |a| .. n ..`. The expression
-/// is evaluated when the graph is built, and again where a setter changes a scalar in it. The statement is ordered by what it
+/// is evaluated when the graph is built, and again where a setter changes a scalar in it or the length of a part that it is given. The statement is ordered by what it
 /// reads and writes, as a kernel is.
 ///
 /// The function runs on a thread of the driver. It may not call CUDA, nor wait for work of a device. A panic in it ends the

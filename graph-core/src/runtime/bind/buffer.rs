@@ -12,7 +12,7 @@ use cudarc::driver::{
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Driver, Failure, Keep, Own, Quiet, Stream};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::waits::{HeldStream, OwnedEvent, home};
+use crate::runtime::waits::{OwnedEvent, home};
 
 use super::ledger::{Ledger, Tracked, User};
 
@@ -62,7 +62,8 @@ impl<T> Buffer<T> {
         let made = Arc::new(OwnedEvent::new(driver, &ctx)?);
         driver.record(made.raw(), Stream::of(&owner))?;
         let user = User::new(made);
-        user.used(&mut ledger.lock(), &HeldStream::of(&owner), true);
+        user.used(&mut ledger.lock(), &owner, true);
+        user.end();
         let (tracked, stays) = (Arc::new(Tracked::new(ledger, address, user)), Arc::<AtomicBool>::default());
         let slice = Keep::new(Own::new(slice), stays.clone());
         Ok(Buffer { memory: Arc::new(Memory { tracked, slice, stays }) })

@@ -3,9 +3,15 @@
 //! A buffer has an entry for each exec that has used it: the event of the last launch of the exec, and a flag for writes. A launch waits for
 //! the conflicting entries whose last launch was in another stream, once for each stream.
 //!
-//! The ledger counts generations. In a generation all uses of all buffers of the context are in one stream. So an exec with
-//! entries of the current generation neither waits nor changes an entry when it is launched in that stream again: its event
-//! records the new launch. Entries of the current generation are therefore kept until it ends, also if a later launch writes.
+//! A launch of an exec with 300 buffers does not look at 300 entries, in most cases:
+//! - The ledger counts generations. In a generation all uses of all buffers of the context are in one stream. So an exec with
+//!   entries of the current generation neither waits nor changes an entry when it is launched in that stream again: its event
+//!   records the new launch.
+//! - In another stream, an exec compares the last uses of its *rivals*: the execs with a conflicting entry in one of its buffers. An
+//!   entry stays in its buffer as long as its exec binds the buffer, and an exec is *outdated* when another one makes an entry in
+//!   one of its buffers that conflicts with its own. Only an outdated exec, or one with another buffer, looks at all entries again.
+//!
+//! Launches of one exec are ordered by the driver: a rival's use that an earlier launch of the exec has waited for needs no second wait.
 //!
 //! The ledger is locked from the waits of a launch until its entries are made, so that of two threads one sees the launch of the other.
 
@@ -114,11 +120,16 @@ impl Ledger {
 
 impl Generation {
     /// Begins a new generation unless `stream` is that of the current one.
-    pub fn enter(&mut self, stream: &HeldStream) {
-        if !self.stream.as_ref().is_some_and(|known| known.is(stream)) {
+    pub fn enter(&mut self, stream: &Arc<CudaStream>) {
+        if !self.stream.as_ref().is_some_and(|known| known.is_here(stream)) {
             self.number += 1;
-            self.stream = Some(stream.clone());
+            self.stream = Some(HeldStream::of(stream));
         }
+    }
+
+    /// Returns true if a buffer is on loan.
+    pub fn lends(&self) -> bool {
+        self.lent > 0
     }
 
     /// Returns true if an exec with entries of generation `noted` needs neither waits nor new entries for a launch in `stream`.
@@ -160,6 +171,8 @@ pub(crate) struct User {
     last: Mutex<Option<LastUse>>,
     /// True if there will be no more uses.
     ended: AtomicBool,
+    /// True if an entry that conflicts with its own was made since it last looked at all entries.
+    outdated: AtomicBool,
 }
 
 /// The last use of a [`User`].
@@ -172,10 +185,24 @@ struct LastUse {
     held: bool,
 }
 
+impl LastUse {
+    /// Returns true if later work on a stream with this clock comes after it.
+    fn is_before(&self, stream: &HeldStream, clock: Option<&Clock>) -> bool {
+        self.held && self.stream.is(stream) || clock.is_some_and(|clock| clock.is_after(self))
+    }
+}
+
 impl User {
     /// Returns a user without uses; `done` will record them.
     pub fn new(done: Arc<OwnedEvent>) -> User {
-        User { done, last: Mutex::default(), ended: AtomicBool::new(false) }
+        let (ended, outdated) = (AtomicBool::new(false), AtomicBool::new(false));
+        User { done, last: Mutex::default(), ended, outdated }
+    }
+
+    /// Returns a user with the same uses so far, and no more.
+    fn ended(&self) -> User {
+        let (ended, outdated) = (AtomicBool::new(true), AtomicBool::new(false));
+        User { done: self.done.clone(), last: Mutex::new(self.last().clone()), ended, outdated }
     }
 
     fn last(&self) -> MutexGuard<'_, Option<LastUse>> {
@@ -183,9 +210,18 @@ impl User {
     }
 
     /// Replaces the last use, after which the new one is ordered; `held` is true if the event records it.
-    pub fn used(&self, generation: &mut Generation, stream: &HeldStream, held: bool) {
+    pub fn used(&self, generation: &mut Generation, stream: &Arc<CudaStream>, held: bool) {
         generation.uses += 1;
-        *self.last() = Some(LastUse { stream: stream.clone(), place: generation.uses, held });
+        let (mut last, place) = (self.last(), generation.uses);
+        match &mut *last {
+            Some(last) if last.stream.is_here(stream) => (last.place, last.held) = (place, held),
+            last => *last = Some(LastUse { stream: HeldStream::of(stream), place, held }),
+        }
+    }
+
+    /// Returns the place of the last use among all uses of the context; 0 before the first one.
+    pub fn place(&self) -> u64 {
+        self.last().as_ref().map_or(0, |last| last.place)
     }
 
     /// Sets that there will be no more uses.
@@ -193,9 +229,18 @@ impl User {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if it may be launched again without a new entry.
-    fn is_current(&self, noted: u64, generation: u64) -> bool {
-        noted == generation && !self.ended.load(Ordering::Relaxed)
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if an entry that conflicts with its own was made since [`User::update`]. The ledger must be locked.
+    pub fn is_outdated(&self) -> bool {
+        self.outdated.load(Ordering::Relaxed)
+    }
+
+    /// Sets that it looks at all entries now. The ledger must be locked until it has made its own.
+    pub fn update(&self) {
+        self.outdated.store(false, Ordering::Relaxed);
     }
 
     /// Returns true if its last use is over.
@@ -209,6 +254,39 @@ impl User {
 struct Wait {
     last: LastUse,
     done: Arc<OwnedEvent>,
+}
+
+/// The users with entries that conflict with those of an exec, each with the place of its last use that is known to be before the next
+/// launch of the exec.
+#[derive(Debug, Default)]
+pub(crate) struct Rivals(Vec<(Arc<User>, u64)>);
+
+impl Rivals {
+    fn add(&mut self, user: &Arc<User>) {
+        // The last use of one that has ended is waited for once.
+        if !user.has_ended() && !self.0.iter().any(|(known, _)| Arc::ptr_eq(known, user)) {
+            self.0.push((user.clone(), 0));
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds the last uses that a launch on `stream` waits for.
+    pub fn before(&self, (stream, clock): (&HeldStream, Option<&Clock>), waits: &mut Waits) {
+        for (user, known) in &self.0 {
+            let waited = |last: &LastUse| last.place <= *known || last.is_before(stream, clock);
+            if user.last().as_ref().is_some_and(|last| !waited(last)) {
+                waits.add(user);
+            }
+        }
+    }
+
+    /// Records that a launch comes after their last uses.
+    pub fn after(&mut self) {
+        self.0.iter_mut().for_each(|(user, known)| *known = user.place());
+    }
 }
 
 /// The uses that the next use waits for, at most one for each stream.
@@ -242,8 +320,6 @@ impl Waits {
 struct Note {
     user: Arc<User>,
     wrote: bool,
-    /// The generation of its last change.
-    generation: u64,
 }
 
 /// The uses of a buffer.
@@ -262,10 +338,20 @@ struct Notes {
     lent: Option<Lent>,
 }
 
+impl Notes {
+    /// Makes the users look at all entries again whose entries conflict with a new, or removed, one of `user`.
+    fn outdate(&self, user: &Arc<User>, write: bool) {
+        let conflicting = self.list.iter().filter(|note| write || note.wrote);
+        conflicting
+            .filter(|note| !Arc::ptr_eq(&note.user, user))
+            .for_each(|note| note.user.outdated.store(true, Ordering::Relaxed));
+    }
+}
+
 impl Tracked {
     /// Returns a buffer whose first use is a write by `user`.
     pub fn new(ledger: Arc<Ledger>, address: u64, user: User) -> Tracked {
-        let list = vec![Note { user: Arc::new(user), wrote: true, generation: 0 }];
+        let list = vec![Note { user: Arc::new(user), wrote: true }];
         Tracked { ledger, address, notes: Mutex::new(Notes { list, ..Notes::default() }) }
     }
 
@@ -273,27 +359,27 @@ impl Tracked {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the uses that a launch of `user` on `stream` waits for, and orders it after the uses through views. The ledger
-    /// must be locked. Returns false if the buffer is being lent.
+    /// Adds the uses that a launch of `user` on `stream` waits for, and the users that may use it later, and orders the launch after the
+    /// uses through views. The ledger must be locked. Returns false if the buffer is being lent.
     pub fn before(
         &self,
         user: &Arc<User>,
         (stream, clock): (&HeldStream, Option<&Clock>),
         write: bool,
-        waits: &mut Waits,
+        (waits, rivals): (&mut Waits, &mut Rivals),
     ) -> Outcome<bool> {
         let notes = self.notes();
         if notes.lent.is_some() {
             return Ok(false);
         }
-        let known = |last: &LastUse| {
-            last.held && last.stream.is(stream) || clock.is_some_and(|clock| clock.is_after(last))
-        };
-        let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !known(last));
+        let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !last.is_before(stream, clock));
         let conflicting = notes.list.iter().filter(|note| write || note.wrote);
-        conflicting
-            .filter(|note| !Arc::ptr_eq(&note.user, user) && elsewhere(&note.user))
-            .for_each(|note| waits.add(&note.user));
+        for note in conflicting.filter(|note| !Arc::ptr_eq(&note.user, user)) {
+            if elsewhere(&note.user) {
+                waits.add(&note.user);
+            }
+            rivals.add(&note.user);
+        }
         if notes.uses.is_used() {
             let (driver, raw) = (self.ledger.driver, stream.raw());
             let key = StreamKey::of(driver, raw);
@@ -303,29 +389,37 @@ impl Tracked {
     }
 
     /// Adds the entry of a launch of `user`, which is ordered after the conflicting uses. The ledger must be locked.
-    pub fn after(&self, user: &Arc<User>, generation: u64, write: bool) {
+    pub fn after(&self, user: &Arc<User>, write: bool) {
         const MANY: usize = 16;
         let driver = self.ledger.driver;
         let mut notes = self.notes();
         if write {
-            // A wait for this launch implies waits for the earlier ones.
-            notes.list.retain(|note| note.generation == generation);
+            // A wait for this launch implies waits for the earlier ones. Those that may be launched again keep their entries.
+            notes.list.retain(|note| !note.user.has_ended());
             notes.uses.renew();
         }
         match notes.list.iter_mut().find(|note| Arc::ptr_eq(&note.user, user)) {
-            Some(note) => {
-                note.wrote |= write;
-                note.generation = generation;
-            }
+            Some(note) if note.wrote || !write => return,
+            Some(note) => note.wrote = true,
             None => {
                 if notes.list.len() >= MANY {
-                    let over = |note: &Note| {
-                        !note.user.is_current(note.generation, generation) && note.user.is_over(driver)
-                    };
+                    let over = |note: &Note| note.user.has_ended() && note.user.is_over(driver);
                     driver.relaxed(|| notes.list.retain(|note| !over(note)));
                 }
-                notes.list.push(Note { user: user.clone(), wrote: write, generation });
+                notes.list.push(Note { user: user.clone(), wrote: write });
             }
+        }
+        notes.outdate(user, write);
+    }
+
+    /// Sets that `user` does not bind the buffer any more.
+    pub fn leave(&self, user: &Arc<User>) {
+        let _alone = self.ledger.lock();
+        let mut notes = self.notes();
+        if let Some(note) = notes.list.iter_mut().find(|note| Arc::ptr_eq(&note.user, user)) {
+            let (ended, wrote) = (Arc::new(user.ended()), note.wrote);
+            note.user = ended;
+            notes.outdate(user, wrote);
         }
     }
 
@@ -350,6 +444,9 @@ impl Tracked {
         notes.lent = None;
         generation.lent -= 1;
         self.ledger.returned.notify_all();
+        if notes.uses.is_used() {
+            notes.list.iter().for_each(|note| note.user.outdated.store(true, Ordering::Relaxed));
+        }
         if !self.is_by_generation(&generation, &notes) {
             generation.number += 1;
         }

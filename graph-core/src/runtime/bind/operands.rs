@@ -40,6 +40,8 @@ pub(crate) struct Operands {
     pub exchanged: bool,
     /// One slot for each output; that of a taken-over buffer is its maker's.
     pub slots: Vec<Arc<Slot>>,
+    /// The taken-over arguments, so that a launch does not look at each operand.
+    taken_over: Vec<(BufferId, Arc<Slot>)>,
 }
 
 impl Operands {
@@ -47,9 +49,21 @@ impl Operands {
     pub fn new(list: Vec<Operand>, owners: Owners) -> Operands {
         let mut operands = Operands { owners, pinned_pending: true, ..Operands::default() };
         list.iter().for_each(|operand| operands.count(operand, true));
-        operands.sharing.bind(&list);
         operands.list = list;
+        operands.rebind(0, operands.list.len());
         operands
+    }
+
+    /// Collects again what launches look at. Must be called after a change of `count` operands from `first` on.
+    pub fn rebind(&mut self, first: usize, count: usize) {
+        self.sharing.bind(first, &self.list[first..first + count]);
+        let has_slot = |operand: &Operand| operand.slot.is_some();
+        if self.taken_over.is_empty() && !self.list[first..first + count].iter().any(has_slot) {
+            return;
+        }
+        let taken = ids(self.list.len()).zip(&self.list);
+        self.taken_over =
+            taken.filter_map(|(buffer, operand)| Some((buffer, operand.slot.clone()?))).collect();
     }
 
     /// Returns true if views of operands were handed out since the last launch.
@@ -59,9 +73,7 @@ impl Operands {
 
     /// Returns the taken-over arguments.
     pub fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
-        ids(self.list.len())
-            .zip(&self.list)
-            .filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
+        self.taken_over.iter().map(|(buffer, slot)| (*buffer, slot))
     }
 
     /// Records a launch that waited for all pending uses and recorded its own.

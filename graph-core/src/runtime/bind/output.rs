@@ -10,13 +10,13 @@
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
 use crate::runtime::cuda::{Context, Driver, Lent, Made, Outcome, Stream, record};
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::waits::{self, OwnedEvent, SideStream, StreamKey, home};
+use crate::runtime::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, home};
 
 use super::uses::Uses;
 
@@ -50,8 +50,8 @@ struct State {
     buffer: Option<Buffer>,
     /// The last launches of the graphs that have bound the allocation, with true for those that write it.
     graphs: Vec<(Arc<OwnedEvent>, bool)>,
-    /// The event that the next launch waits for.
-    wait: Option<Arc<OwnedEvent>>,
+    /// The event that the next launch waits for, and the stream that it was recorded in if that is known.
+    wait: Option<(Arc<OwnedEvent>, Option<HeldStream>)>,
     /// True if that event does not record the free.
     lost: bool,
 }
@@ -64,7 +64,9 @@ struct Live {
     /// The stream that it is freed in, unless that is capturing.
     home: Arc<CudaStream>,
     /// The stream of the launch.
-    key: StreamKey,
+    raw: Stream,
+    /// Its key, found out when it is needed. The home keeps the stream alive, but for the per-thread default stream.
+    key: OnceLock<StreamKey>,
     /// Records the launch.
     done: Arc<OwnedEvent>,
     /// True if its handle has been returned.
@@ -84,6 +86,13 @@ impl std::fmt::Debug for State {
     }
 }
 
+impl Live {
+    /// Returns the key of the stream of the launch.
+    fn key(&self, driver: &Driver) -> &StreamKey {
+        self.key.get_or_init(|| StreamKey::of(driver, self.raw))
+    }
+}
+
 impl State {
     /// Orders a stream after the launch that made the live allocation, and after the uses that conflict with a new one.
     fn order(
@@ -95,7 +104,7 @@ impl State {
     ) -> Outcome<()> {
         if let Some(live) = &self.live
             && !launched
-            && !key.is_some_and(|key| key.is(&live.key))
+            && !key.is_some_and(|key| key.raw == live.raw && key.is(live.key(driver)))
         {
             waits::behind(driver, stream, live.done.raw())?;
         }
@@ -175,7 +184,7 @@ impl Slot {
 
     /// Prepares a launch of `holder` on `stream`: frees a forgotten allocation, and makes the launch wait for the end of the last
     /// life.
-    pub(crate) fn prepare(&self, holder: u64, stream: Stream) -> Result<()> {
+    pub(crate) fn prepare(&self, holder: u64, stream: &CudaStream) -> Result<()> {
         match self.holder() {
             None => {}
             // The handle borrows the exec being launched, so it was forgotten.
@@ -193,8 +202,12 @@ impl Slot {
             state.lost = false;
         }
         match &state.wait {
-            Some(event) => Ok(self.driver.wait(stream, event.raw())?),
-            None => Ok(()),
+            Some((event, recorded))
+                if !recorded.as_ref().is_some_and(|recorded| recorded.is_here(stream)) =>
+            {
+                Ok(self.driver.wait(Stream::of(stream), event.raw())?)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -204,19 +217,19 @@ impl Slot {
         let Some(live) = &state.live else { return Ok(()) };
         let (driver, home) = (self.driver, Stream::of(&live.home));
         let side;
-        let stream = match driver.is_capturing(home) {
-            Ok(false) => home,
+        let (stream, held) = match driver.is_capturing(home) {
+            Ok(false) => (home, Some(HeldStream::of(&live.home))),
             // The free would be captured.
             _ => {
                 side = SideStream::of(driver, &self.ctx)?;
-                side.raw()
+                (side.raw(), None)
             }
         };
-        state.order(driver, stream, None, (true, live.key.raw == stream))?;
+        state.order(driver, stream, None, (true, live.raw == stream))?;
         driver.enter(Context::of(&self.ctx))?;
         driver.free(self.address, stream)?;
         state.live = None;
-        state.wait = Some(self.freed.clone());
+        state.wait = Some((self.freed.clone(), held));
         let recorded = driver.record(self.freed.raw(), stream);
         let known =
             recorded.or_else(|_| driver.synchronize(stream)).or_else(|_| driver.synchronize_context());
@@ -226,9 +239,13 @@ impl Slot {
 
     /// Records a launch of `holder` in `stream`; `done` is its event.
     pub(crate) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
-        let key = StreamKey::of(self.driver, Stream::of(stream));
+        let (raw, key) = (Stream::of(stream), OnceLock::new());
+        if raw.is_per_thread() {
+            // On another thread the handle is another stream.
+            let _ = key.set(StreamKey::of(self.driver, raw));
+        }
         let mut state = self.state();
-        state.live = Some(Live { holder, home: home(stream), key, done: done.clone(), handed: false });
+        state.live = Some(Live { holder, home: home(stream), raw, key, done: done.clone(), handed: false });
         state.wait = None;
         state.graphs.clear();
         state.uses.renew();
@@ -324,7 +341,7 @@ impl Slot {
     /// Orders its owning stream, by which a graph that binds it is ordered, after the launch and the uses.
     pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<()> {
         let state = self.state();
-        let launched = state.live.as_ref().is_some_and(|live| live.key.raw == owner);
+        let launched = state.live.as_ref().is_some_and(|live| live.raw == owner);
         state.order(self.driver, owner, None, (exclusive, launched))
     }
 }
@@ -478,7 +495,7 @@ impl<T> Handed for Output<'_, T> {
     fn taken_over(&mut self, done: &Arc<OwnedEvent>) {
         let mut state = self.slot.state();
         state.live = None;
-        state.wait = Some(done.clone());
+        state.wait = Some((done.clone(), None));
         drop(state);
         self.taken = true;
     }

@@ -7,18 +7,22 @@ use cudarc::driver::CudaStream;
 use crate::runtime::cuda::{Driver, Failure};
 use crate::runtime::waits::{HeldStream, OwnedEvent};
 
-use super::ledger::{Generation, Ledger, Tracked, User, Waits};
+use super::ledger::{Generation, Ledger, Rivals, Tracked, User, Waits};
 use super::operand::Operand;
 
 /// The buffers of an exec that others may use between its launches.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    /// The buffers, each with the number of its argument and a flag that is true if the graph may write it.
+    /// The buffers, each with the number of its argument and a flag that is true if the graph may write it; rising.
     list: Vec<(Arc<Tracked>, usize, bool)>,
     /// The exec, as a user of the buffers.
     user: Option<Arc<User>>,
-    /// The generation of all its entries; 0 if they must be made again.
+    /// The last generation in which it was launched; 0 if its entries must be made again.
     noted: u64,
+    /// True if all buffers have its entries.
+    entered: bool,
+    /// The users that its launches conflict with. Complete while it has all entries and is not outdated.
+    rivals: Rivals,
 }
 
 /// The reason why a launch cannot be ordered.
@@ -36,13 +40,25 @@ impl Drop for Sharing {
 }
 
 impl Sharing {
-    /// Collects the buffers of the operands.
-    pub fn bind(&mut self, operands: &[Operand]) {
-        let shared = operands.iter().enumerate();
-        let shared =
-            shared.filter_map(|(at, operand)| Some((operand.shared.clone()?, at, operand.exclusive)));
-        self.list = shared.collect();
-        self.noted = 0;
+    /// Collects the buffers of operands.
+    fn of(first: usize, operands: &[Operand]) -> impl Iterator<Item = (Arc<Tracked>, usize, bool)> {
+        let shared = (first..).zip(operands);
+        shared.filter_map(|(at, operand)| Some((operand.shared.clone()?, at, operand.exclusive)))
+    }
+
+    /// Takes the buffers of the operands from `first` on in place of those before.
+    pub fn bind(&mut self, first: usize, operands: &[Operand]) {
+        let at = |argument: usize| self.list.partition_point(|entry| entry.1 < argument);
+        let replaced = at(first)..at(first + operands.len());
+        let old: Vec<_> = self.list.splice(replaced, Sharing::of(first, operands)).collect();
+        for (tracked, ..) in &old {
+            if let Some(user) = &self.user
+                && !self.list.iter().any(|(bound, ..)| Arc::ptr_eq(bound, tracked))
+            {
+                tracked.leave(user);
+            }
+        }
+        (self.noted, self.entered) = (0, false);
     }
 
     /// Returns the ledger that is locked for a launch; `None` if there are no buffers.
@@ -69,9 +85,17 @@ impl Sharing {
         let user = self.user.get_or_insert_with(|| Arc::new(User::new(done.clone())));
         let (stream, mut waits) = (HeldStream::of(stream), Waits::default());
         let clock = generation.clock(&stream);
-        for (tracked, at, write) in &self.list {
-            if !tracked.before(user, (&stream, clock), *write, &mut waits).map_err(Hindrance::Failure)? {
-                return Err(Hindrance::Lent(*at));
+        if self.entered && !user.is_outdated() && !generation.lends() {
+            self.rivals.before((&stream, clock), &mut waits);
+        } else {
+            self.entered = false;
+            user.update();
+            self.rivals.clear();
+            for (tracked, at, write) in &self.list {
+                let found = tracked.before(user, (&stream, clock), *write, (&mut waits, &mut self.rivals));
+                if !found.map_err(Hindrance::Failure)? {
+                    return Err(Hindrance::Lent(*at));
+                }
             }
         }
         waits.order(driver, stream.raw()).map_err(Hindrance::Failure)?;
@@ -79,18 +103,20 @@ impl Sharing {
         Ok(())
     }
 
-    /// Adds the entries of a launch that has waited; `held` is true if its event records it.
+    /// Records a launch that has waited; `held` is true if its event records it.
     pub fn note(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>, held: bool) {
         let Some(user) = &self.user else { return };
         let known = generation.is_known(self.noted, stream);
-        let stream = HeldStream::of(stream);
-        generation.enter(&stream);
-        user.used(generation, &stream, held);
-        if !known {
-            for (tracked, _, write) in &self.list {
-                tracked.after(user, generation.number(), *write);
-            }
-            self.noted = generation.number();
+        generation.enter(stream);
+        user.used(generation, stream, held);
+        if known {
+            return;
         }
+        if !self.entered {
+            self.list.iter().for_each(|(tracked, _, write)| tracked.after(user, *write));
+            self.entered = true;
+        }
+        self.rivals.after();
+        self.noted = generation.number();
     }
 }

@@ -48,7 +48,7 @@ impl Flattened {
     /// that has a setter.
     pub fn new(
         checked: Arc<Checked>,
-        (sizes, moves, fixed): (Vector<DimId, u64>, Moves, &BTreeSet<ScalarId>),
+        (sizes, mut moves, fixed): (Vector<DimId, u64>, Moves, &BTreeSet<ScalarId>),
         expanded: Parts,
         arguments: &[Described],
     ) -> Flattened {
@@ -67,9 +67,10 @@ impl Flattened {
         // The scalars of records change no bounds.
         for (scalar, declared) in scalars.enumerate_mut().filter(|(_, declared)| declared.path.is_empty()) {
             declared.fixed |= fixed.contains(&scalar);
-            let moved = moves.of[scalar].accesses.iter().map(|access| access.0);
-            if moved.len() > 0 {
-                declared.statements.extend(moved);
+            if !moves.of[scalar].is_empty() {
+                moves.divide(checked.program(), scalar, &declared.statements);
+                declared.statements.extend_from_slice(&moves.of[scalar].follow);
+                declared.statements.extend_from_slice(&moves.of[scalar].evaluated);
                 declared.statements.sort_unstable();
                 declared.statements.dedup();
             }

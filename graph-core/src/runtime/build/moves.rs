@@ -42,12 +42,31 @@ pub(crate) struct Moved {
     /// A statement, and the index of its access.
     pub accesses: Vec<(StatementId, usize)>,
     views: Vec<usize>,
+    /// The statements whose configuration, arguments or value mention the scalar, or of whose accesses one changes its length; rising.
+    pub evaluated: Vec<StatementId>,
+    /// The other statements with an access that moves: only addresses change; rising.
+    pub follow: Vec<StatementId>,
 }
 
 impl Moved {
     /// Returns true if the setter changes no bound.
     pub fn is_empty(&self) -> bool {
         self.bounds.is_empty()
+    }
+
+    /// Returns the symbols that it changes, rising.
+    pub fn symbols(&self) -> &[usize] {
+        &self.symbols
+    }
+
+    /// Returns the bounds that it changes, rising.
+    pub fn bounds(&self) -> &[usize] {
+        &self.bounds
+    }
+
+    /// Returns the parts of parts of buffers that it changes.
+    pub fn views(&self) -> &[usize] {
+        &self.views
     }
 }
 
@@ -57,6 +76,8 @@ pub(crate) struct Shift {
     pub dims: Vec<(DimId, u64)>,
     pub symbols: Vec<(usize, u64)>,
     pub pointed: Vec<(PointedId, u64)>,
+    /// The scalar whose [`Quick`](super::quick::Quick) has changed them, in place of these lists.
+    pub quick: Option<ScalarId>,
 }
 
 impl Moves {
@@ -100,6 +121,31 @@ impl Moves {
                 .for_each(|scalar| of[scalar].views.push(index));
         }
         Moves { symbols, bounds, at, accesses, of }
+    }
+
+    /// Divides the statements that a setter reaches, of which `mentioned` mention its scalar.
+    pub fn divide(&mut self, program: &Program, scalar: ScalarId, mentioned: &[StatementId]) {
+        let is_longer = |&(statement, access): &(StatementId, usize)| {
+            let access = &program.statements[statement].accesses[access];
+            !self.keeps_length(access.lo, access.hi)
+        };
+        let moved = &self.of[scalar];
+        let longer = moved.accesses.iter().filter(|access| is_longer(access)).map(|access| access.0);
+        let evaluated: BTreeSet<StatementId> = mentioned.iter().copied().chain(longer).collect();
+        let follow: BTreeSet<StatementId> = moved.accesses.iter().map(|access| access.0).collect();
+        let follow = follow.difference(&evaluated).copied().collect();
+        let moved = &mut self.of[scalar];
+        (moved.evaluated, moved.follow) = (evaluated.into_iter().collect(), follow);
+    }
+
+    /// Returns true if the bounds of a range keep their distance, whatever setters change.
+    fn keeps_length(&self, lo: DimId, hi: DimId) -> bool {
+        let poly = |dim: DimId| self.at.get(dim).copied().flatten().map(|index| &self.bounds[index].1);
+        match (poly(lo), poly(hi)) {
+            (None, None) => true,
+            (Some(one), None) | (None, Some(one)) => one.as_constant().is_some(),
+            (Some(lo), Some(hi)) => hi.minus(lo).is_some_and(|length| length.as_constant().is_some()),
+        }
     }
 
     /// Returns true if no setter changes a bound.

@@ -30,9 +30,13 @@ impl Nodes {
     }
 
     /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.
-    pub(crate) fn patch_all(&mut self, definition: &Definition, statements: &[StatementId]) -> Result<()> {
+    pub(crate) fn patch_all(
+        &mut self,
+        definition: &Definition,
+        statements: impl Iterator<Item = StatementId>,
+    ) -> Result<()> {
         let mut batches = Vec::new();
-        for &statement in statements {
+        for statement in statements {
             match self.operations.of_statement[statement] {
                 Some(operation) if self.operations.list[operation].sources.len() > 1 => {
                     self.write_to_batch(definition.program(), statement, operation)?;
@@ -63,12 +67,19 @@ impl Nodes {
             .for_each(|(buffer, address)| self.bases[buffer] = address);
     }
 
-    /// Writes the addresses of its buffers into a statement's record.
-    pub(crate) fn readdress(&mut self, definition: &mut Definition, statement: StatementId) -> Result<()> {
+    /// Writes the addresses of their buffers into the records of statements.
+    pub(crate) fn readdress_all(
+        &mut self,
+        definition: &mut Definition,
+        statements: &[StatementId],
+    ) -> Result<()> {
         let mut words = std::mem::take(&mut self.words);
-        let record = self.resolve(definition, statement, self.records[statement], &mut words);
+        let done = statements.iter().try_for_each(|&statement| {
+            self.records[statement] =
+                self.resolve(definition, statement, self.records[statement], &mut words)?;
+            Ok(())
+        });
         self.words = words;
-        self.records[statement] = record?;
-        Ok(())
+        done
     }
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
 use super::handles::{Node, RawExec, RawGraph};
+use super::params::HostParams;
 
 /// The buffers of a host statement while it runs.
 pub struct HostMemory<'m> {
@@ -136,17 +137,9 @@ impl HostCall {
     }
 }
 
-/// `CUDA_HOST_NODE_PARAMS`.
-#[repr(C)]
-pub struct HostParams {
-    function: unsafe extern "C" fn(*mut c_void),
-    data: *mut c_void,
-}
-
-impl HostParams {
-    fn of(call: &Arc<HostCall>) -> HostParams {
-        HostParams { function: run, data: Arc::as_ptr(call).cast_mut().cast() }
-    }
+/// Returns the parameters of the node of a call.
+fn host_params(call: &Arc<HostCall>) -> HostParams {
+    HostParams { function: run, data: Arc::as_ptr(call).cast_mut().cast() }
 }
 
 unsafe extern "C" fn run(data: *mut c_void) {
@@ -158,14 +151,14 @@ impl Driver {
     /// Adds a host node. The call must be kept until no launch uses it.
     pub fn add_host(&self, graph: RawGraph, after: &[Node], call: &Arc<HostCall>) -> Outcome<Node> {
         let mut node = Node::NONE;
-        let params = HostParams::of(call);
+        let params = host_params(call);
         call!(self, cuGraphAddHostNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
         Ok(node)
     }
 
     /// Changes a host node of an instantiated graph. The old call must be kept until the launches in flight are over.
     pub fn set_host(&self, exec: RawExec, node: Node, call: &Arc<HostCall>) -> Outcome<()> {
-        let params = HostParams::of(call);
+        let params = host_params(call);
         call!(self, cuGraphExecHostNodeSetParams(exec, node, &params))
     }
 }

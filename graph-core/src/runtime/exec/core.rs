@@ -12,7 +12,7 @@ use crate::ir::{Kind, Memory, StatementId};
 use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Slot};
-use crate::runtime::build::{Body, Definition, Nodes, apply_hook, plan};
+use crate::runtime::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
 use crate::runtime::context;
 use crate::runtime::cuda::Outcome;
 use crate::runtime::error::{Error, Result, at_buffer};
@@ -46,6 +46,8 @@ pub struct Core {
     pub(crate) leaks: Arc<AtomicBool>,
     /// The statements that use each argument buffer; computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
+    /// The short ways of setters, by scalar: `None` before the first call of the setter.
+    pub(crate) quick: Vec<Option<Option<Quick>>>,
     /// True if a failed change left nodes that differ from the arguments.
     pub(crate) broken: bool,
     /// The times of the build.
@@ -81,6 +83,7 @@ impl Core {
             hidden,
             leaks: Arc::default(),
             users: Vec::new(),
+            quick: Vec::new(),
             broken: false,
             times: BuildTimes::default(),
         })

@@ -66,7 +66,7 @@ impl Core {
             check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
             self.operands.exchanged = false;
         }
-        self.before_launch(raw)?;
+        self.before_launch(stream)?;
         for output in taken.iter_mut() {
             output.prepare(stream)?;
         }
@@ -83,7 +83,9 @@ impl Core {
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
         let recorded = self.in_flight.record(self.definition.driver, raw);
         self.in_flight.lost = recorded.is_err();
-        self.in_flight.last = Some(stream.clone());
+        if !self.in_flight.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
+            self.in_flight.last = Some(stream.clone());
+        }
         if let Some(shared) = shared {
             shared.note(self.definition.driver, !self.in_flight.lost);
         }
@@ -145,11 +147,11 @@ impl Core {
     }
 
     /// Makes the launch wait for all earlier conflicting uses.
-    fn before_launch(&self, stream: Stream) -> Result<()> {
-        let driver = self.definition.driver;
+    fn before_launch(&self, launched: &Arc<CudaStream>) -> Result<()> {
+        let (driver, stream) = (self.definition.driver, Stream::of(launched));
         for slot in &self.operands.slots {
             if !self.operands.taken_over().any(|(_, other)| Arc::ptr_eq(slot, other)) {
-                slot.prepare(self.id, stream)?;
+                slot.prepare(self.id, launched)?;
             }
         }
         let touched = self.operands.is_touched();

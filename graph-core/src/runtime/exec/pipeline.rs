@@ -148,6 +148,9 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     Ok(Owned::new(core))
 }
 
+/// The functions of host statements.
+type Works = Vec<(WorkId, HostWork)>;
+
 /// A record for each statement.
 type Evaluated = Vector<StatementId, Record>;
 
@@ -158,7 +161,7 @@ fn evaluate(
     args: &dyn Arguments,
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Vec<(WorkId, HostWork)>, Evaluated, Vec<Word>, UnprovedLaunches)> {
+) -> Result<(Modules, Works, Evaluated, Vec<Word>, UnprovedLaunches)> {
     let program = flat.checked.program();
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));

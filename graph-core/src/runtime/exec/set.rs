@@ -10,7 +10,7 @@ use crate::ir::{BufferId, StatementId};
 use crate::kind::Kind;
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{Asked, Body, Flattened, Shift, check_new_overlap, check_operands};
+use crate::runtime::build::{Asked, Body, Flattened, Quick, Shift, check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::observe::annotate;
@@ -82,10 +82,14 @@ impl Core {
     fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut Shift) -> Result<()> {
         let flat = self.definition.flat.clone();
         self.move_bounds(body, &flat, scalar, shift)?;
-        let statements = &flat.scalars[scalar].statements;
-        let (records, unproved) = self.evaluate(body, statements)?;
-        self.exchange(statements, records, shift)?;
-        self.nodes.record_unproved(statements, unproved);
+        let moved = &flat.moves.of[scalar];
+        let (evaluated, follow) = match moved.is_empty() {
+            true => (flat.scalars[scalar].statements.as_slice(), &[][..]),
+            false => (moved.evaluated.as_slice(), moved.follow.as_slice()),
+        };
+        let (records, unproved) = self.evaluate(body, evaluated)?;
+        self.exchange((evaluated, follow), records, shift)?;
+        self.nodes.record_unproved(evaluated, unproved);
         if self.nodes.hosts.any() {
             annotate::hosts_moved(&self.nodes.annotated(&self.definition));
         }
@@ -99,6 +103,10 @@ impl Core {
         statements: &[StatementId],
     ) -> Result<(Vec<Record>, UnprovedLaunches)> {
         let core = self;
+        if statements.is_empty() {
+            core.definition.driver.enter(core.definition.context)?;
+            return Ok((Vec::new(), UnprovedLaunches::new()));
+        }
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
             core.definition.flat.checked.program(),
@@ -132,7 +140,19 @@ impl Core {
         if moved.is_empty() {
             return Ok(());
         }
-        let Core { definition, nodes, .. } = self;
+        if self.quick.is_empty() {
+            self.quick.resize_with(flat.scalars.len(), || None);
+        }
+        let Core { definition, nodes, quick, .. } = self;
+        let quick = &mut quick[scalar.index()];
+        let quick = quick.get_or_insert_with(|| Quick::of(scalar, body, definition, nodes));
+        if let Some(quick) = quick
+            && quick.ask(body, &flat.frames)
+        {
+            quick.put(definition, nodes);
+            shift.quick = Some(scalar);
+            return Ok(());
+        }
         let known = (&definition.dims, definition.symbols.as_slice());
         *shift = flat.moves.shift(moved, &mut Asked::new(body), &flat.frames, known)?;
         shift.swap(definition, nodes);
@@ -143,7 +163,12 @@ impl Core {
 
     /// Restores the old values of bounds.
     fn restore(&mut self, shift: &mut Shift) {
+        let mut shift = std::mem::take(shift);
         shift.swap(&mut self.definition, &mut self.nodes);
+        let quick = shift.quick.and_then(|scalar| self.quick.get_mut(scalar.index())?.as_mut()?.as_mut());
+        if let Some(quick) = quick {
+            quick.put_back(&mut self.definition, &mut self.nodes);
+        }
     }
 }
 
@@ -205,7 +230,7 @@ impl Core {
                 std::mem::replace(&mut core.operands.list[first + at], operand)
             })
             .collect();
-        core.operands.sharing.bind(&core.operands.list);
+        core.operands.rebind(first, old.len());
         Ok(old)
     }
 
@@ -237,11 +262,11 @@ impl Core {
         }
     }
 
-    /// Replaces records, and the parameters of their nodes. `shift` holds the old values of bounds. Restores everything on
-    /// failure.
+    /// Replaces records, and the parameters of their nodes; of the statements that follow only the addresses. `shift` holds the old
+    /// values of bounds. Restores everything on failure.
     pub(super) fn exchange(
         &mut self,
-        statements: &[StatementId],
+        (statements, follow): (&[StatementId], &[StatementId]),
         mut records: Vec<Record>,
         shift: &mut Shift,
     ) -> Result<()> {
@@ -256,14 +281,17 @@ impl Core {
             .zip(&records)
             .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program(), id, record))?;
         swap(self, &mut records);
-        self.nodes.patch_all(&self.definition, statements).inspect_err(|_| {
+        let all = || statements.iter().chain(follow).copied();
+        let readdressed = self.nodes.readdress_all(&mut self.definition, follow);
+        readdressed.and_then(|()| self.nodes.patch_all(&self.definition, all())).inspect_err(|_| {
             swap(self, &mut records);
-            std::mem::take(shift).swap(&mut self.definition, &mut self.nodes);
-            self.put_back(statements);
+            self.restore(shift);
+            self.broken |= self.nodes.readdress_all(&mut self.definition, follow).is_err();
+            self.put_back(all());
         })
     }
 
-    fn put_back(&mut self, statements: &[StatementId]) {
+    fn put_back(&mut self, statements: impl Iterator<Item = StatementId>) {
         self.broken |= self.nodes.patch_all(&self.definition, statements).is_err();
     }
 
@@ -324,15 +352,14 @@ impl Core {
     fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
         let users = self.users(first, new.len());
         self.nodes.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));
-        let readdress = |core: &mut Core| {
-            users.iter().try_for_each(|&statement| core.nodes.readdress(&mut core.definition, statement))
-        };
-        readdress(self).and_then(|()| self.nodes.patch_all(&self.definition, &users)).inspect_err(|_| {
+        let readdress = |core: &mut Core| core.nodes.readdress_all(&mut core.definition, &users);
+        let patched = |core: &mut Core| core.nodes.patch_all(&core.definition, users.iter().copied());
+        readdress(self).and_then(|()| patched(self)).inspect_err(|_| {
             let old: Vec<u64> =
                 self.operands.list[first..first + new.len()].iter().map(|operand| operand.address).collect();
             self.nodes.set_bases(BufferId::new(first), old.into_iter());
             self.broken |= readdress(self).is_err();
-            self.put_back(&users);
+            self.put_back(users.iter().copied());
         })
     }
 

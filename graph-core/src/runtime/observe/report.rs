@@ -412,6 +412,9 @@ impl fmt::Display for Report {
         if self.conditions > 0 {
             writeln!(f, "{} conditional nodes, {} kernels that set them", self.conditions, self.setters)?;
         }
+        if self.hosts > 0 || self.events > 0 {
+            writeln!(f, "{} host statements, {} records of events and waits", self.hosts, self.events)?;
+        }
         writeln!(
             f,
             "{} edges, {} before reduction; depth {}",

@@ -39,6 +39,11 @@ impl Dim {
         self.0.map(|number| number.value)
     }
 
+    /// Returns true if the expression contains a signed integer.
+    pub(crate) fn is_signed(self) -> bool {
+        self.0.is_ok_and(|number| number.signed)
+    }
+
     fn of(value: i128, signed: bool) -> Dim {
         let fits = value <= i128::from(u64::MAX) && value >= i128::from(i64::MIN);
         Dim(if value < 0 && !signed {

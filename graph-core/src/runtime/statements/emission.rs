@@ -6,7 +6,7 @@ use crate::operation::{Operations, Pointed, PointedId};
 
 use crate::runtime::cuda::{Context, Driver, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
 
-use super::kinds::host::Hosts;
+use super::hosts::Hosts;
 
 /// The addresses of a program's buffers.
 pub(crate) struct Emission<'n> {

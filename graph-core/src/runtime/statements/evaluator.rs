@@ -8,7 +8,7 @@ use crate::runtime::cuda::{HostWork, Word};
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, Limits, Modules};
 
-use super::kinds::host::WorkId;
+use super::hosts::WorkId;
 
 /// The launches that are not proved to write all of their write-only parameters.
 pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;

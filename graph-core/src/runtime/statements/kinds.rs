@@ -19,17 +19,18 @@ use super::arguments::Arguments;
 use super::config::Config;
 use super::emission::{Emission, Parameters};
 use super::evaluator::{Evaluator, UnprovedLaunches};
+use super::hosts::WorkId;
 
 pub(super) mod copy;
 mod event;
 pub(super) mod fill;
-pub(super) mod host;
+mod host;
 pub(super) mod launch;
 
 use copy::Copying;
 use event::EventNode;
 use fill::{FillRecord, Fillable};
-use host::{HostNode, WorkId};
+use host::HostNode;
 use launch::LaunchNode;
 
 /// The build stage after evaluation. The values of parameters are in a list of words that all statements share.

@@ -1,17 +1,16 @@
 //! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and the statements of events, `record(&event)` and `wait(&event)`.
 
 use cuweave_core::ir::{Access, Kind, Mode};
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall};
 
-use super::calls::ungrouped;
 use super::hosts::HostValue;
-use super::kinds::Evaluated;
+use super::names::Names;
 use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::dims::compact;
-use crate::graph::scope::{Borrow, View};
+use crate::graph::scope::{Binding, Borrow};
 
 /// Lowers `host(&a, &mut b, |a, b| ..);`.
 pub(super) fn host(
@@ -30,12 +29,12 @@ pub(super) fn host(
                 arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
                 accesses.push(access);
             }
-            Ok(Given::Value(value)) => arguments.push(LaunchArgument::Scalar(Box::new(value))),
+            Ok(Given::Value(value)) => arguments.push(LaunchArgument::Scalar(value)),
             Err(Reported) => faulty = true,
         }
     }
     let work = &call.args[given];
-    if matches!(ungrouped(work), Expr::Reference(_)) {
+    if matches!(bare(work), Expr::Reference(_)) {
         return Err(lowering.refuse(
             work,
             "the last argument of `host` is the function that the host runs",
@@ -43,6 +42,7 @@ pub(super) fn host(
         ));
     }
     arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(work))));
+    faulty |= lowering.captures_no_host(work).is_err();
     if faulty {
         lowering.poison(call.args.to_token_stream());
         return Err(Reported);
@@ -98,7 +98,7 @@ fn event(
 enum Given {
     Buffer((Access, Span)),
     /// A host value, which the exec keeps.
-    Value(Expr),
+    Value(Box<Expr>),
 }
 
 impl Lowering<'_> {
@@ -112,6 +112,19 @@ impl Lowering<'_> {
             &format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer"),
             "the device runs such a body by itself: write the statement before it or behind it",
         ))
+    }
+
+    /// Refuses a function that names a host value inside the call of a macro.
+    fn captures_no_host(&mut self, work: &Expr) -> Lower<()> {
+        let names = Names::of(work);
+        let mut mentioned = Vec::new();
+        identifiers(work.to_token_stream(), &mut mentioned);
+        let free = |name: &&Ident| !names.is_bound(name) && !names.values.contains(name);
+        let is_host = |name: &&Ident| matches!(self.scopes.get(name), Some(Binding::Host { .. }));
+        match mentioned.iter().filter(free).find(is_host) {
+            Some(name) => Err(self.host_elsewhere(name)),
+            None => Ok(()),
+        }
     }
 
     /// Adds a statement that is a call of a word.
@@ -146,9 +159,9 @@ impl Lowering<'_> {
     /// Returns an argument of a host statement: pinned memory or a host value.
     fn host_argument(&mut self, argument: &Expr) -> Lower<Given> {
         if let Some(host) = self.host(argument) {
-            return Ok(Given::Value(self.kept(&host, "what a host statement is given")?));
+            return Ok(Given::Value(Box::new(self.kept(&host, "what a host statement is given")?)));
         }
-        let (inner, borrow) = match ungrouped(argument) {
+        let (inner, borrow) = match bare(argument) {
             Expr::Reference(reference) => {
                 let mutable = reference.mutability.is_some();
                 (&*reference.expr, Some(if mutable { Borrow::Mutable } else { Borrow::Shared }))
@@ -184,55 +197,31 @@ impl Lowering<'_> {
                 ));
             }
         };
-        let view: View = view;
         Ok(Given::Buffer(self.access(&view, mode, inner.span())))
     }
 }
 
-/// Returns the expression that evaluates a host statement. The function is evaluated once, and called with its buffers at each
-/// launch.
-pub(super) fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
-    let Some((LaunchArgument::Scalar(work), given)) = of.syntax.arguments.split_last() else {
-        return quote!(::core::result::Result::Ok(()));
-    };
-    let [function, memory] = ["function", "memory"].map(|name| Ident::new(name, Span::mixed_site()));
-    let (mut types, mut values, mut generics) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut kept, mut hosts) = (Vec::new(), Vec::new());
-    for argument in given {
-        match argument {
-            LaunchArgument::Buffer(index) => {
-                let element = of.element(*index as usize);
-                if of.statement.accesses[*index as usize].mode == Mode::Read {
-                    types.push(quote!(&[#element]));
-                    values.push(quote!(#memory.slice::<#element>(#index)));
-                } else {
-                    types.push(quote!(&mut [#element]));
-                    values.push(quote!(#memory.slice_mut::<#element>(#index)));
-                }
-            }
-            LaunchArgument::Scalar(value) => {
-                let generic = format_ident!("__T{}", hosts.len(), span = Span::mixed_site());
-                let name = format_ident!("kept_{}", hosts.len(), span = Span::mixed_site());
-                types.push(quote!(&#generic));
-                values.push(quote!(&#name));
-                kept.push(name);
-                hosts.push(value);
-                generics.push(generic);
-            }
-            LaunchArgument::Moved(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => {}
+/// Adds the names in tokens, but for those of members.
+fn identifiers(tokens: TokenStream, names: &mut Vec<Ident>) {
+    let mut member = false;
+    for token in tokens {
+        let of_a_value = std::mem::replace(
+            &mut member,
+            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.'),
+        );
+        match token {
+            TokenTree::Group(group) => identifiers(group.stream(), names),
+            TokenTree::Ident(name) if !of_a_value => names.push(name),
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
-    // The bound tells rustc the types of the closure's parameters, and errors point to the closure.
-    let made = quote_spanned!(work.span()=> __function(#(#hosts,)* #work));
-    quote! {{
-        fn __function<
-            #(#generics: ?::core::marker::Sized + ::core::marker::Send + ::core::marker::Sync + 'static,)*
-            __F: ::core::ops::FnMut(#(#types),*) + ::core::marker::Send + 'static,
-        >(#(_: &::std::sync::Arc<#generics>,)* function: __F) -> __F {
-            function
-        }
-        let mut #function = #made;
-        #(let #kept = ::std::sync::Arc::clone(#hosts);)*
-        #evaluation.host(move |#memory: &::cuweave::__private::HostMemory<'_>| #function(#(#values),*))
-    }}
+}
+
+/// Returns the expression in parentheses and groups.
+fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(inner) => bare(&inner.expr),
+        Expr::Group(inner) => bare(&inner.expr),
+        expr => expr,
+    }
 }

@@ -9,7 +9,7 @@ use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
 use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, LineColumn, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
@@ -70,7 +70,7 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         Kind::Alloc(_) | Kind::Free(_) => {
             quote!(::core::result::Result::Ok(()))
         }
-        Kind::Host(()) => host_statements::step(of, evaluation),
+        Kind::Host(()) => host_step(of, evaluation),
         Kind::Record(()) | Kind::Wait(()) => {
             let (method, event) = (ident(of.statement.kind.name()), syntax.scalars());
             quote!(#evaluation.#method(#(#event),*))
@@ -110,6 +110,54 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
             quote!({ let #item = #found; #evaluation.run(#declared, #config, #call) })
         }
     }
+}
+
+/// Returns the expression that evaluates a host statement. The function is evaluated once, and called with its buffers at each
+/// launch.
+fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
+    let Some((LaunchArgument::Scalar(work), given)) = of.syntax.arguments.split_last() else {
+        return quote!(::core::result::Result::Ok(()));
+    };
+    let [function, memory] = ["function", "memory"].map(|name| Ident::new(name, Span::mixed_site()));
+    let (mut types, mut values, mut generics) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut kept, mut hosts) = (Vec::new(), Vec::new());
+    for argument in given {
+        match argument {
+            LaunchArgument::Buffer(index) => {
+                let element = of.element(*index as usize);
+                if of.statement.accesses[*index as usize].mode == Mode::Read {
+                    types.push(quote!(&[#element]));
+                    values.push(quote!(#memory.slice::<#element>(#index)));
+                } else {
+                    types.push(quote!(&mut [#element]));
+                    values.push(quote!(#memory.slice_mut::<#element>(#index)));
+                }
+            }
+            LaunchArgument::Scalar(value) => {
+                let generic = format_ident!("__T{}", hosts.len(), span = Span::mixed_site());
+                let name = format_ident!("kept_{}", hosts.len(), span = Span::mixed_site());
+                types.push(quote!(&#generic));
+                values.push(quote!(&#name));
+                kept.push(name);
+                hosts.push(value);
+                generics.push(generic);
+            }
+            LaunchArgument::Moved(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => {}
+        }
+    }
+    // The bound tells rustc the types of the closure's parameters, and errors point to the closure.
+    let made = quote_spanned!(work.span()=> __function(#(#hosts,)* #work));
+    quote! {{
+        fn __function<
+            #(#generics: ?::core::marker::Sized + ::core::marker::Send + ::core::marker::Sync + 'static,)*
+            __F: ::core::ops::FnMut(#(#types),*) + ::core::marker::Send + 'static,
+        >(#(_: &::std::sync::Arc<#generics>,)* function: __F) -> __F {
+            function
+        }
+        let mut #function = #made;
+        #(let #kept = ::std::sync::Arc::clone(#hosts);)*
+        #evaluation.host(move |#memory: &::cuweave::__private::HostMemory<'_>| #function(#(#values),*))
+    }}
 }
 
 impl Lowering<'_> {

@@ -1,93 +1,13 @@
 //! Host statements: functions that the host runs in the middle of a launch, on pinned memory.
-//!
-//! A node keeps a pointer to a call, which [`Hosts`] owns. A setter gives the node another call; the old one is kept until a launch
-//! has begun the new one, since the launches of an exec run one after the other.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::ir::StatementId;
 
-use crate::runtime::cuda::{HostCall, HostFaults, HostWork, Node, Outcome};
+use crate::runtime::cuda::{HostCall, Node, Outcome};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting};
-
-/// The number of an evaluated function, for the life of the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct WorkId(u64);
-
-impl WorkId {
-    pub(super) fn next() -> WorkId {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        WorkId(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-/// The functions of a graph's host statements, and the calls that its nodes point to.
-#[derive(Default)]
-pub(crate) struct Hosts {
-    /// The functions of the current records, and of those that a setter evaluates.
-    works: BTreeMap<WorkId, HostWork>,
-    calls: Mutex<Vec<Given>>,
-    faults: Arc<HostFaults>,
-}
-
-impl std::fmt::Debug for Hosts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hosts").field("works", &self.works.len()).finish_non_exhaustive()
-    }
-}
-
-/// A call that a node was given.
-struct Given {
-    statement: StatementId,
-    /// True if a setter gave it, to a node of the exec.
-    set: bool,
-    call: Arc<HostCall>,
-}
-
-impl Hosts {
-    /// Returns true if there is a host statement.
-    pub fn any(&self) -> bool {
-        !self.works.is_empty()
-    }
-
-    /// Takes the functions of new records. `current` are those of the graph's records: others are not used any more, except by
-    /// calls, which keep them.
-    pub fn adopt(&mut self, new: Vec<(WorkId, HostWork)>, current: impl Iterator<Item = WorkId>) {
-        if new.is_empty() {
-            return;
-        }
-        let current: std::collections::BTreeSet<WorkId> = current.collect();
-        self.works.retain(|id, _| current.contains(id));
-        self.works.extend(new);
-    }
-
-    /// Returns the first panic that no call has returned yet: the statement, and the message.
-    pub fn take_fault(&self) -> Option<(StatementId, String)> {
-        self.faults.take().map(|(statement, text)| (StatementId::from_u32(statement), text))
-    }
-
-    /// Leaks the functions and the calls: a launch may be in flight that nothing can wait for.
-    pub fn leak(&mut self) {
-        std::mem::forget(std::mem::take(self));
-    }
-
-    /// Keeps a call that a node was given, and drops those that no launch uses any more.
-    fn keep(&self, statement: StatementId, call: Arc<HostCall>, set: bool) {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = |given: &Given| given.set && given.statement == statement && given.call.has_begun();
-        if let Some(last) = calls.iter().rposition(begun) {
-            let mut at = 0;
-            calls.retain(|given| {
-                at += 1;
-                at > last || !given.set || given.statement != statement
-            });
-        }
-        calls.push(Given { statement, set, call });
-    }
-}
+use crate::runtime::statements::hosts::{Hosts, WorkId};
 
 /// The parameters of a host node.
 pub(crate) struct HostNode<'n> {
@@ -103,14 +23,15 @@ impl HostNode<'_> {
         work: WorkId,
     ) -> Result<HostNode<'n>> {
         let hosts = emission.hosts;
-        let Some(work) = hosts.works.get(&work) else {
-            let at = at_statement(emission.program, statement);
-            return Err(Error::Plan(format!("{at} has no function")));
-        };
         let accesses = emission.program.statements[statement].accesses.len();
         let ranges = (0..accesses).map(|access| emission.range_of(statement, access)).collect();
-        let call = HostCall::new(work.clone(), ranges, statement.as_u32(), hosts.faults.clone());
-        Ok(HostNode { hosts, statement, call })
+        match hosts.call(work, statement, ranges) {
+            Some(call) => Ok(HostNode { hosts, statement, call }),
+            None => {
+                let at = at_statement(emission.program, statement);
+                Err(Error::Plan(format!("{at} has no function")))
+            }
+        }
     }
 }
 
