@@ -103,7 +103,8 @@ fn batches(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, ru
     let mut tuning = rules.tuning.clone();
     (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);
     let allowed = Allowed { batches: true, ..Allowed::default() };
-    let decision = decide(checked.program(), checked.edges(), launches, allowed, usize::MAX, &tuning);
+    let decision =
+        decide(checked.program(), checked.edges(), (launches, &Vector::new()), allowed, usize::MAX, &tuning);
     decision.map_or(Vec::new(), |decision| decision.batches)
 }
 

@@ -15,6 +15,7 @@ use common::hand::{Event, address, capture};
 use common::table::Table;
 use common::{Race, Result, Setup, Until, median, ratio, us};
 use cudarc::driver::{CudaSlice, DeviceRepr};
+use cuweave::__private::{Rules, change_next_rules};
 use cuweave::blas::{Blas, Product as Shape};
 use half::bf16;
 
@@ -26,6 +27,9 @@ fn main() -> Result<()> {
         let (rows, d) = setup.scaled((rows, d), (4, 8));
         chain_f32(&setup, &blas, &mut table, rows, d)?;
         chain_bf16(&setup, &blas, &mut table, rows, d)?;
+    }
+    for kernels in [1, 2] {
+        between(&setup, &blas, &mut table, kernels)?;
     }
     let planned = branches(&setup, &blas, &mut table)?;
     let built = build(&setup, &blas)?;
@@ -128,6 +132,34 @@ macro_rules! chain {
 }
 chain!(chain_f32, chain_f32_owned, f32, "f32", |value| value, false);
 chain!(chain_bf16, chain_bf16_owned, bf16, "bf16", bf16::from_f32, true);
+
+/// Chains of products with launches between them: with the batches that are decided, with all, and without any.
+fn between(setup: &Setup, blas: &Blas, table: &mut Table, kernels: u32) -> Result<()> {
+    const COUNT: u32 = 8;
+    let (n, pairs) = setup.scaled((64, 10), (4, 2));
+    let w = setup.stream.clone_htod(&noise(n * n, 1, 0.1))?;
+    let start = noise(COUNT * n * n, 2, 1.0);
+    let mut xs = Vec::new();
+    for _ in 0..3 {
+        xs.push(setup.stream.clone_htod(&start)?);
+    }
+    let what =
+        format!("{COUNT} chains of {pairs} x (product, {kernels} launches, product), {n} x {n} x {n}, f32");
+    let mut race = Race::new(Until::Synchronized, setup.scaled(50, 1));
+    let mut sizes = Vec::new();
+    let all: fn(&mut Rules) = |rules| rules.tuning.crossing = usize::MAX;
+    let none: fn(&mut Rules) = |rules| rules.allowed.batches = false;
+    let sides = [("cuweave", (|_| {}) as fn(&mut Rules)), ("every batch", all), ("no batches", none)];
+    for ((label, change), x) in sides.into_iter().zip(&mut xs) {
+        change_next_rules(move |_, _, rules| change(rules));
+        let graph = graphs::chains(&setup.ctx, n, pairs, kernels, COUNT, blas, &w, x)?;
+        let report = graph.report();
+        sizes.push(format!("{} / {}, {} kernels", report.nodes(), report.edges, report.kernels));
+        let mut exec = graph.instantiate()?;
+        race.ours(label, move |stream| Ok(exec.launch(stream)?));
+    }
+    table.race(&what, "", &race.run(setup)?, &sizes)
+}
 
 /// Returns a line about the planned memory.
 fn branches(setup: &Setup, blas: &Blas, table: &mut Table) -> Result<String> {

@@ -105,6 +105,51 @@
 //! }
 //! ```
 //!
+//! A body keeps the memory of its call:
+//!
+//! ```compile_fail,E0521
+//! use std::sync::Mutex;
+//! use cuweave::prelude::*;
+//! use cudarc::driver::{CudaView, DriverError};
+//! #[cuweave::call]
+//! unsafe fn keep(
+//!     stream: &CallStream,
+//!     kept: &Mutex<Vec<CudaView<'static, f32>>>,
+//!     x: &[f32; n],
+//!     n: u32,
+//! ) -> Result<(), DriverError> {
+//!     kept.lock().unwrap().push(x.slice(..));
+//!     Ok(())
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! A host value ends before the exec whose graph was captured with it:
+//!
+//! ```compile_fail,E0505
+//! use cuweave::prelude::*;
+//! use cudarc::driver::DriverError;
+//! struct Handle(u32);
+//! #[cuweave::call]
+//! unsafe fn zero(stream: &CallStream, handle: &Handle, out: &mut [f32; n], n: u32) -> Result<(), DriverError> {
+//!     stream.memset_zeros(out)
+//! }
+//! #[cuweave::graph]
+//! fn zeros(n: u32, handle: &Handle, out: &mut [f32; n]) {
+//!     zero(&handle, &mut out, n);
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let stream = ctx.new_stream()?;
+//!     let handle = Handle(1);
+//!     let mut out = stream.alloc_zeros::<f32>(4)?;
+//!     let mut exec = zeros(ctx, 4, &handle, &mut out)?.instantiate()?;
+//!     drop(handle);
+//!     exec.launch(&stream)?;
+//!     Ok(())
+//! }
+//! # fn main() {}
+//! ```
+//!
 //! The same programs, written right:
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Products by library calls: a chain, and branches that cut k.
+//! Products by library calls: a chain, branches that cut k, and chains of products and kernels in turn.
 
 use cuweave::blas::{Blas, Product, gemm, matmul, matmul_into};
 use cuweave::prelude::*;
@@ -52,6 +52,34 @@ pub fn branches(
                 &mut c[i * m * n..(i + 1) * m * n],
                 Product::row_major(m, n, k).beta(1.0),
             );
+        }
+    }
+}
+
+#[cuweave::kernels("benches/kernels/bench.ptx")]
+unsafe extern "ptx-kernel" {
+    fn tiny(x: &mut [f32; n], n: u32);
+}
+
+/// `pairs` products in each of `count` chains, each with `kernels` launches behind it.
+#[cuweave::graph]
+pub fn chains(
+    n: u32,
+    pairs: u32,
+    kernels: u32,
+    count: u32,
+    blas: &Blas,
+    w: &[f32; n * n],
+    x: &mut [f32; count * n * n],
+) {
+    for i in 0..count {
+        for _ in 0..pairs {
+            let h = alloc::<f32>(n * n);
+            gemm(&blas, &x[i * n * n..(i + 1) * n * n], &w, &mut h, n, n, n);
+            for _ in 0..kernels {
+                tiny[per_item(n * n)](&mut h, n * n);
+            }
+            gemm(&blas, &h, &w, &mut x[i * n * n..(i + 1) * n * n], n, n, n);
         }
     }
 }

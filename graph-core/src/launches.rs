@@ -34,7 +34,7 @@ use crate::reach::Cycle;
 use draft::Draft;
 
 /// Decides about the launches of a program whose order is `edges`. `launches` has an entry for each statement, `None` for those that are no
-/// launches. A batch has at most `most` members.
+/// launches, and `others` equal numbers for those of the others that are assumed to last equally long. A batch has at most `most` members.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ use draft::Draft;
 pub fn decide(
     program: &Program,
     edges: &[(StatementId, StatementId)],
-    launches: &Vector<StatementId, Option<Launch>>,
+    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
     allowed: Allowed,
     most: usize,
     tuning: &Tuning,
@@ -54,7 +54,7 @@ pub fn decide(
     if !allowed.batches && !allowed.lanes {
         return Ok(Decision::default());
     }
-    let draft = Draft::new(program, edges, launches, most, tuning)?;
+    let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
     let mut decision = Decision::default();
     if allowed.batches {
         decision.batches = chains::widths(&draft, batch::batches(&draft));

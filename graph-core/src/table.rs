@@ -217,6 +217,13 @@ pub enum TableHandle {
     Built(Arc<Decoded>),
 }
 
+impl TableHandle {
+    /// Returns the address of the table, which is its identity while it is held.
+    pub fn address(&self) -> usize {
+        std::ptr::from_ref::<Decoded>(self).addr()
+    }
+}
+
 impl Deref for TableHandle {
     type Target = Decoded;
 

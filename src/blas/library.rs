@@ -92,17 +92,17 @@ functions! {
 }
 
 impl Library {
-    /// Returns the libraries, of a version for a driver with this CUDA version (13000 for 13.0).
+    /// Returns the libraries, of a version for a driver with this CUDA version (13000 for 13.0); `None` is the simulated driver.
     ///
     /// # Errors
     ///
     /// They cannot be loaded. The first answer is kept.
-    pub fn get(driver: i32) -> Result<&'static Library, Error> {
+    pub fn get(driver: Option<i32>) -> Result<&'static Library, Error> {
         static LIBRARY: OnceLock<Result<Library, Error>> = OnceLock::new();
         LIBRARY.get_or_init(|| Library::load(driver)).as_ref().map_err(Clone::clone)
     }
 
-    fn load(driver: i32) -> Result<Library, Error> {
+    fn load(driver: Option<i32>) -> Result<Library, Error> {
         let mut tried = Vec::new();
         for [cublas, lt] in candidates(driver) {
             // SAFETY: the libraries of these names run no code that asks anything of the process when they are loaded.
@@ -119,14 +119,18 @@ impl Library {
                 }
             }
         }
-        Err(Error::missing(&tried.join("; ")))
+        Err(if driver.is_none() { Error::simulated() } else { Error::missing(&tried.join("; ")) })
     }
 }
 
 /// Returns the names of both libraries for each version that may fit: first that of a toolkit, which cudarc takes first too, then the
-/// newest.
-fn candidates(driver: i32) -> Vec<[String; 2]> {
-    let majors: &[&str] = if driver >= 13_000 { &["", "13", "12"] } else { &["", "12"] };
+/// newest. cuBLAS cannot run on the simulated driver; a library of the name that is looked for there is one of the tests'.
+fn candidates(driver: Option<i32>) -> Vec<[String; 2]> {
+    let majors: &[&str] = match driver {
+        None => return vec![["libcublas_simulated.so".to_owned(), "libcublasLt_simulated.so".to_owned()]],
+        Some(13_000..) => &["", "13", "12"],
+        Some(_) => &["", "12"],
+    };
     let named = |major: &&str| {
         ["cublas", "cublasLt"].map(|name| match (cfg!(windows), major.is_empty()) {
             (true, true) => format!("{name}.dll"),
@@ -184,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_function_is_in_the_library_that_is_installed() {
-        match Library::get(13_000) {
+        match Library::get(Some(13_000)) {
             Ok(library) => {
                 assert!(library.version >= 120_000, "{}", library.version);
                 println!("cuBLASLt {}", library.version);
@@ -198,7 +202,8 @@ mod tests {
 
     #[test]
     fn libraries_are_not_newer_than_the_driver() {
-        let majors = |driver| candidates(driver).into_iter().map(|[cublas, _]| cublas).collect::<Vec<_>>();
+        let majors =
+            |driver| candidates(Some(driver)).into_iter().map(|[cublas, _]| cublas).collect::<Vec<_>>();
         if cfg!(not(windows)) {
             assert_eq!(majors(12_080), ["libcublas.so", "libcublas.so.12"]);
             assert_eq!(majors(13_000), ["libcublas.so", "libcublas.so.13", "libcublas.so.12"]);

@@ -8,7 +8,10 @@ use std::ptr::{from_ref, null, null_mut, with_exposed_provenance_mut};
 use cudarc::cublaslt::sys::cublasLtMatmulPreferenceAttributes_t::{
     CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+};
+use cudarc::cublaslt::sys::cublasLtReductionScheme_t::{
+    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, CUBLASLT_REDUCTION_SCHEME_NONE,
 };
 use cudarc::cublaslt::sys::{cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulPreference_t};
 use cudarc::driver::sys::CUstream;
@@ -30,6 +33,9 @@ const UNKNOWN: [u32; 2] = [7, 15];
 /// The alignments of addresses for which algorithms are asked, behind them that of the elements: that of allocations, which is the
 /// heuristic's own default, and that of vector loads.
 const ALIGNMENTS: [u64; 2] = [256, 16];
+
+/// The ways to add up parts of k that do not round between them to the type of the result.
+const SUMMED: u32 = CUBLASLT_REDUCTION_SCHEME_NONE as u32 | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
 
 /// A handle of cuBLASLt.
 pub(super) struct Lt {
@@ -153,6 +159,10 @@ impl Lt {
             (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, c),
         ] {
             set(attribute as u32, from_ref(&(alignment as u32)).cast(), 4)?;
+        }
+        let Kinds { factors, result } = problem.kinds;
+        if result != factors.summed() {
+            set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as u32, from_ref(&SUMMED).cast(), 4)?;
         }
         let none = Heuristic {
             algorithm: cublasLtMatmulAlgo_t { data: [0; 8] },

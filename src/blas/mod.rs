@@ -43,6 +43,8 @@
 //! - [`gemm`](mod@gemm) and [`gemv`](mod@gemv) take row-major matrices without gaps; [`matmul`](mod@matmul) takes a [`Product`], which has
 //!   layouts, leading dimensions, batches, α and an activation; [`matmul_into`](mod@matmul_into) adds to c;
 //!   [`matmul_bias`](mod@matmul_bias) and [`matmul_bias_into`](mod@matmul_bias_into) add a bias.
+//! - Batches whose operands lie at equal distances are one product, [`Product::batch_strided`]; others are a loop over lists of buffers,
+//!   `matmul(&blas, &a[i], &b[i], &mut c[i], p);`, whose products stand side by side, each with scratch of its own.
 //! - Elements are [`Element`]s, one type for a and b, and for c that or, for 16-bit elements, `f32`. Sums are in `f64` for `f64` and in
 //!   `f32` for all others.
 //! - Lengths, leading dimensions and overlaps are checked when the graph is built. What is wrong is an error of the build that names
@@ -55,7 +57,8 @@
 //! - An element differs from the exact result by at most (2 ε + (k + 4) · ε′) · S. S is the sum of the magnitudes of its terms,
 //!   |α| · Σ |a| · |b| + |β · c| + |bias|; ε is the distance from 1 to the next number of the type of c, and ε′ that of the type of the sums.
 //!   So where terms cancel, the error is one of the last places of the terms, not of the element: cuBLASLt may round to the type of c
-//!   when it adds up parts of k, and before a bias is added. The kernels of cuweave's round once, at the end.
+//!   before a bias is added. Parts of k are added up in the type of the sums, also where c has 16 bits: algorithms that add them up in
+//!   c are left out. The kernels of cuweave's round once, at the end.
 //! - cuBLASLt approximates GELU, which adds at most 10⁻⁸ for `f64` and 2⁻⁹ · S for all others. TF32 adds at most 2⁻⁹ · S.
 //! - A product without terms, of k = 0 or α = 0, is β · c with bias and activation. It reads neither a nor b.
 //! - Memory beyond the declared lengths is not touched. Rows or columns with gaps between them are read in vectors of 16 bytes only

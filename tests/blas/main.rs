@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 mod layouts;
+mod lists;
 mod memory;
 mod own;
 mod products;

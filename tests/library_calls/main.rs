@@ -2,8 +2,10 @@
 
 #![allow(unsafe_code)]
 
+mod batches;
 mod failures;
 mod generic;
+mod hostile;
 mod library;
 mod memory;
 mod misbehaving;

@@ -36,6 +36,8 @@ pub struct Wishes {
     pub allowed: Allowed,
     /// The facts about each statement that is a launch; empty if no change is allowed.
     pub launches: Vector<StatementId, Option<Launch>>,
+    /// Equal numbers for statements that are no launches and are assumed to last equally long.
+    pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
 }
@@ -124,7 +126,9 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
             launches.map(|(id, launch)| launch.clone().filter(|_| scopes.around(id).is_none())).collect();
         &outside
     };
-    let decide = |most| launches::decide(program, &edges, launches, wishes.allowed, most, &wishes.tuning);
+    let decide = |most| {
+        launches::decide(program, &edges, (launches, &wishes.others), wishes.allowed, most, &wishes.tuning)
+    };
     let mut decision = decide(usize::MAX)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.serialized);

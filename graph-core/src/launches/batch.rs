@@ -6,7 +6,7 @@
 //!
 //! A statement is assumed to begin when its predecessors on the level before it end; those on earlier levels are assumed to have
 //! ended. Two statements end at the same time if they begin at the same time and are equal in kernel, grid and work (or are fills, or
-//! copies, of equal size). This equivalence relation is computed in topological order by value numbering; the statements of a
+//! copies, of equal size, or calls of one library function). This equivalence relation is computed in topological order by value numbering; the statements of a
 //! class are on one level.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use super::draft::{Classes, Contracted, Draft};
 use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
 use crate::index::{Vector, size};
-use crate::ir::{DimId, StatementId};
+use crate::ir::StatementId;
 
 /// The maximum number of edges that a batch adds: the product of its members and its neighbours.
 const MOST_EDGES: usize = 1 << 18;
@@ -26,7 +26,7 @@ const MOST_EDGES: usize = 1 << 18;
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Alike<'a> {
     Launch { kernel: KernelId, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
-    Move { kind: &'static str, buffers: Vec<(u32, &'a str, &'a str)> },
+    Other(u32),
     Nothing,
 }
 
@@ -89,17 +89,10 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
         let &Launch { kernel, grid, block, shared, ref work, .. } = launch;
         return Alike::Launch { kernel, grid, block, shared, work };
     }
-    let declared = &draft.program.statements[statement];
-    if declared.kind.is_memory() {
+    if draft.program.statements[statement].kind.is_memory() {
         return Alike::Nothing;
     }
-    // Equal expressions are equal lengths.
-    let text = |dim: DimId| &*draft.program.dims[dim];
-    let buffers = declared.accesses.iter().map(|access| {
-        let element = draft.program.buffers[access.buffer].element;
-        (element, text(access.lo), text(access.hi))
-    });
-    Alike::Move { kind: declared.kind.name(), buffers: buffers.collect() }
+    Alike::Other(draft.others.get(statement).copied().unwrap_or_default())
 }
 
 /// Makes batches of launches that begin at the same time.

@@ -13,6 +13,8 @@ use crate::reach::{Cycle, Reach};
 pub(crate) struct Draft<'a> {
     /// An entry for each statement; `None` for those that are no launches.
     pub launches: &'a Vector<StatementId, Option<Launch>>,
+    /// Equal numbers for statements that are no launches and are assumed to last equally long.
+    pub others: &'a Vector<StatementId, u32>,
     pub program: &'a Program,
     /// The maximum number of members of a batch.
     pub most: usize,
@@ -28,7 +30,7 @@ impl<'a> Draft<'a> {
     pub fn new(
         program: &'a Program,
         edges: &[(StatementId, StatementId)],
-        launches: &'a Vector<StatementId, Option<Launch>>,
+        (launches, others): (&'a Vector<StatementId, Option<Launch>>, &'a Vector<StatementId, u32>),
         most: usize,
         tuning: &'a Tuning,
     ) -> Result<Draft<'a>, Cycle> {
@@ -41,7 +43,7 @@ impl<'a> Draft<'a> {
         for (after, before) in reach.reduced().enumerate() {
             before.iter().for_each(|&before| followers[before].push(after));
         }
-        Ok(Draft { launches, program, most, tuning, reach, followers })
+        Ok(Draft { launches, others, program, most, tuning, reach, followers })
     }
 }
 

@@ -9,6 +9,8 @@ use crate::reach::Reach;
 /// One launch for each statement, all equal unless changed, and their order.
 struct Case {
     launches: Vec<Option<Launch>>,
+    /// The numbers of those that are no launches.
+    others: Vec<u32>,
     edges: Vec<(u32, u32)>,
     tuning: Tuning,
 }
@@ -33,7 +35,12 @@ impl Case {
             waits: true,
             lanes: true,
         };
-        Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
+        Case {
+            launches: vec![Some(launch); count],
+            others: vec![0; count],
+            edges: Vec::new(),
+            tuning: Tuning::of((9, 0)),
+        }
     }
 
     /// Returns `chains` chains of `length` launches. The statement of a step is `step * chains + chain`.
@@ -75,7 +82,8 @@ impl Case {
             views: Vec::new().into(),
         };
         let launches = self.launches.clone().into();
-        decide(&program, &ids_of(&self.edges), &launches, allowed, usize::MAX, &self.tuning)
+        let others = self.others.iter().copied().collect();
+        decide(&program, &ids_of(&self.edges), (&launches, &others), allowed, usize::MAX, &self.tuning)
             .expect("the order has no cycle")
     }
 
@@ -254,6 +262,23 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
         case.launches[size(3 * chains + chain)] = None;
     }
     assert_eq!(case.batches(), [level(1), level(2)]);
+}
+
+#[test]
+fn launches_behind_unequal_statements_are_not_batched() {
+    // A copy or a call, and two launches in a row, in each of 8 chains.
+    let chains = 8;
+    let mut case = Case::chains(chains, 3);
+    for chain in 0..chains {
+        case.launches[size(chain)] = None;
+    }
+    let level = |step: u32| (step * chains..(step + 1) * chains).collect::<Vec<_>>();
+    assert_eq!(case.batches(), [level(1), level(2)]);
+    for chain in 0..chains / 2 {
+        case.others[size(chain)] = 7;
+    }
+    let half = |step: u32, from: u32| (step * chains + from..step * chains + from + 4).collect::<Vec<_>>();
+    assert_eq!(case.batches(), [half(1, 0), half(1, 4), half(2, 0), half(2, 4)]);
 }
 
 #[test]

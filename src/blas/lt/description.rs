@@ -79,7 +79,7 @@ impl<'l> Description<'l> {
             }
         }
         for (at, (matrix, kind)) in [(x.0, factors), (y.0, factors), (c, result)].into_iter().enumerate() {
-            of.layouts[at] = layout(library, &matrix, kind, problem.sizes[3])?;
+            layout(library, &mut of.layouts[at], &matrix, kind, problem.sizes[3])?;
         }
         Ok(of)
     }
@@ -94,32 +94,33 @@ impl<'l> Description<'l> {
     }
 }
 
-/// Describes a matrix, in column-major order.
+/// Describes a matrix, in column-major order. After a failure `made` is null or to be destroyed.
 fn layout(
     library: &Library,
+    made: &mut cublasLtMatrixLayout_t,
     matrix: &Matrix,
     kind: Kind,
     batch: u32,
-) -> Result<cublasLtMatrixLayout_t, Error> {
+) -> Result<(), Error> {
     let (rows, columns) = matrix.lines();
     let (rows, columns) = (u64::from(rows), u64::from(columns));
-    let mut made = null_mut();
     let leading = i64::from(matrix.leading);
-    // SAFETY: the pointer is to a local.
+    // SAFETY: the pointer is valid.
     let status =
-        unsafe { (library.cublasLtMatrixLayoutCreate)(&mut made, data_type(kind), rows, columns, leading) };
+        unsafe { (library.cublasLtMatrixLayoutCreate)(made, data_type(kind), rows, columns, leading) };
     done("cublasLtMatrixLayoutCreate", status)?;
     if batch > 1 {
         let set = |attribute: u32, value: *const c_void, bytes| {
             // SAFETY: the layout lives, and the value has the size of the attribute.
-            let status = unsafe { (library.cublasLtMatrixLayoutSetAttribute)(made, attribute, value, bytes) };
+            let status =
+                unsafe { (library.cublasLtMatrixLayoutSetAttribute)(*made, attribute, value, bytes) };
             done("cublasLtMatrixLayoutSetAttribute", status)
         };
         let (count, stride) = (batch, matrix.stride);
         set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT as u32, from_ref(&count).cast(), 4)?;
         set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET as u32, from_ref(&stride).cast(), 8)?;
     }
-    Ok(made)
+    Ok(())
 }
 
 fn data_type(kind: Kind) -> u32 {

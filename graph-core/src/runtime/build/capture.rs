@@ -126,7 +126,7 @@ impl Capture<'_> {
         let began = driver.capture_info(raw);
         let ending = driver.capturing(|| {
             let stream = self.stream.stream();
-            catch_unwind(AssertUnwindSafe(|| body(stream))).map_err(|payload| message(&*payload))
+            catch_unwind(AssertUnwindSafe(|| body(stream))).map_err(message)
         });
         let context = driver.current_context();
         let entered = driver.enter(self.context);
@@ -283,10 +283,15 @@ impl Capture<'_> {
 const CAPTURE_INVALIDATED: u32 = 901;
 
 /// Returns the message of a panic.
-fn message(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+fn message(payload: Box<dyn Any + Send>) -> String {
+    let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),
         (_, Some(text)) => text.clone(),
         _ => "a value that is no text".to_owned(),
+    };
+    // The drop of a value that is no text may panic again.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
     }
+    text
 }

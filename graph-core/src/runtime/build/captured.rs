@@ -1,11 +1,11 @@
 //! The nodes of library calls among the others of a graph.
 
 use crate::ir::{Kind, StatementId};
-use crate::operation::Operation;
+use crate::operation::{Operation, OperationId, What};
 use crate::table::Parameter;
 
 use crate::runtime::cuda::{CaptureStream, Node, RawGraph};
-use crate::runtime::error::{Error, Result};
+use crate::runtime::error::{CallFault, Error, Result};
 use crate::runtime::statements::Emission;
 use crate::runtime::token::Token;
 
@@ -63,6 +63,51 @@ impl Nodes {
         };
         done.unwrap_or_else(|| Err(returns("an argument of its call")))?;
         captured.ok_or_else(|| returns("it"))
+    }
+}
+
+impl Nodes {
+    /// Checks that a graph with library calls has no nodes beside those that were added and those that were found behind the
+    /// frontiers of the captures. Bodies of conditional nodes are not looked at.
+    pub(super) fn check_all_captured(&self, definition: &Definition) -> Result<()> {
+        let is_condition = |operation: &Operation| {
+            matches!(operation.what, What::Statement(Kind::Condition(()) | Kind::Join(())))
+        };
+        if self.captured.is_empty() || self.operations.list.iter().any(is_condition) {
+            return Ok(());
+        }
+        let driver = definition.driver;
+        let captured = self.captured.values().map(|captured| captured.nodes.len()).sum::<usize>();
+        let known = captured + self.nodes.len() - self.captured.len();
+        let count = driver.node_count(self.graph)?;
+        if count == known {
+            return Ok(());
+        }
+        // The call is that whose nodes, or the nodes before which, a node comes after that nobody knows.
+        let of_call = |node: &Node| self.captured.iter().find(|(_, captured)| captured.nodes.contains(node));
+        let mut blamed = None;
+        for node in driver.graph_nodes(self.graph, count)? {
+            if of_call(&node).is_some() || self.nodes.iter().any(|&other| other == node) {
+                continue;
+            }
+            for (before, _) in driver.dependencies(node)? {
+                let behind = |&&at: &&OperationId| {
+                    let mut after = Vec::new();
+                    self.operations.list[at].after.iter().for_each(|&before| self.ends(before, &mut after));
+                    after.contains(&before)
+                };
+                let call = of_call(&before).map(|(at, _)| at).or_else(|| self.captured.keys().find(behind));
+                blamed = blamed.or(call.copied());
+            }
+        }
+        let blamed = blamed.or_else(|| self.captured.keys().next().copied());
+        match blamed {
+            Some(call) => {
+                let at = self.at(definition.program(), &self.operations.list[call]);
+                Err(Error::Call { at, fault: CallFault::Dangling })
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -141,6 +141,7 @@ impl Nodes {
         let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
         self.stream = None;
         added?;
+        self.check_all_captured(definition)?;
         self.note_full(&full);
         annotate::annotate(&self.annotated(definition));
         Ok(())
@@ -323,7 +324,7 @@ impl Nodes {
     }
 
     /// Adds the nodes to a list that whatever comes after an operation depends on.
-    fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
+    pub(super) fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
         match self.captured.get(&operation) {
             Some(captured) => list.extend_from_slice(&captured.frontier),
             None => list.push(self.nodes[operation]),

@@ -4,13 +4,14 @@
 //! launches are decided again without that kernel. Failures of later driver calls, from adding nodes to instantiation, lead to
 //! a plan with the launches as written (`Core::as_written`).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
 use crate::compile::Wishes;
-use crate::index::Vector;
-use crate::ir::{Memory, Mode, StatementId};
+use crate::index::{Vector, narrow};
+use crate::ir::{Memory, Mode, Statement, StatementId};
 use crate::launches::Allowed;
 use crate::operation::{BatchId, Operations};
 
@@ -60,12 +61,14 @@ pub(crate) fn plan(
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
+    let others = others(flat);
     let mut rules = hook::rules();
     loop {
         let given = Rules { allowed, tuning: facts.tuning.clone(), added: Vec::new() };
         let Rules { allowed, tuning, added } = rules(checked, &facts.launches, given);
         let edges = [edges.as_slice(), &added].concat();
-        let wishes = Wishes { memory, edges, allowed, launches: facts.launches.clone(), tuning };
+        let (launches, others) = (facts.launches.clone(), others.clone());
+        let wishes = Wishes { memory, edges, allowed, launches, others, tuning };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
@@ -73,4 +76,21 @@ pub(crate) fn plan(
             return Ok(Planned { operations, variants, left_alone });
         }
     }
+}
+
+/// Numbers the statements: two that are no launches have equal numbers if their kinds, the elements and lengths of their buffers and,
+/// for calls, the library functions are equal.
+fn others(flat: &Flattened) -> Vector<StatementId, u32> {
+    let program = flat.checked.program();
+    let mut numbers = BTreeMap::new();
+    let number = |(id, statement): (StatementId, &Statement)| {
+        let lengths = statement.accesses.iter().map(|access| {
+            let length = flat.sizes[access.hi].saturating_sub(flat.sizes[access.lo]);
+            (program.buffers[access.buffer].element, length)
+        });
+        let callee = flat.is_captured(id).then(|| flat.frames[flat.instances[id].frame].table.address());
+        let next = narrow(numbers.len());
+        *numbers.entry((statement.kind.name(), callee, lengths.collect::<Vec<_>>())).or_insert(next)
+    };
+    program.statements.enumerate().map(number).collect()
 }

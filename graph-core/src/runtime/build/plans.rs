@@ -33,6 +33,7 @@ struct Key {
     edges: Vec<(StatementId, StatementId)>,
     allowed: Allowed,
     launches: Vector<StatementId, Option<Launch>>,
+    others: Vector<StatementId, u32>,
     tuning: Tuning,
 }
 
@@ -88,13 +89,14 @@ static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl Key {
     fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
-        let Wishes { memory, edges, allowed, launches, tuning } = wishes;
+        let Wishes { memory, edges, allowed, launches, others, tuning } = wishes;
         Arc::ptr_eq(&self.checked, checked)
             && self.dims == *dims
             && self.memory == *memory
             && self.edges == *edges
             && self.allowed == *allowed
             && self.launches == *launches
+            && self.others == *others
             && self.tuning == *tuning
     }
 }
@@ -293,6 +295,7 @@ pub(crate) fn operations(
         edges: wishes.edges.clone(),
         allowed: wishes.allowed,
         launches: wishes.launches.clone(),
+        others: wishes.others.clone(),
         tuning: wishes.tuning.clone(),
     };
     PLANS.keep(key, operations.clone());

@@ -139,6 +139,21 @@ impl Driver {
         Ok(CaptureInfo { status, id, frontier })
     }
 
+    /// Returns the number of nodes of a graph.
+    pub fn node_count(&self, graph: RawGraph) -> Outcome<usize> {
+        let mut count = 0;
+        call!(self, cuGraphGetNodes(graph, null_mut(), &mut count))?;
+        Ok(count)
+    }
+
+    /// Returns at most `count` nodes of a graph.
+    pub fn graph_nodes(&self, graph: RawGraph, mut count: usize) -> Outcome<Vec<Node>> {
+        let mut nodes = vec![Node::NONE; count];
+        call!(self, cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count))?;
+        nodes.truncate(count);
+        Ok(nodes)
+    }
+
     /// Returns the kind of a node.
     pub fn node_kind(&self, node: Node) -> Outcome<NodeKind> {
         let mut kind = 0;

@@ -131,6 +131,7 @@ entry_points! {
         cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);
         cuGraphConditionalHandleCreate(*mut u64, RawGraph, Context, u32, u32);
         cuGraphNodeGetType(Node, *mut u32);
+        cuGraphGetNodes(RawGraph, *mut Node, *mut usize);
         cuGraphInstantiateWithParams(*mut RawExec, RawGraph, *mut InstantiateParams);
         cuGraphExecDestroy(RawExec);
         cuGraphUpload(RawExec, Stream);

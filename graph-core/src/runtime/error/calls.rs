@@ -30,6 +30,8 @@ pub enum CallFault {
     Ended,
     /// The body enqueued work that does not come after the statements before the call.
     Detached,
+    /// The body added work to the graph that its stream does not wait for in the end: what comes after the call would not come after it.
+    Dangling,
     /// The body left another context current.
     OtherContext,
     /// A parameter has another length than it had when memory was planned: an expression has another value each time.
@@ -74,6 +76,9 @@ impl fmt::Display for CallFault {
             CallFault::Detached => {
                 f.write_str("the library call enqueued work that does not come after what its stream waits for")
             }
+            CallFault::Dangling => f.write_str(
+                "the library call added work to the graph that its stream does not wait for in the end",
+            ),
             CallFault::OtherContext => f.write_str("the library call left another context current"),
             CallFault::Resized { parameter, planned, now } => write!(
                 f,

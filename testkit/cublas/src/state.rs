@@ -1,0 +1,154 @@
+//! The objects that live, the calls so far, and the fault that a test asked for.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// `CUBLAS_STATUS_INVALID_VALUE`.
+pub const INVALID: u32 = 7;
+
+/// The kinds of objects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Handle,
+    Lt,
+    Operation,
+    Layout,
+    Preference,
+}
+
+/// A handle or a description.
+#[derive(Clone, Debug)]
+pub struct Object {
+    kind: Kind,
+    /// What it was created with.
+    pub numbers: Vec<u64>,
+    pub attributes: BTreeMap<u32, u64>,
+}
+
+impl Object {
+    pub fn new(kind: Kind, numbers: &[u64]) -> Object {
+        Object { kind, numbers: numbers.to_vec(), attributes: BTreeMap::new() }
+    }
+
+    /// Returns the bytes of the matrix of a layout, without those of a batch.
+    pub fn bytes(&self) -> u64 {
+        let [ty, rows, columns, leading] = self.numbers[..] else { return 0 };
+        // CUDA_R_32F, CUDA_R_64F; those of 16 bits.
+        let size = match ty {
+            0 => 4,
+            1 => 8,
+            _ => 2,
+        };
+        (leading * columns.saturating_sub(1) + rows) * size
+    }
+}
+
+/// The state of the library.
+pub struct State {
+    objects: BTreeMap<usize, Object>,
+    made: usize,
+    pub algorithms: u64,
+    pub workspace: u64,
+    pub lines: Vec<String>,
+    pub counts: BTreeMap<String, u32>,
+    pub fault: Option<(String, u32, u32)>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    objects: BTreeMap::new(),
+    made: 0,
+    algorithms: 0,
+    workspace: 0,
+    lines: Vec::new(),
+    counts: BTreeMap::new(),
+    fault: None,
+});
+
+/// Calls `work` with the state.
+pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
+    work(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Counts a call of a function, which fails if the test asked for it, and else does `work`.
+pub fn enter(name: &str, work: impl FnOnce(&mut State) -> u32) -> u32 {
+    alone(|state| {
+        let count = state.counts.entry(name.to_owned()).or_default();
+        *count += 1;
+        match &state.fault {
+            Some((fails, nth, status)) if fails == name && nth == count => *status,
+            _ => work(state),
+        }
+    })
+}
+
+impl State {
+    pub fn add(&mut self, object: Object) -> usize {
+        self.made += 0x10;
+        self.objects.insert(self.made, object);
+        self.made
+    }
+
+    /// Returns an object of a kind; another one is a violation.
+    pub fn object(&mut self, name: &str, id: usize, kind: Kind) -> Option<&mut Object> {
+        if self.objects.get(&id).is_none_or(|object| object.kind != kind) {
+            self.violation(format!("{name}: {id:#x} is no {kind:?}"));
+            return None;
+        }
+        self.objects.get_mut(&id)
+    }
+
+    pub fn remove(&mut self, name: &str, id: usize, kind: Kind) {
+        if self.object(name, id, kind).is_some() {
+            self.objects.remove(&id);
+        }
+    }
+
+    pub fn violation(&mut self, text: String) {
+        self.lines.push(format!("violation {text}"));
+    }
+
+    pub fn live(&self) -> usize {
+        self.objects.len()
+    }
+
+    pub fn take(&mut self) -> Vec<String> {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.extend(
+            std::mem::take(&mut self.counts).iter().map(|(name, count)| format!("count {name} {count}")),
+        );
+        lines
+    }
+}
+
+/// The notes: lines of words.
+pub mod note {
+    use super::Object;
+    use crate::Described;
+
+    /// Attributes of preferences.
+    pub const MAX_WORKSPACE: u32 = 1;
+    const REDUCTION: u32 = 3;
+    const ALIGNMENTS: [u32; 4] = [5, 6, 7, 8];
+
+    /// `asked ALGORITHM workspace BYTES limit BYTES reduction MASK|all alignments A,B,C,D compute TYPE types A,B,C`
+    pub fn asked(found: &Described, preference: &Object, algorithm: u64, workspace: u64) -> String {
+        let attribute = |at: u32| preference.attributes.get(&at).copied();
+        let mask = attribute(REDUCTION).map_or("all".to_owned(), |mask| mask.to_string());
+        let alignments = ALIGNMENTS.map(|at| attribute(at).unwrap_or(256).to_string()).join(",");
+        let types = found.layouts.each_ref().map(|layout| layout.numbers[0].to_string()).join(",");
+        let (limit, compute) = (attribute(MAX_WORKSPACE).unwrap_or_default(), found.operation.numbers[0]);
+        format!(
+            "asked {algorithm} workspace {workspace} limit {limit} reduction {mask} alignments {alignments} compute {compute} types {types}"
+        )
+    }
+
+    /// `product ALGORITHM workspace ADDRESS BYTES capturing BOOL`
+    pub fn product(algorithm: u64, (workspace, bytes): (u64, u64), capturing: bool) -> String {
+        format!("product {algorithm} workspace {workspace} {bytes} capturing {capturing}")
+    }
+
+    /// `own workspace ADDRESS BYTES capturing BOOL`
+    pub fn own(workspace: u64, bytes: u64, capturing: bool) -> String {
+        format!("own workspace {workspace} {bytes} capturing {capturing}")
+    }
+}
