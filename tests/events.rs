@@ -86,7 +86,8 @@ fn other_streams_meet_the_middle_of_a_launch() {
     second.launch(&streams[1]).expect("it launches");
     second.synchronize().expect("nothing panicked");
     for _ in 0..2 {
-        [&done, &found].map(|flag| flag.store(false, Ordering::SeqCst));
+        done.store(false, Ordering::SeqCst);
+        found.store(false, Ordering::SeqCst);
         first.launch(&streams[0]).expect("it launches");
         streams[2].wait(&half).expect("it waits");
         streams[2].synchronize().expect("the work is over");
