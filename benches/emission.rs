@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::plan::nodes::{Emit, MemoryNodes, Packing, memory_nodes};
-use cuweave_core::plan::{Buffer, BufferIndex, BufferOrder, Effort, Rank, antichain, csv, plan};
+use cuweave_core::plan::{Buffer, BufferIndex, BufferOrder, Effort, Rank, antichain, plan};
 use cuweave_core::reach::{Node, Reach};
 use cuweave_testkit::random::Random;
+use cuweave_testkit::traces;
 
 use common::hand;
 use common::table::Table;
@@ -73,7 +74,7 @@ fn traces() -> Result<Vec<Case>> {
     files.sort();
     let mut cases = Vec::new();
     for file in files {
-        let rows = csv::read(&std::fs::read_to_string(&file)?)?;
+        let rows = traces::read(&std::fs::read_to_string(&file)?)?;
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let (preds, buffers) = on_a_chain(&rows);
         cases.push((format!("MiniMalloc {}", name.split('.').next().unwrap_or_default()), preds, buffers));
@@ -82,7 +83,7 @@ fn traces() -> Result<Vec<Case>> {
 }
 
 /// Puts a kernel between each two moments at which live ranges begin or end.
-fn on_a_chain(rows: &Vector<Rank, csv::Row>) -> (Preds, Buffers) {
+fn on_a_chain(rows: &Vector<Rank, traces::Row>) -> (Preds, Buffers) {
     let mut moments: Vec<i64> = rows.iter().flat_map(|row| [row.lower, row.upper]).collect();
     moments.sort_unstable();
     moments.dedup();

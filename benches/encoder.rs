@@ -371,12 +371,16 @@ macro_rules! encoder {
     ) => {
         let (setup, blas, shape, x, wanted, tolerance) = $context;
         let Shape { n, heads, ff, layers } = *shape;
+        macro_rules! build {
+            () => {{
+                let bound = bound!($module, shape, $weights);
+                graphs::$module::$memory(
+                    &setup.ctx, n, heads, ff, layers, $transposed, blas, bound, x, &mut $out,
+                )?
+            }};
+        }
         let start = Instant::now();
-        let bound = bound!($module, shape, $weights);
-        let graph = graphs::$module::$memory(
-            &setup.ctx, n, heads, ff, layers, $transposed, blas, bound, x, &mut $out,
-        )?;
-        let mut exec = graph.instantiate()?;
+        let mut exec = build!().instantiate()?;
         let first = start.elapsed();
         exec.launch(&setup.stream)?;
         drop(exec);
@@ -385,10 +389,7 @@ macro_rules! encoder {
             return Err(format!("{}, {n} tokens: an error of {error:e}", $name).into());
         }
         let start = Instant::now();
-        let bound = bound!($module, shape, $weights);
-        let graph = graphs::$module::$memory(
-            &setup.ctx, n, heads, ff, layers, $transposed, blas, bound, x, &mut $out,
-        )?;
+        let graph = build!();
         let report = graph.report();
         let mut exec = graph.instantiate()?;
         let builds = [first, start.elapsed()];

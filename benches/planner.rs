@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use cuweave_core::plan::nodes::memory_nodes;
-use cuweave_core::plan::{self, BufferOrder, Effort, csv};
+use cuweave_core::plan::{self, BufferOrder, Effort};
 use cuweave_core::reach::Reach;
+use cuweave_testkit::traces;
 
 #[path = "graphs/models.rs"]
 mod models;
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect::<Result<_, _>>()?;
     files.sort();
     for file in files {
-        let problem = csv::problem(&csv::read(&std::fs::read_to_string(&file)?)?);
+        let problem = traces::problem(&traces::read(&std::fs::read_to_string(&file)?)?);
         let (bytes, cells) =
             cells(|effort| Ok((plan::place_all(&problem, effort).total, problem.bound.bytes)))?;
         println!("| {} | {} | {bytes} | {cells} | |", file.display(), problem.sizes.len());

@@ -10,7 +10,8 @@
 //! Exit code 2 says that the input is wrong.
 
 use cuweave_core::index::Vector;
-use cuweave_core::plan::{Effort, Rank, check, csv};
+use cuweave_core::plan::{Effort, Rank};
+use cuweave_testkit::traces;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -48,23 +49,23 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         return Err(format!("no file\n{USAGE}"));
     };
     let text = std::fs::read_to_string(&file).map_err(|error| format!("cannot read `{file}`: {error}"))?;
-    let rows = csv::read(&text).map_err(|error| format!("`{file}`, {error}"))?;
+    let rows = traces::read(&text).map_err(|error| format!("`{file}`, {error}"))?;
 
     if rows.iter().any(|row| row.offset.is_some()) {
         let given: Vector<Rank, u64> = rows.iter().map(|row| row.offset.unwrap_or(0)).collect();
         let end =
             rows.iter().zip(&given).map(|(row, offset)| offset.saturating_add(row.size)).max().unwrap_or(0);
-        match check::check_rows(&rows, &given, end) {
+        match traces::check(&rows, &given, end) {
             Ok(()) => println!("the offsets in the file take {end} bytes"),
             Err(fault) => println!("the offsets in the file are wrong: {fault}"),
         }
     }
 
     let started = Instant::now();
-    let problem = csv::problem(&rows);
+    let problem = traces::problem(&rows);
     let placed = cuweave_core::plan::place_all(&problem, effort);
     let ms = started.elapsed().as_secs_f64() * 1000.0;
-    check::check_rows(&rows, &placed.offsets, placed.total).map_err(|fault| fault.to_string())?;
+    traces::check(&rows, &placed.offsets, placed.total)?;
 
     let bound = problem.bound.bytes;
     let ratio = if bound == 0 { 1.0 } else { placed.total as f64 / bound as f64 };

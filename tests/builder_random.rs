@@ -15,28 +15,19 @@ use std::sync::Arc;
 mod build;
 #[path = "builder_random/generate.rs"]
 mod generate;
+#[path = "common/kernels.rs"]
+mod kernels;
 #[path = "builder_random/print.rs"]
 mod print;
 #[path = "builder_random/programs/mod.rs"]
 #[allow(unused)]
 mod programs;
 
+use kernels::{add_all, axpy, copy_to, scale, set};
+
 const N: u32 = 37;
 const K: u32 = 5;
 const A: f32 = 1.25;
-
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
-    fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
-    fn scale(x: &mut [f32; n], a: f32, n: u32);
-    fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
-}
-
-#[cuweave::kernels("tests/kernels/atomics.ptx")]
-unsafe extern "ptx-kernel" {
-    fn add_all(totals: &[Atomic<u32>; n], by: u32, n: u32);
-}
 
 /// y = 2 · (a · x + y)
 #[cuweave::graph]

@@ -77,7 +77,10 @@ const CRATES: [(&str, &[&str]); 7] = [
         "graph-sim/driver/src",
         &["base", "interp", "memory", "state", "work", "check", "graph", "stream", "call", "abi"],
     ),
-    ("testkit/src", &["random", "files", "process", "programs", "raw", "device", "faults", "timeline"]),
+    (
+        "testkit/src",
+        &["random", "files", "process", "programs", "raw", "device", "faults", "timeline", "traces"],
+    ),
 ];
 
 /// A module: the path of its name from the root of its crate.

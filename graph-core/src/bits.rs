@@ -127,16 +127,6 @@ pub fn meet(one: &[u64], other: &[u64]) -> bool {
     false
 }
 
-/// `to &= !from`, over the length of the shorter.
-pub fn clear_all(to: &mut [u64], from: &[u64]) {
-    let end = to.len().min(from.len());
-    let mut i = 0;
-    while i < end {
-        to[i] &= !from[i];
-        i += 1;
-    }
-}
-
 /// A row of bits for each index of one kind.
 #[derive(Debug)]
 pub struct Matrix<R> {

@@ -48,7 +48,7 @@ pub struct Expanded {
 ///
 /// # Errors
 ///
-/// Those of the answers.
+/// The errors of the answers.
 pub fn expand<A: Answers>(
     table: &TableHandle,
     arguments: &[Described],

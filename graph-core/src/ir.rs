@@ -1,4 +1,4 @@
-//! The program: what a graph function says, free of syntax.
+//! The program: a graph function without syntax.
 //!
 //! The macro builds a [`Program`] from tokens, has it ordered and checked, and prints the checked one as a
 //! `static` of the user's crate, which the runtime reads (see [`crate::table`]). One set of types serves both sides;
@@ -50,7 +50,7 @@ pub struct Program {
 pub struct Options {
     /// The source of the order.
     pub order: Order,
-    /// How allocations reach the driver; `None` is the default.
+    /// The lowering of allocations; `None` is the default.
     pub memory: Option<Memory>,
     /// The changes of launches that are allowed; `None` is the default, all.
     pub launches: Option<Launches>,
@@ -70,7 +70,7 @@ pub enum Order {
     Explicit,
 }
 
-/// How allocations reach the driver.
+/// The lowering of allocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// An alloc node and a free node for each buffer.
@@ -211,18 +211,18 @@ pub struct Statement {
 pub struct Access {
     /// The buffer.
     pub buffer: BufferId,
-    /// How it is accessed.
+    /// The mode of the access.
     pub mode: Mode,
     /// First element.
     pub lo: DimId,
     /// One past the last element.
     pub hi: DimId,
-    /// A later read counts on this write to have written its whole range: the build checks that the declared
-    /// extent is the range's length.
+    /// True if a later read is proved valid by this write of the whole range: the build then checks that the declared extent
+    /// is the range's length.
     pub relied_on: bool,
 }
 
-/// How an argument is accessed, as far as the call tells.
+/// The mode of an access, as the call and the order tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// `&b`.
@@ -250,7 +250,7 @@ impl Mode {
 }
 
 impl Buffer {
-    /// The name of the argument or allocation: `w` of `w[2]`.
+    /// Returns the name of the argument or allocation: `w` of `w[2]`.
     pub fn base_name(&self) -> &str {
         self.name.split('[').next().unwrap_or(&self.name)
     }

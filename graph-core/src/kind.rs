@@ -182,6 +182,16 @@ impl<S: Stage> Kind<S> {
         }
     }
 
+    /// Returns true for the begin and the end of a body of a conditional node.
+    pub fn is_body(&self) -> bool {
+        match self {
+            Kind::Condition(_) | Kind::Join(_) => true,
+            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => false,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
+            Kind::Alloc(_) | Kind::Free(_) => false,
+        }
+    }
+
     /// Returns true for memset and memcpy nodes, whose ranges have at least one element.
     pub fn is_transfer(&self) -> bool {
         match self {

@@ -33,8 +33,9 @@ use crate::ir::{Program, StatementId};
 use crate::reach::Cycle;
 use draft::Draft;
 
-/// Decides about the launches of a program whose order is `edges`. `launches` has an entry for each statement, `None` for those that are no
-/// launches, and `others` equal numbers for those of the others that are assumed to last equally long. A batch has at most `most` members.
+/// Decides which launches of a program are batched and which branches become lanes. `edges` is its order; `launches` has an entry
+/// for each statement, `None` for those that are no launches; `others` has equal numbers for those of the others that are assumed to
+/// last equally long. A batch has at most `most` members.
 ///
 /// # Errors
 ///
@@ -42,7 +43,7 @@ use draft::Draft;
 ///
 /// # Complexity
 ///
-/// That of the transitive reduction, plus the number of added edges: a batch of m members with p predecessors adds m · p.
+/// The transitive reduction, plus the added edges: a batch of m members with p predecessors adds m · p.
 pub fn decide(
     program: &Program,
     edges: &[(StatementId, StatementId)],

@@ -253,13 +253,7 @@ impl Reach {
         kept(earliest_first, |v, earlier| v == earlier || self.precedes(earlier, v))
     }
 
-    /// All that every node of `nodes` precedes, in topological order; every node where `nodes` is empty.
-    #[must_use]
-    pub fn common_descendants(&self, nodes: &[Node]) -> Vec<Node> {
-        self.nodes(&self.common_descendant_row(nodes)).collect()
-    }
-
-    /// Returns [`Reach::common_descendants`] as bits by position.
+    /// Returns the nodes that every node of `nodes` precedes, as bits by position: every node where `nodes` is empty.
     #[must_use]
     pub fn common_descendant_row(&self, nodes: &[Node]) -> Vec<u64> {
         let Some((&first, rest)) = nodes.split_first() else {
@@ -516,7 +510,7 @@ mod tests {
                 sorted.iter().copied().filter(|&v| !sorted.iter().any(|&w| before(w, v))).collect();
             prop_assert_eq!(reach.maximal(&nodes), maximal);
             prop_assert_eq!(reach.minimal(&nodes), minimal);
-            let mut common = reach.common_descendants(&nodes);
+            let mut common: Vec<Node> = reach.nodes(&reach.common_descendant_row(&nodes)).collect();
             common.sort_unstable();
             let expected: Vec<Node> = preds.ids().filter(|&v| sorted.iter().all(|&w| before(w, v))).collect();
             prop_assert_eq!(&common, &expected);
@@ -549,9 +543,13 @@ mod tests {
     fn no_nodes_and_one_node() {
         let only = Node::new(0);
         let none = of(&[]).unwrap();
-        assert!(none.is_empty() && none.depth() == 0 && none.common_descendants(&[]).is_empty());
+        assert!(none.is_empty() && none.depth() == 0 && none.common_descendant_row(&[]).is_empty());
         let one = of(&[&[]]).unwrap();
-        assert!(one.depth() == 1 && !one.precedes(only, only) && one.common_descendants(&[]) == [only]);
+        assert!(
+            one.depth() == 1
+                && !one.precedes(only, only)
+                && one.nodes(&one.common_descendant_row(&[])).eq([only])
+        );
         assert_eq!(of(&[&[0]]).unwrap_err().path, [only]);
     }
 

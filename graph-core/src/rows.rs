@@ -1,7 +1,7 @@
-//! Rows of bits that share what they have in common.
+//! Rows of bits that share equal blocks.
 //!
-//! A row is a list of blocks of 512 bits. Rows are made one from others: a block that comes out equal to one of theirs is that one,
-//! and not a copy. So the rows of a chain of n nodes, each with one bit more than the one before, take a block and n / 1024 numbers
+//! A row is a list of blocks of 512 bits. A row is made from earlier rows: a block of it that equals one of theirs is shared, not
+//! copied. So the rows of a chain of n nodes, each with one bit more than the one before, take a block and n / 1024 numbers
 //! each on average where plain rows take n / 64 words; rows without anything in common take no more than plain ones and these numbers.
 
 use std::marker::PhantomData;
@@ -112,8 +112,8 @@ impl<R: Index> Filling<'_, R> {
         self.rows.places[self.row] = (self.from, self.rows.table.len());
     }
 
-    /// Combines the first blocks with those from a place of the table on. One of these is taken over or left out by the number of the own
-    /// block, or by its own.
+    /// Combines the first blocks with `count` earlier ones, from the place `other` of the table on, by `by`. `taken`, of the number of the
+    /// own block, and `left`, of the number of the other one, say without comparing bits that the other or the own block is the result.
     #[inline(always)]
     fn combine(
         &mut self,
@@ -175,14 +175,14 @@ impl<'r> Row<'r> {
         self.block(word / BLOCK)[word % BLOCK] >> bit & 1 == 1
     }
 
-    /// Returns a block; behind the last one with bits there are none.
+    /// Returns a block; an empty one behind the last that has bits.
     #[inline]
     fn block(self, nth: usize) -> &'r Block {
         &self.blocks[self.table.get(nth).map_or(0, |&number| size(number))]
     }
 
-    /// Returns the indices of the row that are in no row that `rows` has for an index found before: the maximal ones of an order whose
-    /// rows hold what is less than their index. Falling. O(columns / 512) where blocks are shared, else O(found × columns / 64).
+    /// Returns the maximal indices of the row, in descending order: each that is in none of the rows that `rows` has for those found
+    /// before. The rows are those of an order, and hold the indices that are less than their own. O(columns / 512) where blocks are shared, else O(found × columns / 64).
     pub fn maximal<I: Index>(self, rows: impl Fn(I) -> Row<'r>) -> Vec<I> {
         let mut found: Vec<I> = Vec::new();
         for (nth, &number) in self.table.iter().enumerate().rev() {
@@ -271,8 +271,7 @@ impl<'r> Row<'r> {
         self.zip(to, from, false, |to, bits| *to &= !bits);
     }
 
-    /// Sets the words of `to`, which has no bits, to those of `from` without the bits of this row. Words without bits are not written, so
-    /// that memory that nothing has written stays untouched.
+    /// `to = from & !self`, for a `to` without bits. Words without bits are not written, so that untouched pages stay untouched.
     pub fn copy_less_to(self, from: &[u64], to: &mut [u64]) {
         for (nth, words) in from.chunks(BLOCK).enumerate() {
             let block = self.block(nth);

@@ -44,8 +44,7 @@ impl Scopes {
     /// Returns the bodies of a program. O(statements).
     pub fn of(program: &Program) -> Scopes {
         let mut scopes = Scopes::default();
-        let is_body = |kind: &Kind| matches!(kind, Kind::Condition(_) | Kind::Join(_));
-        if !program.statements.iter().any(|statement| is_body(&statement.kind)) {
+        if !program.statements.iter().any(|statement| statement.kind.is_body()) {
             return scopes;
         }
         let mut open: Option<ScopeId> = None;

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 type Text = Cow<'static, str>;
 
-/// How the statements of a function are nested. Empty for a function of statements that stand one after the other.
+/// The nesting of a function's statements. Empty for a function of statements that stand one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structure {
     /// The body.

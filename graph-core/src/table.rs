@@ -101,7 +101,7 @@ pub struct Printed<'p> {
     pub program: &'p Program,
     /// The element type of each buffer: an index in the list of types that is printed beside the table.
     pub layouts: &'p [u32],
-    /// How each of the program's `dims` is computed.
+    /// The code of each of the program's `dims`.
     pub dims: &'p [Vec<Op>],
     /// The step of the generated code that evaluates each statement; statements that are alike share one.
     pub steps: &'p [u32],
@@ -120,7 +120,7 @@ pub struct Decoded {
     pub program: Program,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
-    /// How each of the program's `dims` is computed.
+    /// The code of each of the program's `dims`.
     pub dims: Vector<DimId, Vec<Op>>,
     /// The step of the generated code that evaluates each statement.
     pub steps: Vector<StatementId, u32>,
@@ -211,9 +211,9 @@ impl Table {
 /// A function's table, held as long as something is made of it.
 #[derive(Clone, Debug)]
 pub enum TableHandle {
-    /// That of generated code.
+    /// The static table of generated code.
     Static(&'static Decoded),
-    /// That of a builder.
+    /// The table that a builder has made.
     Built(Arc<Decoded>),
 }
 

@@ -57,7 +57,7 @@ impl Blas {
     ///
     /// # Errors
     ///
-    /// Those of the driver and of cuBLAS.
+    /// The errors of the driver and of cuBLAS.
     pub fn new(ctx: &Arc<CudaContext>) -> Result<Blas, Error> {
         match Blas::cublas(ctx) {
             Err(error) if error.is_missing() => {
@@ -100,7 +100,7 @@ impl Blas {
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     pub fn kernels(ctx: &Arc<CudaContext>) -> Result<Blas, Error> {
         let kernels = OnceLock::from(Kernels::load(ctx)?);
         Ok(Blas { ctx: ctx.clone(), kernels, cublas: None, limit: limit(ctx)?, said: AtomicBool::new(false) })

@@ -328,7 +328,7 @@ impl Product {
 pub(super) enum Writes {
     /// All from the first to the last, without reading them.
     All,
-    /// Those of the product.
+    /// The errors of the product.
     Some,
 }
 

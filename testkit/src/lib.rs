@@ -9,6 +9,7 @@
 //! | `device` | `device` | a context with a stream, alone or shared |
 //! | `device` | `faults` | names of driver calls, each of which fails in turn |
 //! | `device` | `timeline` | the order of work, read from a trace of driver calls |
+//! | `traces` | `traces` | traces in the MiniMalloc format, to compare planners on the same input |
 //! | `programs` | `programs` | programs of the compiler's representation, their order and their meaning |
 //!
 //! Helpers panic where a test cannot go on.
@@ -28,3 +29,5 @@ pub mod random;
 pub mod raw;
 #[cfg(feature = "device")]
 pub mod timeline;
+#[cfg(feature = "traces")]
+pub mod traces;

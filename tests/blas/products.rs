@@ -5,7 +5,7 @@ use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
 use half::{bf16, f16};
 
-use crate::support::{Activation, Case, Layout, blas, upload, values};
+use crate::support::{Case, blas, upload, values};
 
 /// A graph with one `gemm` and one `gemv`, and the test of it, for each pair of element types.
 macro_rules! plain {
@@ -36,18 +36,7 @@ macro_rules! plain {
                     let mut exec = graph.instantiate().expect("it instantiates");
                     exec.launch(&device.stream).expect("it launches");
                     drop(exec);
-                    let line = |length: u32| Layout { row: length.into(), column: 1, stride: 0 };
-                    let case = Case {
-                        product: Product::row_major(m, n, k),
-                        sizes: [m, n, k],
-                        batch: 1,
-                        layouts: [line(k), line(n), line(n)],
-                        alpha: 1.0,
-                        beta: 0.0,
-                        activation: Activation::None,
-                        row_major: true,
-                        tf32: false,
-                    };
+                    let case = Case::row_major(m, n, k);
                     case.check(&blas, (&a, &b, None), &before, &device.download(&dc));
                     if n == 1 || m == 1 {
                         continue;
@@ -58,12 +47,7 @@ macro_rules! plain {
                     let mut exec = graph.instantiate().expect("it instantiates");
                     exec.launch(&device.stream).expect("it launches");
                     drop(exec);
-                    let case = Case {
-                        product: Product::row_major(m, 1, k),
-                        sizes: [m, 1, k],
-                        layouts: [line(k), line(1), line(1)],
-                        ..case
-                    };
+                    let case = Case::row_major(m, 1, k);
                     case.check(&blas, (&a, &x, None), &before, &device.download(&dy));
                 }
                 device.nothing_reported();
@@ -96,17 +80,6 @@ fn tf32_has_ten_bits_of_each_factor() {
     let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     drop(exec);
-    let line = |length: u32| Layout { row: length.into(), column: 1, stride: 0 };
-    let case = Case {
-        product: Product::row_major(m, n, k),
-        sizes: [m, n, k],
-        batch: 1,
-        layouts: [line(k), line(n), line(n)],
-        alpha: 1.0,
-        beta: 0.0,
-        activation: Activation::None,
-        row_major: true,
-        tf32: true,
-    };
+    let case = Case { tf32: true, ..Case::row_major(m, n, k) };
     case.check(&blas, (&a, &b, None), &vec![0.0; (m * n) as usize], &device.download(&dc));
 }

@@ -109,6 +109,22 @@ impl Activation {
 }
 
 impl Case {
+    /// Returns the case of row-major matrices without gaps.
+    pub fn row_major(m: u32, n: u32, k: u32) -> Case {
+        let line = |length: u32| Layout { row: length.into(), column: 1, stride: 0 };
+        Case {
+            product: Product::row_major(m, n, k),
+            sizes: [m, n, k],
+            batch: 1,
+            layouts: [line(k), line(n), line(n)],
+            alpha: 1.0,
+            beta: 0.0,
+            activation: Activation::None,
+            row_major: true,
+            tf32: false,
+        }
+    }
+
     /// Returns the case with other factors α and β.
     pub fn scaled(self, alpha: f64, beta: f64) -> Case {
         Case { product: self.product.alpha(alpha).beta(beta), alpha, beta, ..self }

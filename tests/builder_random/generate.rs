@@ -27,7 +27,7 @@ pub struct Part {
 pub enum Of {
     Whole,
     Chunk(usize),
-    /// That of the turn of a loop.
+    /// The variable of a loop.
     Turn,
     /// The second half of the upper half of a buffer of four chunks.
     Nested,

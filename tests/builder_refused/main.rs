@@ -17,21 +17,12 @@ macro_rules! at {
 
 mod arguments;
 mod handles;
+#[path = "../common/kernels.rs"]
+mod kernels;
 mod memory;
 mod order;
 
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
-    fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
-    fn scale(x: &mut [f32; n], a: f32, n: u32);
-    fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
-}
-
-#[cuweave::kernels("tests/kernels/atomics.ptx")]
-unsafe extern "ptx-kernel" {
-    fn add_all(totals: &[Atomic<u32>; n], by: u32, n: u32);
-}
+use kernels::{add_all, axpy, copy_to, scale};
 
 #[cuweave::graph]
 fn step(n: u32, a: f32, x: &[f32; n], y: &mut [f32; n]) {

@@ -1,9 +1,18 @@
 //! Memory: contents, lives, outputs and useless allocations.
 
+use cuweave::builder::Handle;
 use cuweave::prelude::*;
-use cuweave_testkit::device::device;
+use cuweave_testkit::device::{Device, device};
 
 use crate::{Start, axpy, refusals, refused, scale, start};
+
+/// Returns a builder with an allocation `h` that `x` is copied into.
+fn copied(device: &Device) -> (Start<'static>, Handle) {
+    let mut start = start(device);
+    let mut h = start.b.named("h").alloc::<f32>(2 * start.n);
+    start.b.copy(&start.x, &mut h).expect("a copy");
+    (start, h)
+}
 
 #[test]
 fn unwritten_memory_is_not_read() {
@@ -55,11 +64,9 @@ fn unwritten_memory_is_not_read() {
 #[test]
 fn lives_are_kept() {
     let device = device();
-    let Start { mut b, n, x, mut y } = start(&device);
-    let mut h = b.named("h").alloc::<f32>(2 * n);
-    b.copy(&x, &mut h).expect("a copy");
-    b.free(h).expect("a free");
-    let freed = line!() - 1;
+    let (Start { mut b, mut y, .. }, h) = copied(&device);
+    let (done, freed) = at!(b.free(h));
+    done.expect("a free");
     let (node, line) = at!(b.copy(&h, &mut y));
     node.expect("its arguments fit");
     refused(
@@ -72,11 +79,9 @@ fn lives_are_kept() {
         ),
     );
 
-    let Start { mut b, n, x, .. } = start(&device);
-    let mut h = b.named("h").alloc::<f32>(2 * n);
-    b.copy(&x, &mut h).expect("a copy");
-    b.free(h).expect("a free");
-    let freed = line!() - 1;
+    let (Start { mut b, .. }, h) = copied(&device);
+    let (done, freed) = at!(b.free(h));
+    done.expect("a free");
     let (node, line) = at!(b.free(h));
     node.expect("its handle is known");
     refused(
@@ -100,11 +105,9 @@ fn lives_are_kept() {
 #[test]
 fn outputs_are_live_written_and_returned_once() {
     let device = device();
-    let Start { mut b, n, x, .. } = start(&device);
-    let mut h = b.named("h").alloc::<f32>(2 * n);
-    b.copy(&x, &mut h).expect("a copy");
-    b.free(h).expect("a free");
-    let freed = line!() - 1;
+    let (Start { mut b, .. }, h) = copied(&device);
+    let (done, freed) = at!(b.free(h));
+    done.expect("a free");
     let (done, line) = at!(b.output(h));
     done.expect("an allocation");
     refused(
@@ -117,9 +120,7 @@ fn outputs_are_live_written_and_returned_once() {
         ),
     );
 
-    let Start { mut b, n, x, .. } = start(&device);
-    let mut h = b.named("h").alloc::<f32>(2 * n);
-    b.copy(&x, &mut h).expect("a copy");
+    let (Start { mut b, .. }, h) = copied(&device);
     b.output(h).expect("an allocation");
     let (done, line) = at!(b.output(h));
     done.expect("an allocation");

@@ -42,7 +42,7 @@ pub struct Wishes {
     pub tuning: Tuning,
 }
 
-/// Why a checked program cannot be emitted.
+/// A reason why a checked program cannot be emitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackError {
     /// Added edges contradict the program's own.

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::csv;
-use super::indices::{BufferIndex, Rank};
+use super::indices::BufferIndex;
 use super::order::Buffer;
 use crate::index::{Index, Vector};
 use crate::reach::Reach;
@@ -21,21 +20,21 @@ pub enum Fault {
     /// An offset is not aligned.
     Unaligned {
         /// The buffer.
-        buffer: usize,
+        buffer: BufferIndex,
         /// Its offset.
         offset: u64,
     },
     /// A buffer ends above the total.
     Above {
         /// The buffer.
-        buffer: usize,
+        buffer: BufferIndex,
     },
     /// Two interfering buffers share bytes.
     Shared {
         /// The first one.
-        first: usize,
+        first: BufferIndex,
         /// The second one.
-        second: usize,
+        second: BufferIndex,
     },
 }
 
@@ -77,60 +76,20 @@ pub fn check(
         !b.users.is_empty() && !c.users.is_empty() && !over(b, c) && !over(c, b)
     };
     let room = |b: BufferIndex| if buffers[b].users.is_empty() { 0 } else { buffers[b].size };
-    let align = |b: BufferIndex| buffers[b].align;
-    pairs(buffers.len(), offsets, total, room, align, together)
-}
-
-/// Checks the offsets of a trace's rows.
-///
-/// # Errors
-///
-/// The first fault.
-pub fn check_rows(
-    rows: &Vector<Rank, csv::Row>,
-    offsets: &Vector<Rank, u64>,
-    total: u64,
-) -> Result<(), Fault> {
-    // The parts of a live range in which the buffer holds bytes.
-    let spans = |row: &csv::Row| {
-        let mut spans = Vec::new();
-        let mut from = row.lower;
-        for gap in row.gaps.iter().filter(|gap| gap.held == 0) {
-            spans.push((from, gap.lower));
-            from = gap.upper;
-        }
-        spans.push((from, row.upper));
-        spans
-    };
-    let spans: Vector<Rank, Vec<(i64, i64)>> = rows.iter().map(spans).collect();
-    let together =
-        |a: Rank, b: Rank| spans[a].iter().any(|x| spans[b].iter().any(|y| x.0.max(y.0) < x.1.min(y.1)));
-    pairs(rows.len(), offsets, total, |b| rows[b].size, |b| rows[b].alignment, together)
-}
-
-fn pairs<I: Index>(
-    n: usize,
-    offsets: &Vector<I, u64>,
-    total: u64,
-    size: impl Fn(I) -> u64,
-    align: impl Fn(I) -> u64,
-    together: impl Fn(I, I) -> bool,
-) -> Result<(), Fault> {
-    if offsets.len() != n {
-        return Err(Fault::Count { offsets: offsets.len(), buffers: n });
+    if offsets.len() != buffers.len() {
+        return Err(Fault::Count { offsets: offsets.len(), buffers: buffers.len() });
     }
     for (first, &offset) in offsets.enumerate() {
-        if align(first) == 0 || !offset.is_multiple_of(align(first)) {
-            return Err(Fault::Unaligned { buffer: first.index(), offset });
+        let align = buffers[first].align;
+        if align == 0 || !offset.is_multiple_of(align) {
+            return Err(Fault::Unaligned { buffer: first, offset });
         }
-        let end = offset.checked_add(size(first)).filter(|&end| end <= total);
-        let Some(end) = end else {
-            return Err(Fault::Above { buffer: first.index() });
+        let Some(end) = offset.checked_add(room(first)).filter(|&end| end <= total) else {
+            return Err(Fault::Above { buffer: first });
         };
         for (second, &other) in offsets.enumerate().take(first.index()) {
-            let meet = other < end && offset < other + size(second);
-            if meet && together(first, second) {
-                return Err(Fault::Shared { first: second.index(), second: first.index() });
+            if other < end && offset < other + room(second) && together(first, second) {
+                return Err(Fault::Shared { first: second, second: first });
             }
         }
     }

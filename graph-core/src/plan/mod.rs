@@ -19,7 +19,6 @@ pub mod budget;
 pub mod check;
 mod cliques;
 mod conflict;
-pub mod csv;
 mod emission;
 mod flow;
 mod greedy;

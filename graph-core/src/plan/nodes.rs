@@ -12,7 +12,6 @@
 //! Hence every path from a free to an alloc connects a buffer to one that it is before.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::emission;
 use super::indices::{BufferIndex, Rank};
@@ -189,34 +188,32 @@ impl<'a> Linker<'a> {
     }
 }
 
-impl MemoryNodes {
-    /// Returns the number of edges between memory nodes.
-    #[must_use]
-    pub fn edges(&self) -> usize {
-        self.alloc_after.iter().chain(&self.free_after).map(Vec::len).sum()
-    }
-
-    /// Returns the buffers that have an alloc node, and those that have a free node.
-    #[must_use]
-    pub fn buffers(&self) -> (BTreeSet<BufferIndex>, BTreeSet<BufferIndex>) {
-        let mut both = (BTreeSet::new(), BTreeSet::new());
-        for emit in &self.emission {
-            match *emit {
-                Emit::Alloc(b) => drop(both.0.insert(b)),
-                Emit::Free(b) => drop(both.1.insert(b)),
-                Emit::Node(_) => {}
-            }
-        }
-        both
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::index::Index;
     use crate::plan::testing::{Family, graphs, listed, preds};
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    impl MemoryNodes {
+        fn edges(&self) -> usize {
+            self.alloc_after.iter().chain(&self.free_after).map(Vec::len).sum()
+        }
+
+        /// Returns the buffers that have an alloc node, and those that have a free node.
+        fn buffers(&self) -> (BTreeSet<BufferIndex>, BTreeSet<BufferIndex>) {
+            let mut both = (BTreeSet::new(), BTreeSet::new());
+            for emit in &self.emission {
+                match *emit {
+                    Emit::Alloc(b) => drop(both.0.insert(b)),
+                    Emit::Free(b) => drop(both.1.insert(b)),
+                    Emit::Node(_) => {}
+                }
+            }
+            both
+        }
+    }
 
     proptest! {
         #[test]

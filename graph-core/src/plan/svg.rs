@@ -1,6 +1,6 @@
-//! Pictures: the offsets of buffers over the levels of a graph, and the curve of budgets.
+//! The picture of a plan: the offsets of buffers over the levels of a graph.
 
-use super::budget::{CurvePoint, part};
+use super::budget::part;
 use super::indices::BufferIndex;
 use super::order::Buffer;
 use super::planning::Plan;
@@ -170,59 +170,6 @@ fn strip(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, y
     text(svg, (left + STRIP / 2.0, TOP + HEIGHT + 14.0), "middle", 10, "shared by");
 }
 
-/// Draws the critical path over the bytes, a step for each plan.
-#[must_use]
-pub fn curve_svg(curve: &[CurvePoint]) -> String {
-    let (least_bytes, most_bytes) = span(curve.iter().map(|point| point.planned));
-    let (shortest, longest) = span(curve.iter().map(|point| point.path));
-    let share = |value: u64, from: u64, to: u64| real(value.saturating_sub(from)) / real(to - from);
-    let x = |bytes: u64| LEFT + WIDTH * share(bytes, least_bytes, most_bytes);
-    let y = |path: u64| TOP + HEIGHT * (1.0 - share(path, shortest, longest));
-    let mut svg = open(LEFT + WIDTH + 40.0, TOP + HEIGHT + 64.0);
-    text(&mut svg, (LEFT, 26.0), "start", 14, "What fewer bytes cost");
-    let mut last = None;
-    for tick in 0..=4 {
-        let between = |from: u64, to: u64| from + part(to - from, tick, 4);
-        let (byte, path) = (between(least_bytes, most_bytes), between(shortest, longest));
-        if last.replace(path) != Some(path) {
-            line(&mut svg, (LEFT, y(path)), (LEFT + WIDTH, y(path)), "#e3e6ea", 1.0);
-            text(&mut svg, (LEFT - 8.0, y(path) + 4.0), "end", 11, &path.to_string());
-        }
-        line(&mut svg, (x(byte), TOP + HEIGHT), (x(byte), TOP + HEIGHT + 4.0), "#8a929c", 1.0);
-        text(&mut svg, (x(byte), TOP + HEIGHT + 18.0), "middle", 11, &bytes(byte));
-    }
-    text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "bytes planned");
-    text(&mut svg, (LEFT - 72.0, TOP - 12.0), "start", 12, "critical path");
-    let mut points: Vec<&CurvePoint> = curve.iter().collect();
-    points.sort_by_key(|point| point.planned);
-    let mut path = String::new();
-    for (at, point) in points.iter().enumerate() {
-        let (x, y) = (x(point.planned), y(point.path));
-        let _ = if at == 0 { write!(path, "M{x:.1} {y:.1}") } else { write!(path, " H{x:.1} V{y:.1}") };
-    }
-    let _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"#0969da\" stroke-width=\"2\"/>");
-    for point in points {
-        let _ = writeln!(
-            svg,
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"#0969da\"><title>{} · path {} · {} edges added</title></circle>",
-            x(point.planned),
-            y(point.path),
-            bytes(point.planned),
-            point.path,
-            point.edges
-        );
-    }
-    svg.push_str("</svg>\n");
-    svg
-}
-
-/// Returns the range of an axis: from a little below the least value to the largest one.
-fn span(values: impl Iterator<Item = u64> + Clone) -> (u64, u64) {
-    let (least, most) = (values.clone().min().unwrap_or(0), values.max().unwrap_or(0));
-    let from = least.saturating_sub(((most - least) / 8).max(least / 16));
-    (from, most.max(from + 1))
-}
-
 fn open(width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -282,7 +229,6 @@ fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::budget::budget_curve;
     use crate::plan::random::Random;
     use crate::plan::testing::{Family, buffers, preds};
     use crate::plan::{Effort, plan};
@@ -303,12 +249,8 @@ mod tests {
         assert_eq!(svg.matches("#d1242f").count(), plan.bound.buffers.len());
         assert!(svg.contains("&lt;a&amp;b&gt;") && !svg.contains("<a&b>") && !svg.contains("NaN"));
         assert_eq!(svg, memory_svg(&reach, &buffers, &plan, &names));
-        let curve = budget_curve(&reach, &buffers, &Vector::filled(1, 40), 6).unwrap();
-        let curve_svg = curve_svg(&curve);
-        assert_eq!(curve_svg.matches("<circle").count(), curve.len());
         if let Ok(folder) = std::env::var("CUWEAVE_PICTURES") {
             std::fs::write(format!("{folder}/memory.svg"), &svg).unwrap();
-            std::fs::write(format!("{folder}/curve.svg"), &curve_svg).unwrap();
         }
     }
 
@@ -317,7 +259,6 @@ mod tests {
         let reach = Reach::of(&Vector::new()).unwrap();
         let plan = plan(&reach, &Vector::new(), Effort::Default).unwrap();
         assert!(memory_svg(&reach, &Vector::new(), &plan, &Vector::new()).ends_with("</svg>\n"));
-        assert!(curve_svg(&[]).ends_with("</svg>\n"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::testing::{FAMILIES, Family, buffers, graphs, preds};
 use super::*;
-use crate::index::{Index, Vector, narrow, wide};
+use crate::index::{Index, Vector, wide};
 use crate::reach::{Node, Reach};
 use proptest::prelude::*;
 use random::Random;
@@ -106,31 +106,4 @@ fn sizes_that_cannot_be_planned() {
     );
     let none = plan(&Reach::of(&Vector::new()).unwrap(), &Vector::new(), Effort::Thorough).unwrap();
     assert!(none.total == 0 && none.optimal && none.floor.node.is_none());
-}
-
-/// The public traces, where they are at hand: all but two are packed to the bound at the effort that graphs are built
-/// with.
-#[test]
-fn minimalloc_traces() {
-    let folder = ["../shared/data/minimalloc/challenging", "../../shared/data/minimalloc/challenging"]
-        .map(|folder| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
-        .into_iter()
-        .find(|folder| folder.is_dir());
-    let Some(folder) = folder else {
-        println!("skipped: no MiniMalloc traces in ../shared/data/minimalloc beside the checkout");
-        return;
-    };
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let mut sum = 0.0;
-    for file in &files {
-        let rows = csv::read(&std::fs::read_to_string(file).unwrap()).unwrap();
-        let problem = csv::problem(&rows);
-        let placed = place_all(&problem, Effort::Default);
-        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
-        sum += ratio(placed.total, problem.bound.bytes);
-    }
-    let mean = sum / f64::from(narrow(files.len()));
-    println!("{} traces, {mean:.4} of the bound on average", files.len());
-    assert!(mean < 1.17);
 }

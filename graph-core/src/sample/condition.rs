@@ -1,4 +1,4 @@
-//! The conditions of choices, as far as they are decided in a turn.
+//! Conditions of choices over scalars, and their values in one turn of a loop.
 
 use crate::table::Op;
 use cuweave_ptx::poly::{Facts, Poly};
@@ -29,7 +29,7 @@ pub enum Test {
     Opaque,
 }
 
-/// How two integers are compared.
+/// A comparison of two integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `a == b`.

@@ -13,6 +13,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ItemFn, Lifetime};
 
+use super::body::Functions;
 use super::generics::TypeParameters;
 use super::idents::{ident, type_at};
 use super::lower::Lowered;
@@ -77,7 +78,7 @@ pub(super) struct Expansion<'e> {
     pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 
-/// How a kind of buffer argument is bound: the trait, its method, the type, whether that has a lifetime.
+/// The binding of a kind of buffer argument: the trait, its method, the type, and true if that has a lifetime.
 struct Binding {
     bind: &'static str,
     method: &'static str,
@@ -371,6 +372,9 @@ impl Expansion<'_> {
         let (arm_function, arm) = self.steps.arms(name, &scalars);
         let (enter_function, enter) = self.steps.calls(name, &scalars);
         let typed = self.steps.typed(name, &scalars);
+        let handle = quote!(__table().handle());
+        let functions = Functions { table: handle, leaf, arm, evaluate, enter, ..Functions::default() };
+        let body = functions.implementation(name, &TypeParameters::default());
         quote! {
             #chunks
             #leaf_chunks
@@ -396,48 +400,7 @@ impl Expansion<'_> {
 
                 #described
             }
-            #[doc(hidden)]
-            impl ::cuweave::__private::Body for #name::Values<'_> {
-                fn table(
-                    &self,
-                    _: ::cuweave::__private::Token,
-                ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
-                    __table().handle()
-                }
-
-                fn leaf(
-                    &self,
-                    number: u32,
-                    turns: &[i64],
-                    _: ::cuweave::__private::Token,
-                ) -> ::cuweave::__private::Dim {
-                    #leaf
-                }
-
-                fn arm(&self, number: u32, turns: &[i64], _: ::cuweave::__private::Token) -> u32 {
-                    #arm
-                }
-
-                fn evaluate(
-                    &self,
-                    step: u32,
-                    turns: &[i64],
-                    evaluation: &mut ::cuweave::__private::Evaluation<'_>,
-                    _: ::cuweave::__private::Token,
-                ) -> ::cuweave::Result<()> {
-                    #evaluate
-                }
-
-                fn enter(
-                    &self,
-                    step: u32,
-                    turns: &[i64],
-                    enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
-                    _: ::cuweave::__private::Token,
-                ) {
-                    #enter
-                }
-            }
+            #body
         }
     }
 

@@ -11,6 +11,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
+use super::body::Functions;
 use super::generics::TypeParameters;
 use super::lower::library::{ScratchParameter, lower_call};
 use super::lower::{Lowered, collect};
@@ -212,7 +213,9 @@ impl Declaration<'_> {
             }
             false => quote!(__table().handle()),
         };
-        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
+        let functions =
+            Functions { table: own, leaf, capture: quote!(__capture(self, capture)), ..Functions::default() };
+        let implementation = functions.implementation(name, &self.types);
         let (body, capture, callee) = (self.body(), self.capture(), self.callee());
         let conditions = self.conditions();
         quote! {
@@ -232,57 +235,7 @@ impl Declaration<'_> {
                 fn __table() -> &'static ::cuweave::__private::Table {
                     #table
                 }
-                #[doc(hidden)]
-                impl<#declared> ::cuweave::__private::Body for #name::Values<'_, #names>
-                #bounds
-                {
-                    fn table(
-                        &self,
-                        _: ::cuweave::__private::Token,
-                    ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
-                        #own
-                    }
-
-                    fn leaf(
-                        &self,
-                        number: u32,
-                        turns: &[i64],
-                        _: ::cuweave::__private::Token,
-                    ) -> ::cuweave::__private::Dim {
-                        #leaf
-                    }
-
-                    fn arm(&self, _: u32, _: &[i64], _: ::cuweave::__private::Token) -> u32 {
-                        0
-                    }
-
-                    fn evaluate(
-                        &self,
-                        _: u32,
-                        _: &[i64],
-                        _: &mut ::cuweave::__private::Evaluation<'_>,
-                        _: ::cuweave::__private::Token,
-                    ) -> ::cuweave::Result<()> {
-                        ::core::result::Result::Ok(())
-                    }
-
-                    fn enter(
-                        &self,
-                        _: u32,
-                        _: &[i64],
-                        _: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
-                        _: ::cuweave::__private::Token,
-                    ) {
-                    }
-
-                    fn capture(
-                        &self,
-                        capture: &mut ::cuweave::__private::Capture<'_>,
-                        _: ::cuweave::__private::Token,
-                    ) -> ::cuweave::Result<()> {
-                        __capture(self, capture)
-                    }
-                }
+                #implementation
             };
             #body
         }

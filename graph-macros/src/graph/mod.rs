@@ -8,6 +8,7 @@
 
 mod advice;
 mod attributes;
+mod body;
 mod callee;
 mod expand;
 mod generics;

@@ -10,7 +10,7 @@ use syn::{Expr, GenericArgument, Lifetime, PathArguments, Type};
 use super::refused_types::ungrouped;
 use crate::report::Report;
 
-/// How a buffer is declared.
+/// The declaration of a buffer argument.
 #[derive(Clone)]
 pub struct BufferType {
     pub element: Type,
@@ -39,7 +39,7 @@ pub enum PartType {
     Buffers(Box<BufferType>),
 }
 
-/// A fault that was reported.
+/// Marks a fault that was reported.
 pub struct Refused;
 
 impl PartType {

@@ -241,10 +241,10 @@ impl<'l> Steps<'l> {
         (chunks, quote!(match number { #arms _ => ::cuweave::__private::dim(0u64) }))
     }
 
-    /// Returns a function that gives the numbers of the arms that choices take, and the body that calls it.
+    /// Returns a function that gives the numbers of the arms that choices take, and the body that calls it: empty without choices.
     pub fn arms(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
         if self.lowered.choices.is_empty() {
-            return (TokenStream::new(), quote!(0));
+            return (TokenStream::new(), TokenStream::new());
         }
         let [values, number, turns] =
             ["values", "number", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
@@ -405,7 +405,7 @@ mod tests {
 
     use super::*;
 
-    /// How often rustc has to check a launch, in a function of these statements.
+    /// Returns the number of launches that rustc checks, in a function of these statements.
     fn launches(statements: impl Iterator<Item = String>) -> usize {
         let body: String = statements.collect();
         let function = format!(

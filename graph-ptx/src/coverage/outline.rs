@@ -115,7 +115,7 @@ pub struct Phi {
     pub sources: Vec<(u32, Arg)>,
 }
 
-/// Where control goes at the end of a block.
+/// The successor of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The thread ends.
@@ -145,7 +145,7 @@ pub struct Block {
     pub phis: Vec<Phi>,
     /// In order.
     pub ops: Vec<Op>,
-    /// Where control goes.
+    /// The successor.
     pub end: End,
 }
 

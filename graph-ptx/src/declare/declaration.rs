@@ -38,7 +38,7 @@ pub enum Values {
     Any,
     /// 0 and 1.
     Boolean,
-    /// Those of a `char`.
+    /// The values of a `char`.
     Character,
 }
 

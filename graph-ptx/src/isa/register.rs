@@ -13,22 +13,22 @@ pub enum Threads {
     GridSize,
     /// The lane of a thread in its warp.
     Lane,
-    /// Anything else: it may differ between threads.
+    /// None of these; it may differ between threads.
     Other,
 }
 
 /// The value of a special register in a launch that does the work of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InBatch {
-    /// As in a launch of its own.
+    /// The same as in a launch of its own.
     Same,
-    /// That of the grid of the batch, for which rewriting puts the member's own.
+    /// The value of the batch's grid: rewriting replaces it by the member's own.
     Grid,
-    /// It exists for cooperative launches alone.
+    /// Defined in cooperative launches only.
     Cooperative,
-    /// It exists for clusters alone.
+    /// Defined in clusters only.
     Cluster,
-    /// Another one than in a launch of its own.
+    /// Different from a launch of its own, and not to be replaced.
     Differs,
 }
 

@@ -42,7 +42,7 @@ pub struct Batchable {
 /// Time: linear in what the entry calls; where that names variables of the module, an analysis of the whole module.
 ///
 /// # Errors
-/// Why not. What depends on the shape, the capacity or the wait is for [`batched`] to refuse.
+/// The reason why not. [`batched`] refuses what depends on the shape, the capacity or the wait.
 pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal> {
     let mut making = Making::new(module);
     let found = making.check(entry)?;
@@ -132,7 +132,7 @@ fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
 struct Needed {
     /// All that it runs, the entry first.
     closure: Vec<usize>,
-    /// Where the declarations of variables of the module begin that it names.
+    /// The places of the declarations of the module's variables that it names.
     variables: BTreeSet<u32>,
 }
 

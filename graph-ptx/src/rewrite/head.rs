@@ -36,10 +36,10 @@ fn architecture(target: &str) -> Option<u32> {
     target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']).parse().ok()
 }
 
-/// The changes that make the head meet the needs.
+/// Adds the changes that make the head of the module meet the needs.
 ///
 /// # Errors
-/// Where the target is one from which raising changes what the code means, or refuses it.
+/// A target that is not known, or from which raising changes the meaning of the code or makes it invalid.
 pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Result<(), Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     let Some(number) = architecture(target) else {

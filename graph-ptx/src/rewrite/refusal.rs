@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::{Display, Formatter, Result};
 
-/// Why an entry is left as it is written.
+/// A reason why an entry is left as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// There is no entry of that name with a body.

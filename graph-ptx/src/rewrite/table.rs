@@ -1,4 +1,4 @@
-//! Where the words of a batch lie: one parameter `.param .align A .b8 table[N]`.
+//! The table of a batch's arguments: one parameter `.param .align A .b8 table[N]`.
 
 use crate::syntax::{Parameter, Space};
 use std::ops::Range;
@@ -49,7 +49,7 @@ pub struct Table {
     pub align: u32,
     /// From record to record.
     pub stride: u32,
-    /// Where record 0 begins. Record `i` belongs to member `i`; those of unused members are never read.
+    /// The offset of record 0. Record `i` belongs to member `i`; those of unused members are never read.
     pub records: u32,
     /// Offset in a record, and size, of each parameter of the kernel.
     pub parameters: Vec<(u32, u32)>,
@@ -112,7 +112,7 @@ impl Table {
         vec![0; self.bytes as usize]
     }
 
-    /// Where a parameter of a member lies, as the kernel declares it: what a setter patches.
+    /// Returns the offset of a member's parameter, as the kernel declares it: setters patch the table there.
     ///
     /// # Panics
     /// For a member or a parameter that is not there.

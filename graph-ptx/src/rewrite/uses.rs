@@ -92,9 +92,9 @@ pub(super) struct Uses<'m, 'a> {
     /// Variables of the module, and `.global` and `.const` ones of its body, that it names: each once.
     pub variables: Vec<&'m Variable<'a>>,
     pub grid: Grid,
-    /// Why it cannot be in a kernel that waits.
+    /// The reason why it cannot be in a kernel that waits.
     pub waiting: Option<Refusal>,
-    /// Why it cannot be in a kernel that is batched.
+    /// The reason why it cannot be in a kernel that is batched.
     pub batching: Option<Refusal>,
 }
 
@@ -134,7 +134,7 @@ impl<'m, 'a> Scan<'m, 'a> {
     /// An entry and all that it calls, itself first, as places for [`Scan::uses`].
     ///
     /// # Errors
-    /// Where there is no such entry.
+    /// The module has no such entry.
     pub fn closure(&mut self, entry: &str) -> Result<Vec<usize>, Refusal> {
         let known = self.functions.get(entry).filter(|function| function.entry && function.body.is_some());
         let Some(&function) = known else { return Err(Refusal::NoEntry(entry.to_owned())) };

@@ -22,7 +22,7 @@ pub struct Waiting {
 
 /// Rewrites the module in place: every entry that may wait runs `griddepcontrol.wait` first, in all threads.
 ///
-/// Why such a kernel may start early: PTX ISA, `griddepcontrol.wait`: it "causes the executing thread to wait until
+/// Such a kernel may start early by the PTX ISA: `griddepcontrol.wait` "causes the executing thread to wait until
 /// all prerequisite grids in flight have completed and all the memory operations from the prerequisite grids are
 /// performed and made visible to the current grid". What the assembler may move above it is made safe here:
 /// `ld.global.nc` and `ldu`, which say that nobody writes the memory while the kernel runs, become plain loads in
@@ -75,8 +75,8 @@ pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize
     }
 }
 
-/// Where the first statement of a body stands that is no declaration: what is put there runs first, and once, since
-/// it stands before every label. Pragmas and locations stay with what follows them.
+/// Returns the place of the first statement of a body that is no declaration. Code that is inserted there runs first, and once,
+/// since it stands before every label. Pragmas and locations stay with the statement behind them.
 pub(super) fn first_statement(body: &Body<'_>) -> u32 {
     for statement in &body.statements {
         return match statement {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a text is not PTX, and where.
+/// A syntax error of PTX, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// From 1.

@@ -4,18 +4,49 @@ use super::*;
 use crate::plan::instance::Instance;
 use crate::plan::random::Random;
 use crate::plan::search::{self, Rule};
-use crate::plan::{Bound, Conflicts, Problem, check, csv};
+use crate::plan::{Bound, Conflicts, Problem};
 use proptest::prelude::*;
 
-fn trace(n: usize, times: usize, most: usize, seed: u64) -> Vector<Rank, csv::Row> {
+/// The first moment of a live range, and the one after its last.
+type Life = (usize, usize);
+
+/// Returns the lives of random buffers, and their problem.
+fn problem(n: usize, times: usize, most: usize, seed: u64) -> (Vector<Rank, Life>, Problem) {
     let mut random = Random::new(seed);
-    let mut text = String::from("id,lower,upper,size\n");
-    for b in 0..n {
-        let (a, b_) = (random.below(times), random.below(times));
-        let (from, to) = (a.min(b_), a.max(b_) + 1);
-        text.push_str(&format!("{b},{from},{to},{}\n", random.below(most)));
+    let mut lives: Vector<Rank, Life> = Vector::new();
+    let mut sizes: Vector<Rank, u64> = Vector::new();
+    for _ in 0..n {
+        let (a, b) = (random.below(times), random.below(times));
+        lives.push((a.min(b), a.max(b) + 1));
+        sizes.push(wide(random.below(most)));
     }
-    csv::read(&text).unwrap()
+    let live = |at: usize| {
+        let lives = |&b: &Rank| (lives[b].0..lives[b].1).contains(&at) && sizes[b] > 0;
+        sizes.ids().filter(lives).collect()
+    };
+    let cliques: Vec<Vec<Rank>> = (0..times).map(live).collect();
+    let load = |buffers: &Vec<Rank>| buffers.iter().map(|&b| sizes[b]).sum();
+    let bytes = cliques.iter().map(load).max().unwrap_or(0);
+    let bound = Bound { bytes, buffers: Vec::new() };
+    let conflicts = Conflicts::of_cliques(n, &cliques);
+    let begins = lives.iter().map(|life: &Life| i64::try_from(life.0).unwrap()).collect();
+    let problem =
+        Problem { aligns: Vector::filled(1, n), conflicts, begins, cliques, bound, sizes: sizes.clone() };
+    (lives, problem)
+}
+
+/// Returns true if no two buffers that live at one time share bytes, and none ends above the capacity.
+fn is_right(
+    lives: &Vector<Rank, Life>,
+    sizes: &Vector<Rank, u64>,
+    offsets: &Vector<Rank, u64>,
+    capacity: u64,
+) -> bool {
+    let apart = |a: Rank, b: Rank| {
+        let lives = lives[a].1 <= lives[b].0 || lives[b].1 <= lives[a].0;
+        lives || offsets[a] + sizes[a] <= offsets[b] || offsets[b] + sizes[b] <= offsets[a]
+    };
+    lives.ids().all(|a| offsets[a] + sizes[a] <= capacity && lives.ids().all(|b| a == b || apart(a, b)))
 }
 
 proptest! {
@@ -23,9 +54,8 @@ proptest! {
     /// Both searches agree on feasible and on infeasible capacities.
     #[test]
     fn the_search_is_exact(n in 1usize..11, times in 1usize..9, most in 2usize..8, seed in any::<u64>()) {
-        let rows = trace(n, times, most, seed);
-        let problem = csv::problem(&rows);
-        let intervals = Intervals::of(&problem).expect("a trace is a line");
+        let (lives, problem) = problem(n, times, most, seed);
+        let intervals = Intervals::of(&problem).expect("lives are intervals");
         prop_assert_eq!(intervals.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
         let instance = Instance::of(&problem);
         let mut random = Random::new(seed ^ 1);
@@ -45,7 +75,7 @@ proptest! {
                 );
                 prop_assert_eq!(matches!(other, Outcome::Found(_)), matches!(found, Outcome::Found(_)));
                 if let Outcome::Found(offsets) = found {
-                    prop_assert_eq!(check::check_rows(&rows, &offsets, capacity), Ok(()));
+                    prop_assert!(is_right(&lives, &problem.sizes, &offsets, capacity));
                     break;
                 }
                 prop_assert_eq!(found, Outcome::Impossible);

@@ -29,40 +29,23 @@ pub trait Lend<'v> {
     fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View;
 }
 
-impl<'v, T> Lend<'v> for &'v Shared<'_, T> {
-    type View = DeviceView<'v, T>;
+macro_rules! device {
+    ($($source:ty: $view:ty, $method:ident;)*) => {$(
+        impl<'v, T> Lend<'v> for $source {
+            type View = $view;
 
-    fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceView<'v, T> {
-        let (source, address) = source(lender, first);
-        self.view_of(source, address)
-    }
+            fn lend(self, lender: &Lender<'v>, first: u32) -> $view {
+                let (source, address) = source(lender, first);
+                self.$method(source, address)
+            }
+        }
+    )*};
 }
-
-impl<'v, T> Lend<'v> for &'v Exclusive<'_, T> {
-    type View = DeviceView<'v, T>;
-
-    fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceView<'v, T> {
-        let (source, address) = source(lender, first);
-        self.view_of(source, address)
-    }
-}
-
-impl<'v, T> Lend<'v> for &'v mut Shared<'_, T> {
-    type View = Option<DeviceViewMut<'v, T>>;
-
-    fn lend(self, lender: &Lender<'v>, first: u32) -> Option<DeviceViewMut<'v, T>> {
-        let (source, address) = source(lender, first);
-        self.view_mut_of(source, address)
-    }
-}
-
-impl<'v, T> Lend<'v> for &'v mut Exclusive<'_, T> {
-    type View = DeviceViewMut<'v, T>;
-
-    fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceViewMut<'v, T> {
-        let (source, address) = source(lender, first);
-        self.view_mut_of(source, address)
-    }
+device! {
+    &'v Shared<'_, T>: DeviceView<'v, T>, view_of;
+    &'v Exclusive<'_, T>: DeviceView<'v, T>, view_of;
+    &'v mut Shared<'_, T>: Option<DeviceViewMut<'v, T>>, view_mut_of;
+    &'v mut Exclusive<'_, T>: DeviceViewMut<'v, T>, view_mut_of;
 }
 
 macro_rules! pinned {

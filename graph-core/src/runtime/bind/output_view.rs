@@ -94,14 +94,7 @@ impl<T> Output<'_, T> {
     /// Returns a view of a range of elements; `None` if it is out of range.
     #[must_use]
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
-        let (start, end) = within(range, self.len())?;
-        let (slot, view) = (self.slot, self.buffer.try_slice(start..end)?);
-        Some(DeviceView {
-            source: Source::Output(slot),
-            address: address_of::<T>(slot.address(), start),
-            view,
-            buffer: None,
-        })
+        self.as_view().try_slice(range)
     }
 
     /// Returns a mutable view of a range of elements; `None` if it is out of range.
@@ -121,18 +114,18 @@ impl<T> Output<'_, T> {
     ///
     /// # Panics
     ///
-    /// Those of slicing, for a range that is out of bounds. [`Output::try_slice`] returns `None` instead.
+    /// A range that is out of bounds. [`Output::try_slice`] returns `None` instead.
     #[must_use]
+    #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> OutputView<'_, T> {
-        let len = self.len();
-        self.try_slice(range).unwrap_or_else(|| out_of_range(len))
+        self.as_view().slice(range)
     }
 
     /// Returns a mutable view of a range of elements.
     ///
     /// # Panics
     ///
-    /// Those of slicing, for a range that is out of bounds. [`Output::try_slice_mut`] returns `None` instead.
+    /// A range that is out of bounds. [`Output::try_slice_mut`] returns `None` instead.
     #[must_use]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> OutputViewMut<'_, T> {
         let len = self.len();

@@ -169,7 +169,7 @@ impl<'v, T> DeviceView<'v, T> {
     ///
     /// # Panics
     ///
-    /// Those of slicing, for a range that is out of bounds. [`DeviceView::try_slice`] returns `None` instead.
+    /// A range that is out of bounds. [`DeviceView::try_slice`] returns `None` instead.
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'v, T> {
         let len = self.len();
@@ -211,7 +211,7 @@ impl<T> DeviceViewMut<'_, T> {
     ///
     /// # Panics
     ///
-    /// Those of slicing, for a range that is out of bounds. [`DeviceViewMut::try_slice`] returns `None` instead.
+    /// A range that is out of bounds. [`DeviceViewMut::try_slice`] returns `None` instead.
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'_, T> {
         let len = self.len();
@@ -222,7 +222,7 @@ impl<T> DeviceViewMut<'_, T> {
     ///
     /// # Panics
     ///
-    /// Those of slicing, for a range that is out of bounds. [`DeviceViewMut::try_slice_mut`] returns `None` instead.
+    /// A range that is out of bounds. [`DeviceViewMut::try_slice_mut`] returns `None` instead.
     #[track_caller]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> DeviceViewMut<'_, T> {
         let len = self.len();

@@ -18,15 +18,28 @@ pub trait Body {
     /// Returns the value of an expression that bounds are computed of.
     fn leaf(&self, number: u32, turns: &[i64], token: Token) -> Dim;
 
-    /// Returns the number of the arm that an `if` or `match` takes.
-    fn arm(&self, number: u32, turns: &[i64], token: Token) -> u32;
+    /// Returns the number of the arm that an `if` or `match` takes: 0 without any.
+    fn arm(&self, number: u32, turns: &[i64], token: Token) -> u32 {
+        let _ = (number, turns, token);
+        0
+    }
 
     /// Gives the statement of an evaluation its configuration and values.
-    fn evaluate(&self, step: u32, turns: &[i64], evaluation: &mut Evaluation<'_>, token: Token)
-    -> Result<()>;
+    fn evaluate(
+        &self,
+        step: u32,
+        turns: &[i64],
+        evaluation: &mut Evaluation<'_>,
+        token: Token,
+    ) -> Result<()> {
+        let _ = (step, turns, evaluation, token);
+        Ok(())
+    }
 
-    /// Calls `enter` with the body of the function that a step calls.
-    fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token);
+    /// Calls `enter` with the body of the function that a step calls: never without calls.
+    fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token) {
+        let _ = (step, turns, enter, token);
+    }
 
     /// Runs the body of a library call. Graph functions have none.
     fn capture(&self, capture: &mut Capture<'_>, token: Token) -> Result<()> {

@@ -101,7 +101,7 @@ impl Capture<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the body, and what it may not do.
+    /// The errors of the body, and of calls that a body must not make.
     pub fn run<E: Display>(
         &mut self,
         body: impl FnOnce(&CallStream) -> std::result::Result<(), E>,

@@ -1,7 +1,7 @@
 //! The evaluation of the statements of a flat program: each is an instance of a template of the function that it comes from.
 
 use crate::expand::Instance;
-use crate::ir::{Kind, StatementId};
+use crate::ir::StatementId;
 
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::statements::Evaluation;
@@ -15,8 +15,8 @@ impl Evaluation<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the statements' steps; a step that does not record its statement, which an expression of the user's that
-    /// returns can bring about.
+    /// The errors of the statements' steps; a step that does not record its statement because an expression of the user's
+    /// returns.
     pub(crate) fn statements(
         &mut self,
         flat: &Flattened,
@@ -40,14 +40,8 @@ impl Evaluation<'_> {
             let Instance { frame, template, turns } = &flat.instances[statement];
             let step = flat.frames[*frame].table.steps[*template];
             let kind = flat.checked.program().statements[statement].kind;
-            match kind.lifetime() {
-                Some(lifetime) => self.memory(lifetime),
-                None if matches!(kind, Kind::Condition(_) | Kind::Join(_)) => {
-                    // Generated code checks the type of the operand.
-                    self.body_of_condition(matches!(kind, Kind::Condition(_)));
-                }
-                None if flat.is_captured(statement) => self.capture(),
-                None => self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?,
+            if !self.without_values(&kind) {
+                self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?;
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Changes of the nodes of an exec, when arguments or addresses change.
 
 use crate::index::{Index, between};
-use crate::ir::{BufferId, Kind, StatementId};
+use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::statements::{Record, Setting};
@@ -14,7 +14,7 @@ impl Nodes {
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
         // Its own buffers have no setters; those that its body uses concern the nodes of that.
-        if matches!(self.records[statement], Kind::Condition(()) | Kind::Join(())) {
+        if self.records[statement].is_body() {
             return Ok(());
         }
         let node = self.nodes[operation];

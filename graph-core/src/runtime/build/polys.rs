@@ -183,7 +183,7 @@ impl Asked<'_> {
         let program = &source.program;
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
         // A library call keeps the addresses that it was given, and so does the kernel that sets a condition.
-        let keeps = |kind: &Kind| matches!(kind, Kind::Capture(_) | Kind::Condition(_) | Kind::Join(_));
+        let keeps = |kind: &Kind| *kind == Kind::Capture(()) || kind.is_body();
         let calls = program.statements.iter().filter(|statement| keeps(&statement.kind));
         let given = calls.flat_map(|call| call.kind.own_accesses(&call.accesses));
         let given = given.flat_map(|access| [access.lo, access.hi]);

@@ -64,7 +64,7 @@ impl fmt::Debug for Binding<'_> {
 }
 
 /// A bound buffer of any element type.
-trait Erased: Bound {
+pub(super) trait Erased: Bound {
     /// Returns the type of the memory that the exec owns or shares, if it does.
     fn owned(&self) -> Option<TypeId>;
 
@@ -143,40 +143,8 @@ impl Bound for Binding<'_> {
 }
 
 impl<'a> Binding<'a> {
-    pub(super) fn shared<T: Storable>(bound: Shared<'a, T>) -> Binding<'a> {
-        Binding {
-            bound: Some(Box::new(bound)),
-            element: Element::of::<T>(),
-            origin: Origin::Device { mutable: false },
-        }
-    }
-
-    pub(super) fn exclusive<T: Storable>(bound: Exclusive<'a, T>) -> Binding<'a> {
-        Binding {
-            bound: Some(Box::new(bound)),
-            element: Element::of::<T>(),
-            origin: Origin::Device { mutable: true },
-        }
-    }
-
-    pub(super) fn pinned<T: Storable>(bound: SharedPinned<'a, T>) -> Binding<'a> {
-        Binding {
-            bound: Some(Box::new(bound)),
-            element: Element::of::<T>(),
-            origin: Origin::Pinned { mutable: false },
-        }
-    }
-
-    pub(super) fn pinned_mut<T: Storable>(bound: ExclusivePinned<'a, T>) -> Binding<'a> {
-        Binding {
-            bound: Some(Box::new(bound)),
-            element: Element::of::<T>(),
-            origin: Origin::Pinned { mutable: true },
-        }
-    }
-
-    pub(super) fn taken<T: Storable>(bound: Taken<T>) -> Binding<'a> {
-        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin: Origin::Taken }
+    pub(super) fn of<T: Storable>(bound: impl Erased + Send + 'a, origin: Origin) -> Binding<'a> {
+        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin }
     }
 
     /// Gives the memory back, if it is an `M` that the exec owns or shares.
@@ -202,53 +170,52 @@ pub trait Bindable<'a> {
     fn bind(self, origin: Origin) -> Option<Binding<'a>>;
 }
 
-const SHARED: Origin = Origin::Device { mutable: false };
-const EXCLUSIVE: Origin = Origin::Device { mutable: true };
-const PINNED: Origin = Origin::Pinned { mutable: false };
-const PINNED_MUT: Origin = Origin::Pinned { mutable: true };
+pub(super) const SHARED: Origin = Origin::Device { mutable: false };
+pub(super) const EXCLUSIVE: Origin = Origin::Device { mutable: true };
+pub(super) const PINNED: Origin = Origin::Pinned { mutable: false };
+pub(super) const PINNED_MUT: Origin = Origin::Pinned { mutable: true };
+pub(super) const TAKEN: Origin = Origin::Taken;
 
 macro_rules! bindable {
-    ($({$($generics:tt)*} $source:ty: $($origin:ident $constructor:ident $method:ident),*;)*) => {$(
+    ($({$($generics:tt)*} $source:ty: $($origin:ident $method:ident),*;)*) => {$(
         impl<$($generics)*> Bindable<'a> for $source {
             fn bind(self, origin: Origin) -> Option<Binding<'a>> {
                 match origin {
-                    $(bindable!(@pattern $origin) => Some(Binding::$constructor(self.$method())),)*
+                    $($origin => Some(Binding::of::<T>(self.$method(), origin)),)*
                     _ => None,
                 }
             }
         }
     )*};
-    (@pattern TAKEN) => { Origin::Taken };
-    (@pattern $origin:ident) => { $origin };
 }
 bindable! {
-    {'a, T: Storable} &'a CudaSlice<T>: SHARED shared bind_shared;
-    {'a, T: Storable} CudaView<'a, T>: SHARED shared bind_shared;
-    {'a, T: Storable} &CudaView<'a, T>: SHARED shared bind_shared;
-    {'a, T: Storable} Arc<CudaSlice<T>>: SHARED shared bind_shared;
-    {'a, T: Storable} &Arc<CudaSlice<T>>: SHARED shared bind_shared;
-    {'a, T: Storable} DeviceView<'a, T>: SHARED shared bind_shared;
-    {'a, T: Storable} &DeviceView<'a, T>: SHARED shared bind_shared;
-    {'a, T: Storable} Shared<'a, T>: SHARED shared bind_shared;
-    {'a, 'e, T: Storable} &'a Output<'e, T>: SHARED shared bind_shared, TAKEN taken bind_taken;
-    {'a, T: Storable} &'a mut CudaSlice<T>: EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} CudaViewMut<'a, T>: EXCLUSIVE exclusive bind_mut;
-    {'a, 'b, T: Storable} &'a mut CudaViewMut<'b, T>: EXCLUSIVE exclusive bind_mut;
-    {'a, 'e, T: Storable} &'a mut Output<'e, T>: EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} DeviceViewMut<'a, T>: EXCLUSIVE exclusive bind_mut;
-    {'a, 'b, T: Storable} &'a mut DeviceViewMut<'b, T>: EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} Exclusive<'a, T>: EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} CudaSlice<T>: SHARED shared bind_shared, EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} Buffer<T>: SHARED shared bind_shared, EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} &Buffer<T>: SHARED shared bind_shared, EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} &mut Buffer<T>: SHARED shared bind_shared, EXCLUSIVE exclusive bind_mut;
-    {'a, T: Storable} &'a PinnedHostSlice<T>: PINNED pinned bind_pinned;
-    {'a, T: Storable} Arc<PinnedHostSlice<T>>: PINNED pinned bind_pinned;
-    {'a, T: Storable} SharedPinned<'a, T>: PINNED pinned bind_pinned;
-    {'a, T: Storable} &'a mut PinnedHostSlice<T>: PINNED_MUT pinned_mut bind_pinned_mut;
-    {'a, T: Storable} PinnedHostSlice<T>: PINNED pinned bind_pinned, PINNED_MUT pinned_mut bind_pinned_mut;
-    {'a, T: Storable} ExclusivePinned<'a, T>: PINNED_MUT pinned_mut bind_pinned_mut;
-    {'a, T: Storable} OutputDescription<T>: TAKEN taken bind_taken;
-    {'a, T: Storable} &OutputDescription<T>: TAKEN taken bind_taken;
-    {'a, T: Storable} Taken<T>: TAKEN taken bind_taken;
+    {'a, T: Storable} &'a CudaSlice<T>: SHARED bind_shared;
+    {'a, T: Storable} CudaView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} &CudaView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} Arc<CudaSlice<T>>: SHARED bind_shared;
+    {'a, T: Storable} &Arc<CudaSlice<T>>: SHARED bind_shared;
+    {'a, T: Storable} DeviceView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} &DeviceView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} Shared<'a, T>: SHARED bind_shared;
+    {'a, 'e, T: Storable} &'a Output<'e, T>: SHARED bind_shared, TAKEN bind_taken;
+    {'a, T: Storable} &'a mut CudaSlice<T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} CudaViewMut<'a, T>: EXCLUSIVE bind_mut;
+    {'a, 'b, T: Storable} &'a mut CudaViewMut<'b, T>: EXCLUSIVE bind_mut;
+    {'a, 'e, T: Storable} &'a mut Output<'e, T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} DeviceViewMut<'a, T>: EXCLUSIVE bind_mut;
+    {'a, 'b, T: Storable} &'a mut DeviceViewMut<'b, T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} Exclusive<'a, T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} CudaSlice<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &mut Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &'a PinnedHostSlice<T>: PINNED bind_pinned;
+    {'a, T: Storable} Arc<PinnedHostSlice<T>>: PINNED bind_pinned;
+    {'a, T: Storable} SharedPinned<'a, T>: PINNED bind_pinned;
+    {'a, T: Storable} &'a mut PinnedHostSlice<T>: PINNED_MUT bind_pinned_mut;
+    {'a, T: Storable} PinnedHostSlice<T>: PINNED bind_pinned, PINNED_MUT bind_pinned_mut;
+    {'a, T: Storable} ExclusivePinned<'a, T>: PINNED_MUT bind_pinned_mut;
+    {'a, T: Storable} OutputDescription<T>: TAKEN bind_taken;
+    {'a, T: Storable} &OutputDescription<T>: TAKEN bind_taken;
+    {'a, T: Storable} Taken<T>: TAKEN bind_taken;
 }

@@ -115,6 +115,22 @@ impl Stage for Called {
     type Memory = BufferId;
 }
 
+impl Kind<Called> {
+    /// Returns the kind in the program, where `number` is the number of a buffer.
+    pub fn written(&self, number: &impl Fn(BufferId) -> BufferId) -> Kind {
+        match self {
+            Kind::Launch(_) => Kind::Launch(()),
+            Kind::Fill(_) => Kind::Fill(()),
+            Kind::Copy(()) => Kind::Copy(()),
+            Kind::Call(call) => Kind::Call(call.id),
+            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
+            Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
+            Kind::Free(buffer) => Kind::Free(number(*buffer)),
+        }
+    }
+}
+
 impl Launch {
     /// Returns the arguments with these values of the scalars.
     pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, (usize, Misfit)> {
@@ -215,10 +231,6 @@ impl Body for Values<'_> {
     fn leaf(&self, number: u32, _: &[i64], _: Token) -> Dim {
         let scalar = self.scalars.get(size(number)).and_then(Value::dim);
         scalar.unwrap_or_else(|| dim(1u8) / 0u8)
-    }
-
-    fn arm(&self, _: u32, _: &[i64], _: Token) -> u32 {
-        0
     }
 
     fn evaluate(&self, step: u32, _: &[i64], evaluation: &mut Evaluation<'_>, _: Token) -> Result<()> {

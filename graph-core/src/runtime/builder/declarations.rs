@@ -14,7 +14,7 @@ use crate::runtime::build::Value;
 use crate::runtime::error::{Refusal, Result};
 use crate::runtime::exec::{Graph, build};
 
-use super::bound::{Binding, Element, Storable};
+use super::bound::{Binding, EXCLUSIVE, Element, PINNED, PINNED_MUT, SHARED, Storable, TAKEN};
 use super::code::Args;
 use super::handle::{Handle, Ordered, Place};
 use super::lower;
@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
         len: impl ToSize,
         buffer: impl BindShared<'a, T>,
     ) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::shared(buffer.bind_shared()))
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_shared(), SHARED))
     }
 
     /// Declares an argument `&mut [T; len]`, bound to a buffer of at least `len` elements.
@@ -150,7 +150,7 @@ impl<'a> Builder<'a> {
         len: impl ToSize,
         buffer: impl BindMut<'a, T>,
     ) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::exclusive(buffer.bind_mut()))
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_mut(), EXCLUSIVE))
     }
 
     /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, only for `copy`.
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
         len: impl ToSize,
         memory: impl BindPinned<'a, T>,
     ) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::pinned(memory.bind_pinned()))
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(memory.bind_pinned(), PINNED))
     }
 
     /// Declares an argument `&mut Pinned<[T; len]>`: page-locked memory of the host, only for `copy`.
@@ -172,14 +172,19 @@ impl<'a> Builder<'a> {
         len: impl ToSize,
         memory: impl BindPinnedMut<'a, T>,
     ) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::pinned_mut(memory.bind_pinned_mut()))
+        self.argument(
+            Place::caller(),
+            name,
+            len.to_size(),
+            Binding::of::<T>(memory.bind_pinned_mut(), PINNED_MUT),
+        )
     }
 
     /// Declares an argument `[T; len]`: the output of another graph, which [`Exec::launch_with`](super::Exec::launch_with) hands
     /// over and this graph frees.
     #[track_caller]
     pub fn taken<T: Storable>(&mut self, name: &str, len: impl ToSize, output: impl BindTaken<T>) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::taken(output.bind_taken()))
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(output.bind_taken(), TAKEN))
     }
 
     fn argument(&mut self, place: Place, name: &str, len: Size, bound: Binding<'a>) -> Handle {

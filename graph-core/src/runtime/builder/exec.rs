@@ -9,12 +9,10 @@ use crate::codes::Code;
 use crate::index::{Index, size};
 use crate::ir::{BufferId, Origin};
 use crate::kind::Kind;
-use crate::plan::budget::CurvePoint;
 use crate::runtime::bind::{Bound, HandedOver, Lender, Output, OutputDescription, Visitor};
 use crate::runtime::build::Value;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::exec::{ExecCore, Generated};
-use crate::runtime::observe::Report;
+use crate::runtime::exec::{ExecCore, Generated, described};
 use crate::runtime::token::Token;
 
 use super::bound::{Bindable, Storable};
@@ -224,38 +222,9 @@ impl<'a> Exec<'a> {
     pub fn into_args(self) -> Args<'a> {
         self.core.into_args()
     }
-
-    /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
-    #[must_use]
-    pub fn report(&self) -> Report {
-        self.core.report()
-    }
-
-    /// Returns the graph as a picture, in the DOT language.
-    #[must_use]
-    pub fn dot(&self) -> String {
-        self.core.dot()
-    }
-
-    /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory.
-    ///
-    /// # Errors
-    ///
-    /// Sizes that overflow.
-    pub fn memory_svg(&self) -> Result<String> {
-        self.core.memory_svg()
-    }
-
-    /// Returns the longest chain of statements against the bytes of the temporaries, at up to so many budgets between the plan
-    /// as it is and the floor, the widest first.
-    ///
-    /// # Errors
-    ///
-    /// Sizes that overflow.
-    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        self.core.budget_curve(points)
-    }
 }
+
+described!({'a} Exec<'a>);
 
 fn declared_as(origin: Origin) -> &'static str {
     match origin {

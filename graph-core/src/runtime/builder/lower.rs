@@ -9,7 +9,7 @@ use crate::compile;
 use crate::diagnostic::Site;
 use crate::ids::{ArgumentId, LeafId, ScalarId, VariableId};
 use crate::index::{Index, Vector, size};
-use crate::ir::{self, Access, BufferId, Kind, Origin, StatementId, Text};
+use crate::ir::{self, Access, BufferId, Origin, StatementId, Text};
 use crate::order::{Regions, Source};
 use crate::runtime::error::{Error, Refusal, Result, refusals};
 use crate::sample::Shape;
@@ -100,16 +100,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
             line: written.place.line,
             column: written.place.column,
             file: own_file(written.place.file),
-            kind: match &written.kind {
-                Kind::Launch(_) => Kind::Launch(()),
-                Kind::Fill(_) => Kind::Fill(()),
-                Kind::Copy(()) => Kind::Copy(()),
-                Kind::Call(call) => Kind::Call(call.id),
-                Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
-                Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
-                Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
-                Kind::Free(buffer) => Kind::Free(number(*buffer)),
-            },
+            kind: written.kind.written(&number),
             accesses: written.accesses.iter().map(access).collect(),
             after: written.after.clone().into(),
         }

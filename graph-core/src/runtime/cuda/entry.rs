@@ -10,8 +10,8 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 use super::params::{
-    Access, AllocParams, ConditionParams, EdgeData, HostParams, InstantiateParams, KernelParams,
-    MemcpyParams, MemsetParams, Properties,
+    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams,
+    Properties,
 };
 
 /// The oldest CUDA version that is supported.
@@ -145,7 +145,7 @@ entry_points! {
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);
     }
     exported {
-        cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut ConditionParams);
+        cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut c_void);
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
         cuStreamGetCaptureInfo_v2(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut usize);

@@ -162,9 +162,11 @@ impl Driver {
             rest: [0; 26],
         };
         let mut node = Node::NONE;
-        // SAFETY: the nodes are the graph's; the pointers are to locals. The edges are full ones.
+        let params_of_node = (&raw mut params).cast();
+        // SAFETY: the nodes are the graph's; the pointers are to locals, and the parameters have the layout of a conditional node's.
+        // The edges are full ones.
         let code =
-            unsafe { add(&mut node, graph, after.as_ptr(), std::ptr::null(), after.len(), &mut params) };
+            unsafe { add(&mut node, graph, after.as_ptr(), std::ptr::null(), after.len(), params_of_node) };
         if code != 0 || params.graphs.is_null() {
             return Err(Failure { call: CALL, code: if code == 0 { INVALID_VALUE } else { code } });
         }

@@ -165,42 +165,10 @@ impl<A: GraphFn> Graph<A> {
         A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
     }
 
-    /// Returns the contents and the needs of the graph.
-    #[must_use]
-    pub fn report(&self) -> Report {
-        Report::of(&self.core.subject())
-    }
-
     /// Returns the time that the host took to build it.
     #[must_use]
     pub fn times(&self) -> BuildTimes {
         self.core.times
-    }
-
-    /// Returns the graph as a picture, in the DOT language.
-    #[must_use]
-    pub fn dot(&self) -> String {
-        self.core.dot()
-    }
-
-    /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
-    /// are shaded, and the buffers of the bound are outlined.
-    ///
-    /// # Errors
-    ///
-    /// Sizes that overflow.
-    pub fn memory_svg(&self) -> Result<String> {
-        self.core.memory_svg()
-    }
-
-    /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between the
-    /// current plan and the floor, the largest first.
-    ///
-    /// # Errors
-    ///
-    /// Sizes that overflow.
-    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        self.core.budget_curve(points)
     }
 }
 
@@ -279,29 +247,53 @@ impl<A: GraphFn> ExecCore<A> {
         drop(core);
         args.into_inner()
     }
-
-    /// See the generated `report`.
-    #[must_use]
-    pub fn report(&self) -> Report {
-        Report::of(&self.core.subject())
-    }
-
-    /// See the generated `dot`.
-    #[must_use]
-    pub fn dot(&self) -> String {
-        self.core.dot()
-    }
-
-    /// See the generated `memory_svg`.
-    pub fn memory_svg(&self) -> Result<String> {
-        self.core.memory_svg()
-    }
-
-    /// See the generated `budget_curve`.
-    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        self.core.budget_curve(points)
-    }
 }
+
+/// The methods that every graph has, built or instantiated: each forwards to its `core`.
+macro_rules! described {
+    ({$($generics:tt)*} $ty:ty) => {
+        impl<$($generics)*> $ty {
+            /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
+            #[must_use]
+            pub fn report(&self) -> $crate::runtime::observe::Report {
+                self.core.report()
+            }
+
+            /// Returns the graph as a picture, in the DOT language.
+            #[must_use]
+            pub fn dot(&self) -> String {
+                self.core.dot()
+            }
+
+            /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
+            /// are shaded, and the buffers of the bound are outlined.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn memory_svg(&self) -> $crate::runtime::error::Result<String> {
+                self.core.memory_svg()
+            }
+
+            /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
+            /// the current plan and the floor, the largest first.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn budget_curve(
+                &self,
+                points: u64,
+            ) -> $crate::runtime::error::Result<Vec<$crate::plan::budget::CurvePoint>> {
+                self.core.budget_curve(points)
+            }
+        }
+    };
+}
+pub(crate) use described;
+
+described!({A: GraphFn} Graph<A>);
+described!({A: GraphFn} ExecCore<A>);
 
 impl fmt::Debug for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -310,6 +302,10 @@ impl fmt::Debug for Core {
 }
 
 impl Core {
+    fn report(&self) -> Report {
+        Report::of(&self.subject())
+    }
+
     fn dot(&self) -> String {
         observe::dot(self.definition.program(), &self.nodes.operations)
     }

@@ -21,6 +21,7 @@ mod set;
 mod state;
 
 pub use arena::ArenaPool;
+pub(crate) use graph::described;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::build;

@@ -209,7 +209,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
     ///
     /// # Errors
     ///
-    /// Those of [`ExecCore::set_buffer`].
+    /// The errors of [`ExecCore::set_buffer`].
     pub fn set_buffer<B: Bound>(
         &mut self,
         field: u32,

@@ -7,7 +7,6 @@ use cudarc::driver::CudaStream;
 use crate::ids::ScalarId;
 use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
-use crate::kind::Kind;
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{Asked, Body, Flattened, Quick, Shift, check_new_overlap, check_operands};
@@ -334,9 +333,8 @@ impl Core {
         let program = self.definition.program();
         let given = BufferId::new(first)..BufferId::new(first + count);
         let decides = program.statements.enumerate().find(|(_, statement)| {
-            let own = matches!(statement.kind, Kind::Condition(_) | Kind::Join(_))
-                .then(|| statement.kind.own_accesses(&statement.accesses));
-            own.into_iter().flatten().any(|access| given.contains(&access.buffer))
+            let own = statement.kind.own_accesses(&statement.accesses);
+            statement.kind.is_body() && own.iter().any(|access| given.contains(&access.buffer))
         });
         match decides {
             None => Ok(()),

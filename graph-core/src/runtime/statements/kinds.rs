@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::index::{Vector, narrow, size};
-use crate::ir::{DimId, Lifetime, Program, StatementId};
+use crate::ir::{DimId, Program, StatementId};
 use crate::kind::{Kind, Stage};
 
 use cudarc::driver::CudaEvent;
@@ -135,22 +135,19 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Records the next statement, a library call, whose values are evaluated when its nodes are captured.
-    pub(crate) fn capture(&mut self) {
-        self.records.push(Kind::Capture(()));
-    }
-
-    /// Records the next statement, the begin or the end of a body of a conditional node: its values are those of the kind.
-    pub(crate) fn body_of_condition(&mut self, begins: bool) {
-        self.records.push(if begins { Kind::Condition(()) } else { Kind::Join(()) });
-    }
-
-    /// Records the next statement, which allocates or frees and has no values.
-    pub(crate) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
-        self.records.push(match lifetime {
-            Lifetime::Begins(_) => Kind::Alloc(()),
-            Lifetime::Ends(_) => Kind::Free(()),
+    /// Records the next statement if its kind has no values that are evaluated here; returns false if it has. A library call is
+    /// evaluated when its nodes are captured; a body has the values of its kind.
+    pub(crate) fn without_values(&mut self, kind: &Kind) -> bool {
+        self.records.push(match kind {
+            Kind::Alloc(_) => Kind::Alloc(()),
+            Kind::Free(_) => Kind::Free(()),
+            Kind::Capture(()) => Kind::Capture(()),
+            Kind::Condition(_) => Kind::Condition(()),
+            Kind::Join(_) => Kind::Join(()),
+            Kind::Launch(()) | Kind::Fill(()) | Kind::Copy(()) | Kind::Call(_) => return false,
+            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) => return false,
         });
+        true
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// Where a name or opcode of this module stands. Empty for text that is not of this module.
+    /// Returns the span of a name or opcode of this module. Empty for text that is not of this module.
     pub fn span_of(&self, part: &str) -> Span {
         let base = self.text.as_ptr() as usize;
         match (part.as_ptr() as usize).checked_sub(base) {

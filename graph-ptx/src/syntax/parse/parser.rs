@@ -8,7 +8,7 @@ pub(super) struct Parser<'a> {
     pub(super) lexer: Lexer<'a>,
     /// The token at hand.
     pub(super) token: Token,
-    /// Where the token before it ended.
+    /// The end of the token before it.
     pub(super) end: u32,
 }
 

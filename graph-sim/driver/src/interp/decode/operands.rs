@@ -8,7 +8,7 @@ use cuweave_ptx::isa::{self, Register};
 use cuweave_ptx::{self as ptx, Address, Instruction, Operand, Space as PtxSpace, Statement, Type};
 
 impl<'m> Decoder<'_, 'm> {
-    /// The row of a register.
+    /// Returns the row of a register.
     pub fn register(&mut self, name: &str) -> Result<Slot> {
         if let Some(binding) = self.body.resolve(self.scope, name) {
             if binding.variable.space == PtxSpace::Reg {
@@ -28,7 +28,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// The parameter of this `.func` of that name.
+    /// Returns the parameter of this `.func` of that name.
     fn formal(&self, name: &str) -> Option<Place> {
         let find = |formals: &[ptx::Parameter], places: &[Place]| {
             formals.iter().position(|p| p.name == name).and_then(|at| places.get(at).copied())
@@ -37,7 +37,7 @@ impl<'m> Decoder<'_, 'm> {
             .or_else(|| find(&self.source.returns, &self.function.returns))
     }
 
-    /// The declared type of a register.
+    /// Returns the declared type of a register.
     pub fn declared(&self, operand: &Operand) -> Option<Type> {
         let Operand::Name(name) = operand else { return None };
         if let Some(binding) = self.body.resolve(self.scope, name) {
@@ -149,7 +149,7 @@ impl<'m> Decoder<'_, 'm> {
         Err(undeclared(name))
     }
 
-    /// Parameter variable of the body, or parameter of this `.func`, in the frame or a register.
+    /// Returns the place of a parameter variable of the body or of a parameter of this `.func`: in the frame or in a register.
     pub fn place(&mut self, operand: &Operand) -> Result<Place> {
         match operand {
             Operand::Name(name) => {
@@ -168,7 +168,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// An address in a space.
+    /// Returns an address in a state space.
     pub fn address(&mut self, operand: &Operand, space: Space) -> Result<At> {
         let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
         self.at(address, space)
@@ -198,7 +198,7 @@ impl<'m> Decoder<'_, 'm> {
             || matches!(self.formal(name), Some(Place::Frame(..)))
     }
 
-    /// The label of a branch, as its statement, resolved at the end.
+    /// Returns the label of a branch as its statement, which is resolved at the end.
     pub fn label(&self, operand: &Operand) -> Result<u32> {
         let Operand::Name(name) = operand else { return Err("expected a label".to_owned()) };
         self.body
@@ -207,7 +207,7 @@ impl<'m> Decoder<'_, 'm> {
             .ok_or_else(|| format!("label `{name}` is not defined{WRONG}"))
     }
 
-    /// The labels of a `.branchtargets`.
+    /// Returns the labels of a `.branchtargets`.
     pub fn label_list(&self, operand: &Operand) -> Result<Box<[u32]>> {
         let at = self.label(operand)?;
         let statements = self.source.body.as_ref().map(|body| &body.statements);
@@ -219,7 +219,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Parameter of the entry: its offset; `None` in a `.func`, and for other names.
+    /// Returns the offset of a parameter of the entry; `None` in a `.func`, and for other names.
     pub fn entry_parameter(&self, name: &str) -> Option<(u64, u64)> {
         if !self.source.entry || self.body.resolve(self.scope, name).is_some() {
             return None;
@@ -231,9 +231,9 @@ impl<'m> Decoder<'_, 'm> {
 
 /// The value of a special register.
 pub(super) enum Reading {
-    /// That of a row, which is filled when the function is entered.
+    /// The value of a row, which is filled when the function is entered.
     Row(Init),
-    /// That of a counter, which changes between reads; its upper half if true. Only `mov` reads it.
+    /// The value of a counter, which changes between reads; its upper half if true. Only `mov` reads it.
     Counter(Counter, bool),
 }
 
@@ -281,7 +281,7 @@ pub(super) fn special(register: Register, component: Option<usize>, number: Opti
     }))
 }
 
-/// The message about an undeclared name. A longer name after `%` may be a special register that is not known here.
+/// Returns the message about an undeclared name. A longer name after `%` may be a special register that is not known here.
 fn undeclared(name: &str) -> String {
     let stem = name.strip_prefix('%').map(|stem| stem.trim_end_matches(|c: char| c.is_ascii_digit()));
     let special = stem.is_some_and(|stem| stem.len() > 3);

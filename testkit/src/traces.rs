@@ -8,12 +8,11 @@
 //! A part held during a gap keeps its bytes from others; for sharing it counts as the whole buffer, for the bound as
 //! the part.
 
-use super::conflict::Conflicts;
-use super::indices::Rank;
-use super::problem::{Bound, MOST_BYTES, Problem, room};
-use crate::index::Vector;
 use std::collections::BTreeMap;
 use std::fmt;
+
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::plan::{Bound, Conflicts, MOST_BYTES, Problem, Rank};
 
 /// The maximum number of rows of a trace: conflicts are a square matrix.
 pub const MOST_ROWS: usize = 65_536;
@@ -102,7 +101,9 @@ pub fn read(text: &str) -> Result<Vector<Rank, Row>, CsvError> {
         if let Some(first) = seen.insert(row.id.clone(), line) {
             return Err(fault(format!("the id `{}` is already used in line {first}", row.id)));
         }
-        sum = room(row.size, row.alignment)
+        sum = row
+            .size
+            .checked_next_multiple_of(row.alignment)
             .and_then(|room| sum.checked_add(room))
             .filter(|&sum| sum <= MOST_BYTES)
             .ok_or_else(|| fault(format!("the sizes overflow with `{}`: their sum is above 2^62", row.id)))?;
@@ -297,10 +298,52 @@ fn sweep(rows: &Vector<Rank, Row>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
     (cliques, bound)
 }
 
+/// Checks offsets against the rows by the definition: pair by pair, apart from the problem.
+///
+/// # Errors
+///
+/// The first fault.
+pub fn check(rows: &Vector<Rank, Row>, offsets: &Vector<Rank, u64>, total: u64) -> Result<(), String> {
+    // The parts of a live range in which the buffer holds bytes.
+    let spans = |row: &Row| {
+        let mut spans = Vec::new();
+        let mut from = row.lower;
+        for gap in row.gaps.iter().filter(|gap| gap.held == 0) {
+            spans.push((from, gap.lower));
+            from = gap.upper;
+        }
+        spans.push((from, row.upper));
+        spans
+    };
+    let spans: Vector<Rank, Vec<(i64, i64)>> = rows.iter().map(spans).collect();
+    let together =
+        |a: Rank, b: Rank| spans[a].iter().any(|x| spans[b].iter().any(|y| x.0.max(y.0) < x.1.min(y.1)));
+    if offsets.len() != rows.len() {
+        return Err(format!("{} offsets for {} buffers", offsets.len(), rows.len()));
+    }
+    for (first, &offset) in offsets.enumerate() {
+        let row = &rows[first];
+        if !offset.is_multiple_of(row.alignment) {
+            return Err(format!("buffer {first} lies at {offset}, which is no multiple of its alignment"));
+        }
+        let Some(end) = offset.checked_add(row.size).filter(|&end| end <= total) else {
+            return Err(format!("buffer {first} ends above the total"));
+        };
+        for (second, &other) in offsets.enumerate().take(first.index()) {
+            if other < end && offset < other + rows[second].size && together(first, second) {
+                return Err(format!(
+                    "buffers {second} and {first} share bytes, and neither is over before the other begins"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Effort, check, place_all};
+    use cuweave_core::plan::{Effort, place_all};
 
     fn fault(text: &str) -> String {
         read(text).unwrap_err().to_string()
@@ -352,7 +395,7 @@ mod tests {
         assert_eq!(problem.bound.bytes, 12);
         let placed = place_all(&problem, Effort::Quick);
         assert_eq!(placed.total, 12);
-        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
+        assert_eq!(check(&rows, &placed.offsets, placed.total), Ok(()));
     }
 
     #[test]
@@ -368,7 +411,7 @@ mod tests {
         assert_eq!(problem.bound.bytes, 99);
         let placed = place_all(&problem, Effort::Default);
         assert_eq!(placed.total, 99);
-        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
+        assert_eq!(check(&rows, &placed.offsets, placed.total), Ok(()));
         for text in ["id,lower,upper,size\n", "id,lower,upper,size\na,0,5,0\n"] {
             let rows = read(text).unwrap();
             assert_eq!(place_all(&super::problem(&rows), Effort::Thorough).total, 0);
