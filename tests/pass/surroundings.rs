@@ -58,7 +58,9 @@ pub mod watched {
         copy(&x, &mut seen);
         let doubled = host(&log, &mut seen, move |log, seen| {
             assert_eq!(u32::try_from(seen.len()), Ok(n));
-            seen.iter_mut().for_each(|value| *value *= 2.0);
+            for value in seen {
+                *value *= 2.0;
+            }
             log.0.fetch_add(1, Ordering::Relaxed);
         });
         #[after(doubled)]
