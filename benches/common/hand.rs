@@ -303,6 +303,16 @@ pub fn launch(kernel: Kernel, arguments: &[u64], stream: &CudaStream) -> Result<
     })
 }
 
+/// Enqueues a copy on the device.
+pub fn copy(from: u64, to: u64, bytes: usize, stream: &CudaStream) -> Result<()> {
+    check("cuMemcpyDtoDAsync", unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cu_stream()) })
+}
+
+/// Enqueues so many 32-bit zeros.
+pub fn zero(to: u64, count: usize, stream: &CudaStream) -> Result<()> {
+    check("cuMemsetD32Async", unsafe { sys::cuMemsetD32Async(to, 0, count, stream.cu_stream()) })
+}
+
 /// An event without timing.
 pub struct Event(sys::CUevent);
 

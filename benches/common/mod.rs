@@ -10,6 +10,8 @@
 pub mod sides;
 pub mod contest;
 pub mod hand;
+#[macro_use]
+pub mod model;
 pub mod table;
 pub mod work;
 

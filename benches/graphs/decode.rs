@@ -1,0 +1,292 @@
+//! A decode step of a Llama in bf16, batch 1: one thing a kernel, and with norms, activation, residuals and attention fused.
+
+use cuweave::prelude::*;
+use half::bf16;
+
+#[cuweave::kernels("benches/kernels/decode.ptx")]
+unsafe extern "ptx-kernel" {
+    /// x = the token's row of the table.
+    fn embed(
+        table: &[bf16; vocab * width],
+        token: &[u32; 1],
+        x: &mut [MaybeUninit<bf16>; width],
+        vocab: u32,
+        width: u32,
+    );
+    /// y = x / rms(x) · gain, in one block.
+    fn rms_norm(
+        x: &[bf16; width],
+        gain: &[bf16; width],
+        y: &mut [MaybeUninit<bf16>; width],
+        width: u32,
+        epsilon: f32,
+    );
+    /// y = w · x
+    fn gemv(
+        w: &[bf16; rows * cols],
+        x: &[bf16; cols],
+        y: &mut [MaybeUninit<bf16>; rows],
+        rows: u32,
+        cols: u32,
+    );
+    /// The same for many rows.
+    fn gemv_many(
+        w: &[bf16; rows * cols],
+        x: &[bf16; cols],
+        y: &mut [MaybeUninit<bf16>; rows],
+        rows: u32,
+        cols: u32,
+    );
+    fn gemv_f32(
+        w: &[bf16; rows * cols],
+        x: &[bf16; cols],
+        y: &mut [MaybeUninit<f32>; rows],
+        rows: u32,
+        cols: u32,
+    );
+    /// Turns the heads of q and k by the angles of a position.
+    fn rope(
+        q: &mut [bf16; heads * 64],
+        k: &mut [bf16; kv_heads * 64],
+        cosines: &[f32; positions * 32],
+        sines: &[f32; positions * 32],
+        heads: u32,
+        kv_heads: u32,
+        pos: u32,
+        positions: u32,
+    );
+    /// Row `pos` of the caches = k and v.
+    fn append(
+        k: &[bf16; width],
+        v: &[bf16; width],
+        keys: &mut [bf16; positions * width],
+        values: &mut [bf16; positions * width],
+        width: u32,
+        pos: u32,
+        positions: u32,
+    );
+    /// out = softmax(scale · q · keysᵀ) · values of each head, over the positions up to `pos`.
+    fn attention(
+        q: &[bf16; heads * 64],
+        keys: &[bf16; positions * (kv_heads * 64)],
+        values: &[bf16; positions * (kv_heads * 64)],
+        out: &mut [MaybeUninit<bf16>; heads * 64],
+        heads: u32,
+        kv_heads: u32,
+        pos: u32,
+        positions: u32,
+        scale: f32,
+    );
+    /// x += y
+    fn add_to(x: &mut [bf16; n], y: &[bf16; n], n: u32);
+    /// out = silu(gate) · up
+    fn silu_times(gate: &[bf16; n], up: &[bf16; n], out: &mut [MaybeUninit<bf16>; n], n: u32);
+    /// token = the first place of the largest number, in one block.
+    fn argmax(logits: &[f32; n], token: &mut [MaybeUninit<u32>; 1], n: u32);
+
+    /// y = w · (x / rms(x) · gain)
+    fn norm_gemv(
+        w: &[bf16; rows * cols],
+        x: &[bf16; cols],
+        gain: &[bf16; cols],
+        y: &mut [MaybeUninit<bf16>; rows],
+        rows: u32,
+        cols: u32,
+        epsilon: f32,
+    );
+    fn norm_gemv_f32(
+        w: &[bf16; rows * cols],
+        x: &[bf16; cols],
+        gain: &[bf16; cols],
+        y: &mut [MaybeUninit<f32>; rows],
+        rows: u32,
+        cols: u32,
+        epsilon: f32,
+    );
+    /// y = silu(gate · z) · (up · z) of z = x / rms(x) · gain
+    fn norm_gate_up(
+        gate: &[bf16; rows * cols],
+        up: &[bf16; rows * cols],
+        x: &[bf16; cols],
+        gain: &[bf16; cols],
+        y: &mut [MaybeUninit<bf16>; rows],
+        rows: u32,
+        cols: u32,
+        epsilon: f32,
+    );
+    /// y += w · x
+    fn gemv_add(w: &[bf16; rows * cols], x: &[bf16; cols], y: &mut [bf16; rows], rows: u32, cols: u32);
+    /// Attention that turns q and k and appends k and v.
+    fn rope_attention(
+        q: &[bf16; heads * 64],
+        k: &[bf16; kv_heads * 64],
+        v: &[bf16; kv_heads * 64],
+        cosines: &[f32; positions * 32],
+        sines: &[f32; positions * 32],
+        keys: &mut [bf16; positions * (kv_heads * 64)],
+        values: &mut [bf16; positions * (kv_heads * 64)],
+        out: &mut [MaybeUninit<bf16>; heads * 64],
+        heads: u32,
+        kv_heads: u32,
+        pos: u32,
+        positions: u32,
+        scale: f32,
+    );
+}
+
+/// The numbers of a query, key or value of a head.
+pub const HEAD: u32 = 64;
+/// Added to the mean of the squares by the norms.
+pub const EPSILON: f32 = 1e-5;
+/// The factor of the scores: 1 / √HEAD.
+pub const SCALE: f32 = 0.125;
+
+/// The sizes of the model.
+#[derive(Clone, Copy)]
+pub struct Sizes {
+    /// Heads of queries; the model is so many times 64 wide.
+    pub heads: u32,
+    /// Heads of keys and values.
+    pub kv_heads: u32,
+    /// The width between.
+    pub ff: u32,
+    /// Rows of the caches and of the tables of angles.
+    pub positions: u32,
+    /// Tokens.
+    pub vocab: u32,
+}
+
+impl Sizes {
+    /// The width of the model.
+    pub fn width(self) -> u32 {
+        self.heads * HEAD
+    }
+
+    /// The width of keys and values.
+    pub fn kv_width(self) -> u32 {
+        self.kv_heads * HEAD
+    }
+}
+
+/// The weights and the cache of a layer. Matrices have a row for each number that comes out.
+#[cuweave::arguments]
+pub struct Layer {
+    width: u32,
+    kv_width: u32,
+    ff: u32,
+    positions: u32,
+    norm: &[bf16; width],
+    q: &[bf16; width * width],
+    k: &[bf16; kv_width * width],
+    v: &[bf16; kv_width * width],
+    output: &[bf16; width * width],
+    last_norm: &[bf16; width],
+    gate: &[bf16; ff * width],
+    up: &[bf16; ff * width],
+    down: &[bf16; width * ff],
+    keys: &mut [bf16; positions * kv_width],
+    values: &mut [bf16; positions * kv_width],
+}
+
+/// What is there once.
+#[cuweave::arguments]
+pub struct Ends {
+    width: u32,
+    vocab: u32,
+    positions: u32,
+    table: &[bf16; vocab * width],
+    cosines: &[f32; positions * 32],
+    sines: &[f32; positions * 32],
+    norm: &[bf16; width],
+    head: &[bf16; vocab * width],
+}
+
+each_side! {
+    /// A layer, one thing a kernel: 15 launches.
+    graph[] fn plain_block(sizes: Sizes, pos: u32, x: &mut [bf16; n], layer: Layer<'_>, ends: Ends<'_>, n: u32) {
+        let (width, kv_width) = (sizes.width(), sizes.kv_width());
+        let z = alloc::<bf16>(n);
+        let q = alloc::<bf16>(n);
+        let k = alloc::<bf16>(layer.kv_width);
+        let v = alloc::<bf16>(layer.kv_width);
+        rms_norm[(1, 256)](&x, &layer.norm, &mut z, width, EPSILON);
+        gemv[(width.div_ceil(4), 128)](&layer.q, &z, &mut q, width, width);
+        gemv[(kv_width.div_ceil(4), 128)](&layer.k, &z, &mut k, kv_width, width);
+        gemv[(kv_width.div_ceil(4), 128)](&layer.v, &z, &mut v, kv_width, width);
+        rope[(sizes.heads + sizes.kv_heads, 32)](
+            &mut q, &mut k, &ends.cosines, &ends.sines, sizes.heads, sizes.kv_heads, pos, sizes.positions,
+        );
+        append[per_item(kv_width)](&k, &v, &mut layer.keys, &mut layer.values, kv_width, pos, sizes.positions);
+        let mixed = alloc::<bf16>(n);
+        attention[(sizes.heads, 512)](
+            &q, &layer.keys, &layer.values, &mut mixed, sizes.heads, sizes.kv_heads, pos, sizes.positions, SCALE,
+        );
+        let y = alloc::<bf16>(n);
+        gemv[(width.div_ceil(4), 128)](&layer.output, &mixed, &mut y, width, width);
+        add_to[per_item(width)](&mut x, &y, width);
+
+        let last = alloc::<bf16>(n);
+        rms_norm[(1, 256)](&x, &layer.last_norm, &mut last, width, EPSILON);
+        let gate = alloc::<bf16>(layer.ff);
+        let up = alloc::<bf16>(layer.ff);
+        let both = alloc::<bf16>(layer.ff);
+        gemv_many[(sizes.ff.div_ceil(4), 128)](&layer.gate, &last, &mut gate, sizes.ff, width);
+        gemv_many[(sizes.ff.div_ceil(4), 128)](&layer.up, &last, &mut up, sizes.ff, width);
+        silu_times[per_item(sizes.ff)](&gate, &up, &mut both, sizes.ff);
+        let down = alloc::<bf16>(n);
+        gemv[(width.div_ceil(4), 128)](&layer.down, &both, &mut down, width, sizes.ff);
+        add_to[per_item(width)](&mut x, &down, width);
+    }
+
+    /// A step: the logits of the token after `token`, and the most likely one.
+    graph[] fn plain(
+        sizes: Sizes, pos: u32, width: u32, vocab: u32, layers: &[Layer<'_>], ends: Ends<'_>,
+        token: &[u32; 1], logits: &mut [f32; vocab], next: &mut [u32; 1]
+    ) {
+        let x = alloc::<bf16>(width);
+        embed[per_item(width)](&ends.table, &token, &mut x, vocab, width);
+        for layer in &layers {
+            plain_block(sizes, pos, &mut x, layer, ends, width);
+        }
+        let z = alloc::<bf16>(width);
+        rms_norm[(1, 256)](&x, &ends.norm, &mut z, width, EPSILON);
+        gemv_f32[(vocab.div_ceil(4), 128)](&ends.head, &z, &mut logits, vocab, width);
+        argmax[(1, 1024)](&logits, &mut next, vocab);
+    }
+
+    /// A layer, fused by hand: 7 launches.
+    graph[] fn fused_block(sizes: Sizes, pos: u32, x: &mut [bf16; n], layer: Layer<'_>, ends: Ends<'_>, n: u32) {
+        let (width, kv_width) = (sizes.width(), sizes.kv_width());
+        let q = alloc::<bf16>(n);
+        let k = alloc::<bf16>(layer.kv_width);
+        let v = alloc::<bf16>(layer.kv_width);
+        norm_gemv[(width.div_ceil(4), 128)](&layer.q, &x, &layer.norm, &mut q, width, width, EPSILON);
+        norm_gemv[(kv_width.div_ceil(4), 128)](&layer.k, &x, &layer.norm, &mut k, kv_width, width, EPSILON);
+        norm_gemv[(kv_width.div_ceil(4), 128)](&layer.v, &x, &layer.norm, &mut v, kv_width, width, EPSILON);
+        let mixed = alloc::<bf16>(n);
+        rope_attention[(sizes.heads, 512)](
+            &q, &k, &v, &ends.cosines, &ends.sines, &mut layer.keys, &mut layer.values, &mut mixed,
+            sizes.heads, sizes.kv_heads, pos, sizes.positions, SCALE,
+        );
+        gemv_add[(width.div_ceil(4), 128)](&layer.output, &mixed, &mut x, width, width);
+        let both = alloc::<bf16>(layer.ff);
+        norm_gate_up[(sizes.ff.div_ceil(4), 128)](
+            &layer.gate, &layer.up, &x, &layer.last_norm, &mut both, sizes.ff, width, EPSILON,
+        );
+        gemv_add[(width.div_ceil(4), 128)](&layer.down, &both, &mut x, width, sizes.ff);
+    }
+
+    /// The same step.
+    graph[] fn fused(
+        sizes: Sizes, pos: u32, width: u32, vocab: u32, layers: &[Layer<'_>], ends: Ends<'_>,
+        token: &[u32; 1], logits: &mut [f32; vocab], next: &mut [u32; 1]
+    ) {
+        let x = alloc::<bf16>(width);
+        embed[per_item(width)](&ends.table, &token, &mut x, vocab, width);
+        for layer in &layers {
+            fused_block(sizes, pos, &mut x, layer, ends, width);
+        }
+        norm_gemv_f32[(vocab.div_ceil(4), 128)](&ends.head, &x, &ends.norm, &mut logits, vocab, width, EPSILON);
+        argmax[(1, 1024)](&logits, &mut next, vocab);
+    }
+}

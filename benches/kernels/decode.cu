@@ -1,0 +1,377 @@
+// The kernels of a decode step of a Llama: one thing a kernel, and some of them fused. Elements are bf16, sums are in f32.
+// Widths are multiples of 8.
+//
+// nvcc -O3 -arch=compute_80 -ptx decode.cu
+
+#include "bf16.cuh"
+
+// The numbers of a query, key or value of a head.
+constexpr unsigned HEAD = 64;
+// The rows of a block of a product: one a warp.
+constexpr unsigned ROWS = 4;
+// The loads of 16 bytes that a lane has under way: where there are few rows, and where there are so many that all blocks are on the
+// device at once if they are small, so that no second wave has a few of them.
+constexpr unsigned FEW = 8, MANY = 4, BLOCKS = 12;
+// The most numbers of a norm that is part of a product.
+constexpr unsigned WIDEST = 4096;
+// The threads of a block of attention, and its groups of 8 lanes, each of which takes a position.
+constexpr unsigned THREADS = 512, GROUPS = THREADS / 8;
+// The positions of a group whose keys and values are loaded at once.
+constexpr unsigned ROUND = 8;
+
+// Sum over a block, for all of its threads.
+__device__ inline float block_sum(float v, float* shared) {
+    v = sum(v);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+    __syncthreads();
+    float all = 0.0f;
+    for (unsigned i = 0; i < blockDim.x / 32; i++) all += shared[i];
+    return all;
+}
+
+// x = the token's row of the table.
+extern "C" __global__ void __launch_bounds__(256)
+embed(const BF16* table, const unsigned* token, BF16* x, unsigned vocab, unsigned width) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < width) x[i] = table[(size_t)min(*token, vocab - 1) * width + i];
+}
+
+// y = x / rms(x) * gain, in one block.
+extern "C" __global__ void __launch_bounds__(256)
+rms_norm(const BF16* x, const BF16* gain, BF16* y, unsigned width, float epsilon) {
+    __shared__ float shared[8];
+    float squares = 0.0f;
+    for (unsigned at = 8 * threadIdx.x; at + 7 < width; at += 8 * 256) {
+        Eight v = eight(x + at);
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) squares = fmaf(v.v[i], v.v[i], squares);
+    }
+    float over = rsqrtf(block_sum(squares, shared) / (float)width + epsilon);
+    for (unsigned at = 8 * threadIdx.x; at + 7 < width; at += 8 * 256) {
+        Eight v = eight(x + at), g = eight(gain + at);
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) v.v[i] *= over * g.v[i];
+        store(y + at, v);
+    }
+}
+
+// The sums of the products of `MATRICES` rows of matrices with x, by a warp. The first loads are under way while `prepare` makes x.
+template <unsigned AHEAD, unsigned MATRICES, typename Prepare>
+__device__ inline void row_sums(
+    const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, unsigned cols, float (&sums)[MATRICES], Prepare prepare) {
+    constexpr unsigned LOADS = AHEAD / MATRICES;
+    const uint4 zero = make_uint4(0, 0, 0, 0);
+    uint4 w[MATRICES][LOADS];
+    auto load = [&](unsigned first) {
+#pragma unroll
+        for (unsigned l = 0; l < LOADS; l++) {
+            unsigned at = first + 256 * l;
+#pragma unroll
+            for (unsigned m = 0; m < MATRICES; m++) w[m][l] = at + 7 < cols ? __ldg((const uint4*)(rows[m] + at)) : zero;
+        }
+    };
+#pragma unroll
+    for (unsigned m = 0; m < MATRICES; m++) sums[m] = 0.0f;
+    load(8 * (threadIdx.x % 32));
+    prepare();
+    for (unsigned first = 8 * (threadIdx.x % 32); first < cols; first += 256 * LOADS) {
+        if (first >= 256 * LOADS) load(first);
+#pragma unroll
+        for (unsigned l = 0; l < LOADS; l++) {
+            unsigned at = first + 256 * l;
+            if (at + 7 < cols) {
+                Eight v = eight(x + at);
+#pragma unroll
+                for (unsigned m = 0; m < MATRICES; m++) {
+                    Eight row = eight(w[m][l]);
+#pragma unroll
+                    for (unsigned i = 0; i < 8; i++) sums[m] = fmaf(row.v[i], v.v[i], sums[m]);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (unsigned m = 0; m < MATRICES; m++) sums[m] = sum(sums[m]);
+}
+template <unsigned AHEAD>
+__device__ inline float row_sum(const BF16* row, const BF16* x, unsigned cols) {
+    float sums[1];
+    row_sums<AHEAD, 1>({row}, x, cols, sums, [] {});
+    return sums[0];
+}
+// The same with x / rms(x) * gain, for WIDEST columns at most. All threads of a block take part.
+template <unsigned AHEAD, unsigned MATRICES>
+__device__ inline void norm_row_sums(
+    const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, const BF16* __restrict__ gain, unsigned cols, float epsilon,
+    float (&sums)[MATRICES]) {
+    __shared__ __align__(16) BF16 z[WIDEST];
+    __shared__ float shared[ROWS];
+    row_sums<AHEAD, MATRICES>(rows, z, cols, sums, [&] {
+        float squares = 0.0f;
+        for (unsigned at = 8 * threadIdx.x; at + 7 < cols; at += 8 * ROWS * 32) {
+            Eight v = eight(x + at);
+#pragma unroll
+            for (unsigned i = 0; i < 8; i++) squares = fmaf(v.v[i], v.v[i], squares);
+        }
+        const float over = rsqrtf(block_sum(squares, shared) / (float)cols + epsilon);
+        for (unsigned at = 8 * threadIdx.x; at + 7 < cols; at += 8 * ROWS * 32) {
+            Eight v = eight(x + at), g = eight(gain + at);
+#pragma unroll
+            for (unsigned i = 0; i < 8; i++) v.v[i] *= over * g.v[i];
+            store(z + at, v);
+        }
+        __syncthreads();
+    });
+}
+
+// y = w x, a warp a row.
+extern "C" __global__ void __launch_bounds__(ROWS * 32)
+gemv(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    if (row >= rows) return;
+    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = rounded(sum);
+}
+// The same for many rows.
+extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
+gemv_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    if (row >= rows) return;
+    const float sum = row_sum<MANY>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = rounded(sum);
+}
+// The same in f32.
+extern "C" __global__ void __launch_bounds__(ROWS * 32)
+gemv_f32(const BF16* w, const BF16* x, float* y, unsigned rows, unsigned cols) {
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    if (row >= rows) return;
+    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = sum;
+}
+
+// Turns the heads of q and of k: the angle of number i and i + 32 is that of the tables.
+extern "C" __global__ void __launch_bounds__(32)
+rope(BF16* q, BF16* k, const float* cosines, const float* sines, unsigned heads, unsigned kv_heads, unsigned pos,
+     unsigned positions) {
+    const unsigned head = blockIdx.x, lane = threadIdx.x;
+    if (head >= heads + kv_heads || pos >= positions) return;
+    BF16* x = head < heads ? q + head * HEAD : k + (head - heads) * HEAD;
+    float first = one(x[lane]), second = one(x[lane + 32]);
+    float c = cosines[pos * 32 + lane], s = sines[pos * 32 + lane];
+    x[lane] = rounded(first * c - second * s);
+    x[lane + 32] = rounded(second * c + first * s);
+}
+
+// Row `pos` of the caches = k and v.
+extern "C" __global__ void __launch_bounds__(256)
+append(const BF16* k, const BF16* v, BF16* keys, BF16* values, unsigned width, unsigned pos, unsigned positions) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= width || pos >= positions) return;
+    keys[pos * width + i] = k[i];
+    values[pos * width + i] = v[i];
+}
+
+// The softmax of some positions so far: the largest score, the sum of exponents, and eight numbers of the values' sum.
+struct Part {
+    float largest, total;
+    Eight mixed;
+    __device__ void scale_to(float most) {
+        float factor = __expf(largest - most);
+        largest = most;
+        total *= factor;
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) mixed.v[i] *= factor;
+    }
+};
+
+// out = softmax(scale * q . keys) values of head blockIdx.x over the positions 0 ..= pos: a group of eight lanes has each GROUPS-th
+// position. With FUSED, q and the key of `pos` are turned here, and the first head of those that share keys appends key and value.
+template <bool FUSED>
+__device__ inline void attend(
+    const BF16* __restrict__ q, const BF16* __restrict__ k, const BF16* __restrict__ v, const float* __restrict__ cosines,
+    const float* __restrict__ sines, BF16* keys, BF16* values, BF16* __restrict__ out, unsigned heads, unsigned kv_heads,
+    unsigned pos, unsigned positions, float scale) {
+    __shared__ float partial[THREADS / 32][HEAD];
+    __shared__ float largest[THREADS / 32], totals[THREADS / 32];
+    if (pos >= positions) return;
+    const unsigned head = blockIdx.x, sharing = heads / kv_heads, from = head / sharing;
+    const unsigned width = kv_heads * HEAD, group = threadIdx.x / 8, at = threadIdx.x % 8 * 8;
+    const uint4 zero = make_uint4(0, 0, 0, 0);
+    const unsigned cached = FUSED ? pos : pos + 1;
+
+    Eight query = eight(q + head * HEAD + at), key = {}, value = {};
+    if (FUSED) {
+        key = eight(k + from * HEAD + at);
+        value = eight(v + from * HEAD + at);
+        const unsigned other = (at + HEAD / 2) % HEAD, angle = pos * (HEAD / 2) + at % (HEAD / 2);
+        const float sign = at < HEAD / 2 ? -1.0f : 1.0f;
+        Eight query_other = eight(q + head * HEAD + other), key_other = eight(k + from * HEAD + other);
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) {
+            float c = cosines[angle + i], s = sign * sines[angle + i];
+            query.v[i] = query.v[i] * c + query_other.v[i] * s;
+            key.v[i] = key.v[i] * c + key_other.v[i] * s;
+        }
+        if (head % sharing == 0 && group == 0) {
+            store(keys + pos * width + from * HEAD + at, key);
+            store(values + pos * width + from * HEAD + at, value);
+        }
+    }
+
+    Part own = {-3.4e38f, 0.0f, {}};
+    for (unsigned base = 0; base <= pos; base += ROUND * GROUPS) {
+        uint4 key_bits[ROUND], value_bits[ROUND];
+#pragma unroll
+        for (unsigned i = 0; i < ROUND; i++) {
+            unsigned row = base + i * GROUPS + group, place = row * width + from * HEAD + at;
+            key_bits[i] = row < cached ? *(const uint4*)(keys + place) : zero;
+            value_bits[i] = row < cached ? *(const uint4*)(values + place) : zero;
+        }
+        float scores[ROUND], most = own.largest;
+#pragma unroll
+        for (unsigned i = 0; i < ROUND; i++) {
+            unsigned row = base + i * GROUPS + group;
+            Eight now = FUSED && row == pos ? key : eight(key_bits[i]);
+            float score = 0.0f;
+#pragma unroll
+            for (unsigned j = 0; j < 8; j++) score = fmaf(query.v[j], now.v[j], score);
+            for (unsigned step = 4; step; step /= 2) score += __shfl_xor_sync(~0u, score, step);
+            scores[i] = row <= pos ? score * scale : -3.4e38f;
+            most = fmaxf(most, scores[i]);
+        }
+        own.scale_to(most);
+#pragma unroll
+        for (unsigned i = 0; i < ROUND; i++) {
+            unsigned row = base + i * GROUPS + group;
+            Eight now = FUSED && row == pos ? value : eight(value_bits[i]);
+            float weight = row <= pos ? __expf(scores[i] - most) : 0.0f;
+            own.total += weight;
+#pragma unroll
+            for (unsigned j = 0; j < 8; j++) own.mixed.v[j] = fmaf(weight, now.v[j], own.mixed.v[j]);
+        }
+    }
+    // The four groups of a warp, then the warps.
+    float most = fmaxf(own.largest, __shfl_xor_sync(~0u, own.largest, 8));
+    most = fmaxf(most, __shfl_xor_sync(~0u, most, 16));
+    own.scale_to(most);
+    for (unsigned step = 8; step <= 16; step *= 2) {
+        own.total += __shfl_xor_sync(~0u, own.total, step);
+#pragma unroll
+        for (unsigned j = 0; j < 8; j++) own.mixed.v[j] += __shfl_xor_sync(~0u, own.mixed.v[j], step);
+    }
+    const unsigned warp = threadIdx.x / 32;
+    if (threadIdx.x % 32 < 8) {
+#pragma unroll
+        for (unsigned j = 0; j < 8; j++) partial[warp][at + j] = own.mixed.v[j];
+        largest[warp] = own.largest;
+        totals[warp] = own.total;
+    }
+    __syncthreads();
+    if (threadIdx.x < HEAD) {
+        float all = 0.0f, total = 0.0f, most = largest[0];
+        for (unsigned i = 1; i < THREADS / 32; i++) most = fmaxf(most, largest[i]);
+        for (unsigned i = 0; i < THREADS / 32; i++) {
+            float factor = __expf(largest[i] - most);
+            all += partial[i][threadIdx.x] * factor;
+            total += totals[i] * factor;
+        }
+        out[head * HEAD + threadIdx.x] = rounded(all / total);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+attention(const BF16* q, const BF16* keys, const BF16* values, BF16* out, unsigned heads, unsigned kv_heads, unsigned pos,
+          unsigned positions, float scale) {
+    attend<false>(q, nullptr, nullptr, nullptr, nullptr, const_cast<BF16*>(keys), const_cast<BF16*>(values), out, heads,
+                  kv_heads, pos, positions, scale);
+}
+
+// x += y
+extern "C" __global__ void __launch_bounds__(256) add_to(BF16* x, const BF16* y, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = rounded(one(x[i]) + one(y[i]));
+}
+
+// out = silu(gate) * up
+extern "C" __global__ void __launch_bounds__(256)
+silu_times(const BF16* gate, const BF16* up, BF16* out, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = rounded(silu(one(gate[i])) * one(up[i]));
+}
+
+// token = the first place of the largest number, in one block.
+extern "C" __global__ void __launch_bounds__(1024) argmax(const float* logits, unsigned* token, unsigned n) {
+    __shared__ float values[32];
+    __shared__ unsigned places[32];
+    float best = -3.4e38f;
+    unsigned place = 0;
+    auto take = [&](float v, unsigned at) {
+        if (v > best || (v == best && at < place)) {
+            best = v;
+            place = at;
+        }
+    };
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < n; i += 1024) take(logits[i], i);
+    for (unsigned step = 16; step; step /= 2) {
+        float v = __shfl_xor_sync(~0u, best, step);
+        unsigned at = __shfl_xor_sync(~0u, place, step);
+        take(v, at);
+    }
+    if (threadIdx.x % 32 == 0) {
+        values[threadIdx.x / 32] = best;
+        places[threadIdx.x / 32] = place;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (unsigned warp = 1; warp < 32; warp++) take(values[warp], places[warp]);
+        *token = place;
+    }
+}
+
+// y = w (x / rms(x) * gain)
+extern "C" __global__ void __launch_bounds__(ROWS * 32)
+norm_gemv(const BF16* w, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols, float epsilon) {
+    if (cols > WIDEST) return;
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    float sums[1];
+    norm_row_sums<FEW, 1>({w + (size_t)min(row, rows - 1) * cols}, x, gain, cols, epsilon, sums);
+    if (threadIdx.x % 32 == 0 && row < rows) y[row] = rounded(sums[0]);
+}
+// The same in f32.
+extern "C" __global__ void __launch_bounds__(ROWS * 32)
+norm_gemv_f32(const BF16* w, const BF16* x, const BF16* gain, float* y, unsigned rows, unsigned cols, float epsilon) {
+    if (cols > WIDEST) return;
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    float sums[1];
+    norm_row_sums<FEW, 1>({w + (size_t)min(row, rows - 1) * cols}, x, gain, cols, epsilon, sums);
+    if (threadIdx.x % 32 == 0 && row < rows) y[row] = sums[0];
+}
+
+// y = silu(gate z) * (up z) of z = x / rms(x) * gain
+extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
+norm_gate_up(const BF16* gate, const BF16* up, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols,
+             float epsilon) {
+    if (cols > WIDEST) return;
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    const size_t at = (size_t)min(row, rows - 1) * cols;
+    float sums[2];
+    norm_row_sums<MANY, 2>({gate + at, up + at}, x, gain, cols, epsilon, sums);
+    if (threadIdx.x % 32 == 0 && row < rows) y[row] = rounded(silu(sums[0]) * sums[1]);
+}
+
+// y += w x
+extern "C" __global__ void __launch_bounds__(ROWS * 32)
+gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
+    if (row >= rows) return;
+    float before = threadIdx.x % 32 == 0 ? one(y[row]) : 0.0f;
+    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
+    if (threadIdx.x % 32 == 0) y[row] = rounded(before + sum);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+rope_attention(const BF16* q, const BF16* k, const BF16* v, const float* cosines, const float* sines, BF16* keys,
+               BF16* values, BF16* out, unsigned heads, unsigned kv_heads, unsigned pos, unsigned positions, float scale) {
+    attend<true>(q, k, v, cosines, sines, keys, values, out, heads, kv_heads, pos, positions, scale);
+}

@@ -1,0 +1,37 @@
+// Products of rows in bf16 with weights by tensor cores, with bias and, where asked for, gelu (by tanh).
+//
+// nvcc -O3 -arch=compute_80 -ptx linear.cu
+
+#include "tensor.cuh"
+
+__device__ inline float gelu(float x) {
+    float inner = 0.7978845608f * (x + 0.044715f * x * x * x);
+    return x / (1.0f + __expf(-2.0f * inner));
+}
+
+// out = x wᵀ + bias of m rows of 32 * chunks
+template <unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT, bool GELU>
+__device__ inline void linear(
+    const BF16* __restrict__ x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
+    auto row = [&](unsigned j, unsigned step) { return x + (j * chunks + step) * 32; };
+    rows_times<MT, NT, WIDE, SPLIT>(row, w, bias, out, m, n, chunks, [](float v) { return GELU ? gelu(v) : v; });
+}
+
+// For few rows: 16 rows and 8 columns a block.
+extern "C" __global__ void __launch_bounds__(256)
+linear_narrow(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
+    linear<1, 1, 1, 8, false>(x, w, bias, out, m, n, chunks);
+}
+extern "C" __global__ void __launch_bounds__(256)
+linear_narrow_gelu(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
+    linear<1, 1, 1, 8, true>(x, w, bias, out, m, n, chunks);
+}
+// For more: 32 rows and 32 columns a block.
+extern "C" __global__ void __launch_bounds__(256)
+linear_wide(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
+    linear<2, 2, 2, 4, false>(x, w, bias, out, m, n, chunks);
+}
+extern "C" __global__ void __launch_bounds__(256)
+linear_wide_gelu(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
+    linear<2, 2, 2, 4, true>(x, w, bias, out, m, n, chunks);
+}

@@ -1,0 +1,122 @@
+//! An ensemble of 16 perceptrons of 4 layers, 256 wide, for 32 rows, in f32. The same model in PyTorch is in
+//! benches/pytorch/models.py.
+//!
+//! On the simulated driver a smaller one shows that it works.
+
+#[macro_use]
+mod common;
+#[path = "graphs/mlps.rs"]
+mod graphs;
+
+use common::hand::address;
+use common::model::{Launches, Models, Numbers, finish, in_parallel, table, upload};
+use common::{Result, Setup};
+use cudarc::driver::CudaSlice;
+use graphs::{Layer, Mlp};
+
+/// The layers of a member.
+const LAYERS: usize = 4;
+
+fn main() -> Result<()> {
+    let setup = Setup::new()?;
+    let mut table = table(&setup, "mlps")?;
+    let (count, rows, width) = setup.scaled((16, 32, 256), (3, 20, 64));
+    let (elements, square) = ((rows * width) as usize, (width * width) as usize);
+    let shape = Shape { count, rows: rows as usize, width: width as usize };
+    let stream = &setup.stream;
+    let x = upload(stream, &shape.x().all(|v| v))?;
+    let weights = (0..count * LAYERS).map(|at| upload(stream, &shape.weights(at).all(|v| v)));
+    let weights = weights.collect::<Result<Vec<_>>>()?;
+    let biases = (0..count * LAYERS).map(|at| upload(stream, &shape.bias(at).all(|v| v)));
+    let biases = biases.collect::<Result<Vec<_>>>()?;
+    let bytes = 4 * (count * LAYERS * (square + width as usize) + (1 + count) * elements) as u64;
+
+    let work = format!("{count} MLPs of {LAYERS} layers, {width} wide, batch {rows}, f32");
+    let mut models = Models::new(&setup, &work, shape.plain(), 1e-5, bytes);
+    // Two temporaries in turn: all launches are in one stream.
+    let zeros = |_| stream.alloc_zeros::<f32>(elements);
+    let temporaries = (0..2).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
+    let outs = (0..count).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut launches = Launches::new(&setup, &[include_str!("kernels/mlps.ptx")])?;
+    for at in 0..count * LAYERS {
+        let (member, layer) = (at / LAYERS, at % LAYERS);
+        let from = if layer == 0 { address(&x) } else { address(&temporaries[(layer + 1) % 2]) };
+        let to = if layer + 1 == LAYERS { &outs[member] } else { &temporaries[layer % 2] };
+        let (w, bias) = (address(&weights[at]), address(&biases[at]));
+        let arguments = [from, w, bias, address(to), rows.into(), width.into(), width.into()];
+        launches.add(c"linear_relu", [width / 16, rows.div_ceil(16), 1], 256, &arguments)?;
+    }
+    models.by_hand(8 * elements, launches, || outs.iter().map(|out| read(&setup, out)).collect())?;
+    model_sides!(
+        models,
+        ensemble,
+        |outs| (0..count).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?,
+        {
+            let members = outs.into_iter().enumerate().map(|(member, out)| {
+                let layer = |at: usize| {
+                    let at = member * LAYERS + at;
+                    Layer::new(width, weights[at].clone(), biases[at].clone())
+                };
+                Mlp::new(rows, width, layer(0), layer(1), layer(2), layer(3), out)
+            });
+            ensemble(&setup.ctx, rows, width, x.clone(), members.collect())
+        },
+        |exec| {
+            let args = exec.args();
+            let read = args
+                .members
+                .iter()
+                .map(|member| Ok(stream.clone_dtoh(&member.out)?.into_iter().map(f64::from).collect()));
+            read.collect::<Result<Vec<Vec<f64>>>>()?
+        }
+    );
+    models.run(&mut table)?;
+    finish(table)
+}
+
+fn read(setup: &Setup, out: &CudaSlice<f32>) -> Result<Vec<f64>> {
+    Ok(setup.stream.clone_dtoh(out)?.into_iter().map(f64::from).collect())
+}
+
+#[derive(Clone, Copy)]
+struct Shape {
+    count: usize,
+    rows: usize,
+    width: usize,
+}
+
+impl Shape {
+    fn x(self) -> Numbers {
+        Numbers { seed: 1, len: self.rows * self.width, middle: 0.0, scale: 1.0 }
+    }
+
+    fn weights(self, at: usize) -> Numbers {
+        let scale = (6.0 / self.width as f32).sqrt();
+        Numbers { seed: 2 * at as u32 + 2, len: self.width * self.width, middle: 0.0, scale }
+    }
+
+    fn bias(self, at: usize) -> Numbers {
+        Numbers { seed: 2 * at as u32 + 3, len: self.width, middle: 0.0, scale: 0.1 }
+    }
+
+    /// Returns the results of all members in plain Rust.
+    fn plain(self) -> Vec<Vec<f64>> {
+        let mut members = vec![Vec::new(); self.count];
+        in_parallel(&mut members, |member, result| {
+            let mut x: Vec<f64> = self.x().all(f64::from);
+            for at in member * LAYERS..(member + 1) * LAYERS {
+                let (w, bias) = (self.weights(at).all(f64::from), self.bias(at).all(f64::from));
+                let rows = x.chunks(self.width).flat_map(|row| {
+                    let mut sums = bias.clone();
+                    for (x, w) in row.iter().zip(w.chunks(self.width)) {
+                        sums.iter_mut().zip(w).for_each(|(sum, w)| *sum += x * w);
+                    }
+                    sums.into_iter().map(|sum| sum.max(0.0)).collect::<Vec<f64>>()
+                });
+                x = rows.collect();
+            }
+            *result = x;
+        });
+        members
+    }
+}

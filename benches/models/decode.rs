@@ -1,0 +1,267 @@
+//! The model of a decode step: its numbers, plain Rust, its operands on the device.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, DevicePtr};
+use half::bf16;
+
+use crate::common::model::{Numbers, in_parallel, upload};
+use crate::common::{Result, Setup};
+use crate::graphs::{self, EPSILON, Ends, HEAD, Layer, Sizes};
+
+#[path = "decode/hand.rs"]
+pub mod hand;
+
+/// The model on the host. Its numbers are made where they are needed.
+pub struct Host {
+    pub sizes: Sizes,
+    pub layers: usize,
+    /// The position of the token, and with it the entries of the caches.
+    pub pos: u32,
+    pub token: u32,
+}
+
+/// The vectors and matrices of a layer, in the order of the fields of [`Layer`]; then those that are there once.
+const PARTS: usize = 11;
+const TABLE: usize = 0;
+const NORM: usize = 1;
+const HEADS: usize = 2;
+
+impl Host {
+    /// Returns the numbers of a part of a layer.
+    fn part(&self, layer: usize, part: usize) -> Numbers {
+        let sizes = self.sizes;
+        let (width, kv, ff) = (sizes.width() as usize, sizes.kv_width() as usize, sizes.ff as usize);
+        let cache = sizes.positions as usize * kv;
+        let lens = [
+            width,
+            width * width,
+            kv * width,
+            kv * width,
+            width * width,
+            width,
+            ff * width,
+            ff * width,
+            width * ff,
+            cache,
+            cache,
+        ];
+        let seed = (layer * PARTS + part + 10) as u32;
+        let len = lens[part];
+        match part {
+            0 | 5 => Numbers { seed, len, middle: 1.0, scale: 0.1 },
+            8 => Numbers { seed, len, middle: 0.0, scale: (3.0 / ff as f32).sqrt() },
+            9 | 10 => Numbers { seed, len, middle: 0.0, scale: 1.0 },
+            _ => Numbers { seed, len, middle: 0.0, scale: (3.0 / width as f32).sqrt() },
+        }
+    }
+
+    /// Returns the numbers of a part that is there once.
+    fn end(&self, part: usize) -> Numbers {
+        let width = self.sizes.width() as usize;
+        let len = self.sizes.vocab as usize * width;
+        match part {
+            TABLE => Numbers { seed: 1, len, middle: 0.0, scale: 1.0 },
+            NORM => Numbers { seed: 2, len: width, middle: 1.0, scale: 0.1 },
+            _ => Numbers { seed: 3, len, middle: 0.0, scale: (3.0 / width as f32).sqrt() },
+        }
+    }
+
+    /// Returns cosines and sines of all positions.
+    fn angles(&self) -> [Vec<f32>; 2] {
+        let half = HEAD as usize / 2;
+        let angle = |at: usize| (at / half) as f64 / 10_000_f64.powf((at % half) as f64 / half as f64);
+        let len = self.sizes.positions as usize * half;
+        [f64::cos, f64::sin].map(|of| (0..len).map(|at| of(angle(at)) as f32).collect())
+    }
+
+    /// Returns the bytes that a step has to move: weights, the row of the token, the caches up to the position, the logits.
+    pub fn bytes(&self) -> u64 {
+        let layer: usize = (0..PARTS - 2).map(|part| self.part(0, part).len).sum();
+        let cache = 2 * (self.pos as usize + 1) * self.sizes.kv_width() as usize;
+        let ends = self.end(HEADS).len + 2 * self.end(NORM).len;
+        (2 * (self.layers * (layer + cache) + ends) + 4 * self.sizes.vocab as usize) as u64
+    }
+
+    /// Returns the logits, in plain Rust of the weights in bf16.
+    pub fn logits(&self) -> Vec<f64> {
+        let sizes = self.sizes;
+        let [cosines, sines] = self.angles();
+        let half = HEAD as usize / 2;
+        let turn = |x: &mut [f64]| {
+            for head in x.chunks_mut(HEAD as usize) {
+                for i in 0..half {
+                    let at = self.pos as usize * half + i;
+                    let (c, s) = (f64::from(cosines[at]), f64::from(sines[at]));
+                    let (a, b) = (head[i], head[i + half]);
+                    (head[i], head[i + half]) = (a * c - b * s, b * c + a * s);
+                }
+            }
+        };
+        let width = sizes.width() as usize;
+        let table = self.end(TABLE);
+        let mut x: Vec<f64> =
+            (0..width).map(|i| rounded(table.at(self.token as usize * width + i))).collect();
+        for layer in 0..self.layers {
+            let part = |part| self.part(layer, part);
+            let z = normalised(&x, part(0));
+            let [mut q, mut k, v] = [1, 2, 3].map(|at| product(part(at), &z));
+            turn(&mut q);
+            turn(&mut k);
+            let mixed = self.attended([part(9), part(10)], &q, &k, &v);
+            add(&mut x, &product(part(4), &mixed));
+            let z = normalised(&x, part(5));
+            let (gate, up) = (product(part(6), &z), product(part(7), &z));
+            let both: Vec<f64> = gate.iter().zip(&up).map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect();
+            add(&mut x, &product(part(8), &both));
+        }
+        product(self.end(HEADS), &normalised(&x, self.end(NORM)))
+    }
+
+    fn attended(&self, [keys, values]: [Numbers; 2], q: &[f64], k: &[f64], v: &[f64]) -> Vec<f64> {
+        let (head_width, kv_width) = (HEAD as usize, self.sizes.kv_width() as usize);
+        let sharing = (self.sizes.heads / self.sizes.kv_heads) as usize;
+        let last = self.pos as usize;
+        let of = |cache: Numbers, new: &[f64], pos: usize, at: usize| {
+            if pos == last { new[at] } else { rounded(cache.at(pos * kv_width + at)) }
+        };
+        let heads = q.chunks(head_width).enumerate().flat_map(|(head, q)| {
+            let from = head / sharing * head_width;
+            let score = |pos| (0..head_width).map(|i| q[i] * of(keys, k, pos, from + i)).sum::<f64>();
+            let weights: Vec<f64> =
+                (0..=last).map(|pos| (score(pos) * f64::from(graphs::SCALE)).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            (0..head_width)
+                .map(|i| {
+                    let mixed = weights.iter().enumerate().map(|(pos, w)| w * of(values, v, pos, from + i));
+                    mixed.sum::<f64>() / total
+                })
+                .collect::<Vec<f64>>()
+        });
+        heads.collect()
+    }
+
+    /// Holds that the token is that of the largest logit.
+    pub fn check_token(
+        &self,
+        setup: &Setup,
+        logits: &impl DevicePtr<f32>,
+        next: &impl DevicePtr<u32>,
+    ) -> Result<()> {
+        let logits = setup.stream.clone_dtoh(logits)?;
+        let largest = (0..logits.len()).fold(0, |best, at| if logits[at] > logits[best] { at } else { best });
+        match setup.stream.clone_dtoh(next)?[..] {
+            [next] if next as usize == largest => Ok(()),
+            ref next => {
+                Err(format!("the next token is {next:?}, and {largest} has the largest logit").into())
+            }
+        }
+    }
+}
+
+/// Returns the value of a number in bf16.
+fn rounded(value: f32) -> f64 {
+    bf16::from_f32(value).into()
+}
+
+/// w · x, of a matrix with a row for each result.
+fn product(w: Numbers, x: &[f64]) -> Vec<f64> {
+    let mut y = vec![0.0; w.len / x.len()];
+    in_parallel(&mut y, |row, y| {
+        *y = (0..x.len()).map(|at| x[at] * rounded(w.at(row * x.len() + at))).sum();
+    });
+    y
+}
+
+fn add(x: &mut [f64], y: &[f64]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
+}
+
+/// x / rms(x) · gain
+fn normalised(x: &[f64], gain: Numbers) -> Vec<f64> {
+    let mean = x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64;
+    let over = 1.0 / (mean + f64::from(EPSILON)).sqrt();
+    x.iter().enumerate().map(|(at, x)| x * over * rounded(gain.at(at))).collect()
+}
+
+/// The weights on the device, which all sides share.
+pub struct Loaded {
+    layers: Vec<Vec<Arc<CudaSlice<bf16>>>>,
+    /// Table, norm, head.
+    ends: Vec<Arc<CudaSlice<bf16>>>,
+    /// Cosines, sines.
+    angles: Vec<Arc<CudaSlice<f32>>>,
+    pub token: Arc<CudaSlice<u32>>,
+}
+
+/// The operands of one side: the shared weights, and caches and results of its own.
+pub struct Operands {
+    pub layers: Vec<Layer<'static>>,
+    pub ends: Ends<'static>,
+    pub logits: CudaSlice<f32>,
+    pub next: CudaSlice<u32>,
+}
+
+impl Loaded {
+    pub fn new(setup: &Setup, host: &Host) -> Result<Loaded> {
+        let send = |numbers: Numbers| upload(&setup.stream, &numbers.all(bf16::from_f32));
+        let layers = (0..host.layers)
+            .map(|layer| (0..PARTS - 2).map(|part| send(host.part(layer, part))).collect::<Result<Vec<_>>>());
+        Ok(Loaded {
+            layers: layers.collect::<Result<_>>()?,
+            ends: [TABLE, NORM, HEADS].into_iter().map(|part| send(host.end(part))).collect::<Result<_>>()?,
+            angles: host.angles().iter().map(|of| upload(&setup.stream, of)).collect::<Result<_>>()?,
+            token: upload(&setup.stream, &[host.token])?,
+        })
+    }
+
+    /// Returns new caches of a layer.
+    fn caches(setup: &Setup, host: &Host, layer: usize) -> Result<[CudaSlice<bf16>; 2]> {
+        let send = |part| setup.stream.clone_htod(&host.part(layer, part).all(bf16::from_f32));
+        Ok([send(PARTS - 2)?, send(PARTS - 1)?])
+    }
+
+    pub fn operands(&self, setup: &Setup, host: &Host) -> Result<Operands> {
+        let Sizes { ff, positions, vocab, .. } = host.sizes;
+        let (width, kv_width) = (host.sizes.width(), host.sizes.kv_width());
+        let layers = self.layers.iter().enumerate().map(|(at, weights)| {
+            let [keys, values] = Loaded::caches(setup, host, at)?;
+            let [norm, q, k, v, output, last_norm, gate, up, down] = &weights[..] else {
+                return Err("a layer has 9 weights".into());
+            };
+            Ok(Layer::new(
+                width,
+                kv_width,
+                ff,
+                positions,
+                norm.clone(),
+                q.clone(),
+                k.clone(),
+                v.clone(),
+                output.clone(),
+                last_norm.clone(),
+                gate.clone(),
+                up.clone(),
+                down.clone(),
+                keys,
+                values,
+            ))
+        });
+        let (ends, angles) = (|at: usize| self.ends[at].clone(), |at: usize| self.angles[at].clone());
+        Ok(Operands {
+            layers: layers.collect::<Result<_>>()?,
+            ends: Ends::new(
+                width,
+                vocab,
+                positions,
+                ends(TABLE),
+                angles(0),
+                angles(1),
+                ends(NORM),
+                ends(HEADS),
+            ),
+            logits: setup.stream.alloc_zeros(vocab as usize)?,
+            next: setup.stream.alloc_zeros(1)?,
+        })
+    }
+}
