@@ -173,61 +173,9 @@
 //!
 //! # Host statements and events
 //!
-//! `host(&a, &mut b, |a, b| ..)` runs a function on the host in the middle of each launch, on pinned memory; `record(&event)` and
-//! `wait(&event)` let other streams meet the middle of a launch. `examples/14_thermostat.rs` regulates a simulation.
-//!
-//! ```
-//! use std::sync::Arc;
-//! use std::sync::atomic::{AtomicU32, Ordering};
-//!
-//! use cuweave::cudarc::driver::CudaEvent;
-//! use cuweave::prelude::*;
-//! # #[cuweave::kernels("tests/kernels/decide.ptx")]
-//! # unsafe extern "ptx-kernel" {
-//! #     fn mix(x: &mut [u32; n], by: u32, n: u32);
-//! # }
-//!
-//! #[cuweave::graph]
-//! fn step(n: u32, by: u32, most: &AtomicU32, half: &CudaEvent, x: &mut [u32; n], seen: &mut Pinned<[u32; n]>) {
-//!     mix[per_item(n)](&mut x, 1, n);
-//!     record(&half);                              // behind all that is written before it
-//!     copy(&x, &mut seen);
-//!     host(&most, &mut seen, move |most, seen| {  // `&AtomicU32` and `&mut [u32]`; `by` is captured
-//!         most.fetch_max(seen[0], Ordering::Relaxed);
-//!         seen.iter_mut().for_each(|value| *value /= by);
-//!     });
-//!     copy(&seen, &mut x);
-//! }
-//!
-//! # fn main() -> cuweave::Result<()> {
-//! # cuweave_sim::load().expect("a driver");
-//! # let ctx = cuweave::context(0)?;
-//! # let stream = ctx.new_stream()?;
-//! let (most, half) = (Arc::new(AtomicU32::new(0)), Arc::new(ctx.new_event(None)?));
-//! let mut x = stream.clone_htod(&[7_u32; 4])?;
-//! let mut seen = unsafe { ctx.alloc_pinned::<u32>(4) }?;
-//! let mut exec = step(&ctx, 4, 2, most.clone(), half.clone(), &mut x, &mut seen)?.instantiate()?;
-//! exec.launch(&stream)?;
-//! stream.wait(&half)?; // another stream, too, may go on from there
-//! exec.synchronize()?; // a panic of the function is an error here, or of the next launch or setter
-//! drop(exec);
-//! assert_eq!((most.load(Ordering::Relaxed), stream.clone_dtoh(&x)?), (218, vec![109; 4]));
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! - The function is `FnMut(&[A], &mut [B], &T) + Send + 'static`: slices of pinned memory or parts of it, and host values. The
-//!   expression is evaluated when the graph is built, so it may have a state from launch to launch, `{ let mut turn = 0; move |a| .. }`;
-//!   a setter of a scalar in it, or in the length of a part that it is given, evaluates it again. A statement is ordered by what it reads and writes.
-//! - It runs on a thread of the driver, may not call CUDA, and may not wait for a device's work. The drop of the exec waits for the
-//!   last launch, so a thread that drops one holds no lock that the function takes.
-//! - A panic ends the function and not the launch: later statements see what it has left.
-//! - Host values and events that these statements use are bound as an `Arc`, so that a forgotten exec keeps them. A function
-//!   that takes such a value or pinned memory is not called by other graph functions.
-//! - An event may have any flags but must be of the graph's context. Events order, and nothing checks what the other stream touches
-//!   meanwhile. A launch that waits for an event waits for its last record before the launch; one never recorded holds nothing up.
-//! - A function with `order = "explicit"` orders events by `#[after(..)]` alone. The bodies of conditions on the device hold neither
-//!   host statements nor events, and no functions with them.
+//! `host(&a, &mut b, |a, b| ..)` runs a function on the host in the middle of each launch, on pinned memory: see [`prelude::host`].
+//! `record(&event)` and `wait(&event)` let other streams meet the middle of a launch: see [`prelude::wait`]. Both are ordered as
+//! statements of the device are. `examples/14_thermostat.rs` regulates a simulation.
 //!
 //! # Setters
 //!

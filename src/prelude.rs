@@ -45,27 +45,69 @@ pub fn free(buffer: impl InGraphFunctions) {
 
 /// `host(&a, &mut b, |a, b| ..);` runs a function on the host in the middle of each launch.
 ///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// use cuweave::cudarc::driver::CudaEvent;
+/// use cuweave::prelude::*;
+/// # #[cuweave::kernels("tests/kernels/decide.ptx")]
+/// # unsafe extern "ptx-kernel" {
+/// #     fn mix(x: &mut [u32; n], by: u32, n: u32);
+/// # }
+///
+/// #[cuweave::graph]
+/// fn step(n: u32, by: u32, most: &AtomicU32, half: &CudaEvent, x: &mut [u32; n], seen: &mut Pinned<[u32; n]>) {
+///     mix[per_item(n)](&mut x, 1, n);
+///     record(&half);                              // behind all that is written before it
+///     copy(&x, &mut seen);
+///     host(&most, &mut seen, move |most, seen| {  // `&AtomicU32` and `&mut [u32]`; `by` is captured
+///         most.fetch_max(seen[0], Ordering::Relaxed);
+///         seen.iter_mut().for_each(|value| *value /= by);
+///     });
+///     copy(&seen, &mut x);
+/// }
+///
+/// # fn main() -> cuweave::Result<()> {
+/// # cuweave_sim::load().expect("a driver");
+/// # let ctx = cuweave::context(0)?;
+/// # let stream = ctx.new_stream()?;
+/// let (most, half) = (Arc::new(AtomicU32::new(0)), Arc::new(ctx.new_event(None)?));
+/// let mut x = stream.clone_htod(&[7_u32; 4])?;
+/// let mut seen = unsafe { ctx.alloc_pinned::<u32>(4) }?;
+/// let mut exec = step(&ctx, 4, 2, most.clone(), half.clone(), &mut x, &mut seen)?.instantiate()?;
+/// exec.launch(&stream)?;
+/// stream.wait(&half)?; // another stream, too, may go on from there
+/// exec.synchronize()?; // a panic of the function is an error here, or of the next launch or setter
+/// drop(exec);
+/// assert_eq!((most.load(Ordering::Relaxed), stream.clone_dtoh(&x)?), (218, vec![109; 4]));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// Its arguments are pinned memory, `&Pinned<[T; len]>` and `&mut Pinned<[T; len]>` or parts of it, and host values `&T`; the function
-/// is given slices and `&T`: `FnMut(&[A], &mut [B], &T) + Send + 'static`. Scalars are captured: `move |a| .. n ..`. The expression
-/// is evaluated when the graph is built, and again where a setter changes a scalar in it or the length of a part that it is given. The statement is ordered by what it
-/// reads and writes, as a kernel is.
+/// is `FnMut(&[A], &mut [B], &T) + Send + 'static`. Scalars are captured: `move |a| .. n ..`. The expression is evaluated when the
+/// graph is built, so it may have a state from launch to launch, `{ let mut turn = 0; move |a| .. }`; a setter of a scalar in it, or
+/// in the length of a part that it is given, evaluates it again. The statement is ordered by what it reads and writes, as a kernel is.
 ///
-/// The function runs on a thread of the driver. It may not call CUDA, nor wait for work of a device. A panic in it ends the
-/// function, not the launch: the next call of the exec returns it as an error. The drop of the exec waits for the last launch.
-///
-/// A host value that is given to the function is bound as an `Arc`, so that a forgotten exec keeps it. A function with such values, or
-/// with pinned memory, is not called by other graph functions. In the body of an `if`, `while` or `match` on a buffer there is
-/// no host statement.
+/// - The function runs on a thread of the driver. It may not call CUDA, nor wait for work of a device. The drop of the exec waits for
+///   the last launch, so a thread that drops one holds no lock that the function takes.
+/// - A panic ends the function and not the launch: later statements see what it has left. The next call of the exec that can fail
+///   (`launch`, `synchronize`, a setter) returns it as an error.
+/// - A host value that is given to the function is bound as an `Arc`, so that a forgotten exec keeps it. A graph function that
+///   takes such a value or pinned memory is not called by other graph functions.
+/// - In the body of an `if`, `while` or `match` on a buffer there is no host statement, and no call of a function that has one.
 pub fn host<A>(arguments: impl InGraphFunctions, _function: A) {
     arguments.never()
 }
 
 /// `wait(&event);` makes all that is written after it wait for an event of the caller, a host value `&CudaEvent` bound as an `Arc`;
-/// `record(&event);` records one behind all that is written before it. In explicit order `#[after(..)]` says it.
+/// `record(&event);` records one behind all that is written before it. In explicit order `#[after(..)]` alone says it.
 ///
 /// So other streams meet the middle of a launch: a stream that waits for a recorded event, after `launch` has returned, goes on
-/// while the rest of the graph runs. A launch waits for the last record of the event before it. Events order: what the other stream
-/// may touch is not checked. They cannot stand in the body of an `if`, `while` or `match` on a buffer.
+/// while the rest of the graph runs. A launch waits for the last record of the event before it; an event that was never recorded
+/// holds nothing up. An event may have any flags, and is of the graph's context. Events order: what the other stream touches
+/// meanwhile is not checked. They cannot stand in the body of an `if`, `while` or `match` on a buffer.
 pub fn wait(event: impl InGraphFunctions) {
     event.never()
 }
