@@ -36,9 +36,9 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer,
-    DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer, OutputDescription,
-    OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
+    BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
+    Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer,
+    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut};
@@ -58,7 +58,7 @@ pub use observe::{
 pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
-        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
+        BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
         Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, List, Output,
         OutputDescription, Record, Resource, Shared, SharedPinned, Taken, Visitor, count as __count,
         describe_records,
@@ -69,7 +69,8 @@ pub mod private {
     };
     pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
+        Bits, CallBuffer, CallStream, HostMemory, NotAnyBits, Packed, PinnedViewMut, any_bits,
+        between_captures,
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
@@ -77,7 +78,8 @@ pub mod private {
         Place, Settable, build, dump, operations,
     };
     pub use crate::runtime::kernels::item::{
-        Called, GraphPath, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
+        Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
+        no_item,
     };
     pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};

@@ -192,6 +192,15 @@ impl Expansion<'_> {
                 #core_mut.upload(stream)
             }
 
+            /// Waits on the host for the last launch.
+            ///
+            /// # Errors
+            ///
+            /// A panic of a host statement that no call has returned yet; a failure of the driver.
+            pub fn synchronize(&mut self) -> ::cuweave::Result<()> {
+                #core_mut.synchronize()
+            }
+
             /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch
             /// after them. The view of a `cuweave::Buffer` has no address: its method `buffer` returns the buffer.
             #[must_use]

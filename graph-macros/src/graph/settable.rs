@@ -103,10 +103,11 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 11] = [
+const METHODS: [&str; 12] = [
     "launch",
     "output",
     "upload",
+    "synchronize",
     "args",
     "args_mut",
     "into_args",

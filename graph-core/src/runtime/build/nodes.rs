@@ -18,7 +18,7 @@ use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::runtime::observe::Decided;
 use crate::runtime::observe::annotate::{self, Annotated};
-use crate::runtime::statements::{Adding, Emission, Record, UnprovedLaunches, address};
+use crate::runtime::statements::{Adding, Emission, Hosts, Record, UnprovedLaunches, address};
 
 use super::bodies::Bodies;
 use super::body::Body;
@@ -65,6 +65,8 @@ pub(crate) struct Nodes {
     pub decided: Decided,
     /// Scratch space of the calls that add and change kernel nodes.
     pub scratch: Scratch,
+    /// The functions of host statements, and what their nodes point to.
+    pub hosts: Hosts,
     /// The words of new records while a setter evaluates them.
     pub spare: Vec<Word>,
     /// The clocks of the serialised graph of a profile.
@@ -118,6 +120,7 @@ impl Nodes {
             left_alone: Vec::new(),
             decided: Decided::default(),
             scratch: Scratch::default(),
+            hosts: Hosts::default(),
             spare: Vec::new(),
             stamps: None,
         }
@@ -417,6 +420,10 @@ impl Nodes {
             }
             What::Statement(_) => {
                 let statement = operation.sources[0];
+                if graph != self.graph && !definition.program().statements[statement].kind.stands_in_bodies()
+                {
+                    return Err(Error::InBody { at: self.at(definition.program(), operation) });
+                }
                 let mut words = std::mem::take(&mut self.words);
                 let record = self.resolve(definition, statement, self.records[statement], &mut words);
                 self.words = words;
@@ -444,6 +451,7 @@ impl Nodes {
             pointed: self.pointed.as_ref(),
             bases: &self.bases,
             fill_kernels: &self.fill_kernels,
+            hosts: &self.hosts,
         }
     }
 

@@ -73,6 +73,7 @@ impl Nodes {
         let values = (self.records.clone(), self.words.clone());
         let mut nodes = Nodes::of((Arc::new(operations), batches), values, self.fill_kernels.clone());
         nodes.pointed.clone_from(&self.pointed);
+        nodes.hosts = self.hosts.shared();
         nodes.stamps = Some(Box::new(stamps));
         Ok(nodes)
     }
@@ -224,9 +225,9 @@ impl Drop for Serial {
         let entered = waits::enter(self.driver, &self.ctx);
         self.nodes.destroy_with(self.driver, &self.ctx);
         let memory = self.nodes.stamps.as_mut().and_then(|stamps| stamps.memory.take());
-        match memory {
-            Some(memory) if self.in_flight || !entered => memory.leak(),
-            memory => drop(memory),
+        if self.in_flight || !entered {
+            self.nodes.hosts.leak();
+            memory.into_iter().for_each(|memory| memory.leak());
         }
     }
 }

@@ -68,7 +68,14 @@ impl Flattened {
                 let buffers = all.filter(|at| !scratch.get(*at).copied().unwrap_or(false));
                 buffers.map(|at| bytes(at, range(at), by_mode(at))).fold(0, u64::saturating_add)
             }
-            Kind::Condition(_) | Kind::Join(_) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => 0,
+            Kind::Condition(_)
+            | Kind::Join(_)
+            | Kind::Call(_)
+            | Kind::Alloc(_)
+            | Kind::Free(_)
+            | Kind::Host(_)
+            | Kind::Record(_)
+            | Kind::Wait(_) => 0,
         }
     }
 

@@ -10,7 +10,8 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 use super::params::{
-    Access, AllocParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams, Properties,
+    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams,
+    Properties,
 };
 
 /// The oldest CUDA version that is supported.
@@ -128,6 +129,8 @@ entry_points! {
         cuGraphAddMemAllocNode(*mut Node, RawGraph, *const Node, usize, *mut AllocParams);
         cuGraphAddMemFreeNode(*mut Node, RawGraph, *const Node, usize, u64);
         cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);
+        cuGraphAddEventWaitNode(*mut Node, RawGraph, *const Node, usize, Event);
+        cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);
         cuGraphConditionalHandleCreate(*mut u64, RawGraph, Context, u32, u32);
         cuGraphNodeGetType(Node, *mut u32);
         cuGraphGetNodes(RawGraph, *mut Node, *mut usize);
@@ -138,6 +141,7 @@ entry_points! {
         cuGraphExecKernelNodeSetParams(RawExec, Node, *const KernelParams);
         cuGraphExecMemsetNodeSetParams(RawExec, Node, *const MemsetParams, Context);
         cuGraphExecMemcpyNodeSetParams(RawExec, Node, *const MemcpyParams, Context);
+        cuGraphExecHostNodeSetParams(RawExec, Node, *const HostParams);
         cuDeviceGraphMemTrim(c_int);
         cuDeviceGetGraphMemAttribute(c_int, u32, *mut c_void);
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);

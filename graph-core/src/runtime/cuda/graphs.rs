@@ -125,6 +125,13 @@ impl Driver {
         Ok(node)
     }
 
+    /// Adds an event wait node.
+    pub fn add_event_wait(&self, graph: RawGraph, after: &[Node], event: Event) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        call!(self, cuGraphAddEventWaitNode(&mut node, graph, after.as_ptr(), after.len(), event))?;
+        Ok(node)
+    }
+
     /// Creates the handle of a condition whose value a kernel of the graph sets, before its node runs.
     pub fn create_condition(&self, graph: RawGraph, ctx: Context) -> Outcome<u64> {
         let mut handle = 0;

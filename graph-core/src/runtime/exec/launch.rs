@@ -32,6 +32,7 @@ impl Core {
         {
             return Err(Error::StreamOfOtherContext { function: function() });
         }
+        self.check_hosts()?;
         ranges::collect();
         context::enter(self.definition.driver, &self.definition.ctx)?;
         let raw = Stream::of(stream);
@@ -45,6 +46,15 @@ impl Core {
     pub(crate) fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
         let raw = self.check_stream(stream)?;
         Ok(self.definition.driver.upload(self.nodes.exec, raw)?)
+    }
+
+    /// See the generated `synchronize`.
+    pub(crate) fn synchronize(&mut self) -> Result<()> {
+        if self.in_flight.last.is_some() {
+            context::enter(self.definition.driver, &self.definition.ctx)?;
+            self.in_flight.wait_on_host(self.definition.driver)?;
+        }
+        self.check_hosts()
     }
 
     /// Launches into `stream`, with the outputs that the graph takes over.

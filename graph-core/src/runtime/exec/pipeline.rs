@@ -21,12 +21,12 @@ use crate::runtime::build::{
     check_recursion, flattened, plan,
 };
 use crate::runtime::context;
-use crate::runtime::cuda::{self, Context, Word};
+use crate::runtime::cuda::{self, Context, HostWork, Word};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::ranges;
-use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches};
+use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches, WorkId};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -111,7 +111,7 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     };
     let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
-    let (mut modules, records, words, unproved) = match programmatic {
+    let (mut modules, works, records, words, unproved) = match programmatic {
         Err(_) => evaluate(programmatic)?,
         // A kernel that waits first may support fewer threads than the kernel as written.
         Ok(()) => evaluate(programmatic)
@@ -133,7 +133,8 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
         limits,
         modules,
     };
-    let nodes = Nodes::new(&definition, (records, words), unproved, planned);
+    let mut nodes = Nodes::new(&definition, (records, words), unproved, planned);
+    nodes.hosts.adopt(works, std::iter::empty());
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
     let planned = Instant::now();
     args.with_body(&mut |body| {
@@ -148,6 +149,9 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     Ok(Owned::new(core))
 }
 
+/// The functions of host statements.
+type Works = Vec<(WorkId, HostWork)>;
+
 /// A record for each statement.
 type Evaluated = Vector<StatementId, Record>;
 
@@ -159,19 +163,21 @@ fn launched(program: &Program) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
+/// Evaluates all statements. Returns the modules of the kernels, the functions of host statements, a record for each statement,
+/// the values of parameters, and
 /// the launches that do not provably write all elements.
 fn evaluate(
     (flat, dims): (&Flattened, &Vector<DimId, u64>),
     args: &dyn Arguments,
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Evaluated, Vec<Word>, UnprovedLaunches)> {
+) -> Result<(Modules, Works, Evaluated, Vec<Word>, UnprovedLaunches)> {
     let program = flat.checked.program();
     modules.expect(launched(program));
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
+    let works = evaluation.take_works();
     let (records, words, unproved) = evaluation.into_parts();
-    Ok((modules, records.into(), words, unproved))
+    Ok((modules, works, records.into(), words, unproved))
 }

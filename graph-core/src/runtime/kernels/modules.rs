@@ -98,6 +98,11 @@ pub(crate) struct LoadedKernel {
 }
 
 impl Modules {
+    /// Returns true if they are loaded in that context.
+    pub(crate) fn is_of(&self, ctx: &CudaContext) -> bool {
+        *self.ctx == *ctx
+    }
+
     /// Returns an empty set.
     pub(crate) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, programmatic: Programmatic) -> Modules {
         Modules {

@@ -57,6 +57,10 @@ pub struct Report {
     pub conditions: usize,
     /// The number of kernels that set the conditions of these nodes, or that stand in empty bodies.
     pub setters: usize,
+    /// The number of host statements.
+    pub hosts: usize,
+    /// The number of records of events and of waits for them.
+    pub events: usize,
     /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
     /// The number of alloc nodes.
@@ -291,7 +295,8 @@ impl fmt::Display for Plan {
 impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
-        let Counts { kernels, fills, copies, calls, conditions, hubs, allocs, frees } = operations.counts();
+        let counts = operations.counts();
+        let Counts { kernels, fills, copies, calls, conditions, hosts, events, hubs, allocs, frees } = counts;
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
@@ -323,6 +328,8 @@ impl Report {
             captured: graph.captured,
             conditions,
             setters: graph.setters,
+            hosts,
+            events,
             hubs,
             allocs,
             frees,
@@ -387,6 +394,8 @@ impl Report {
             + self.copies
             + self.captured
             + bodies
+            + self.hosts
+            + self.events
             + self.hubs
             + self.allocs
             + self.frees
@@ -468,6 +477,9 @@ impl fmt::Display for Report {
         }
         if self.conditions > 0 {
             writeln!(f, "{} conditional nodes, {} kernels that set them", self.conditions, self.setters)?;
+        }
+        if self.hosts > 0 || self.events > 0 {
+            writeln!(f, "{} host statements, {} records of events and waits", self.hosts, self.events)?;
         }
         writeln!(
             f,

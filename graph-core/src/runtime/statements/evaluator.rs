@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use crate::index::{Vector, size};
 use crate::ir::{Access, DimId, Program, StatementId};
 
-use crate::runtime::cuda::Word;
+use crate::runtime::cuda::{HostWork, Word};
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, Limits, Modules};
+
+use super::hosts::WorkId;
 
 /// The launches that are not proved to write all of their write-only parameters.
 pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
@@ -30,6 +32,8 @@ pub(super) struct Evaluator<'b> {
     pub unproved: UnprovedLaunches,
     /// The extents of the launches' buffers in elements, if they are asked for.
     pub extents: Option<Extents>,
+    /// The functions of host statements.
+    pub works: Vec<(WorkId, HostWork)>,
 }
 
 impl<'b> Evaluator<'b> {

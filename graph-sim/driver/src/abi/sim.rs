@@ -34,7 +34,7 @@ pub extern "C" fn cuweaveSimNonce() -> u64 {
 /// The version of the calls that `ANNOTATE.md` documents.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
-    3
+    4
 }
 
 /// Returns true if this library was built without optimisation.
@@ -200,6 +200,46 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
         for ((buffer, _), address) in shape.buffers.iter_mut().zip(addresses) {
             buffer.address = address;
         }
+        Ok(())
+    })
+}
+
+/// `CuweaveSimAccess` of `ANNOTATE.md`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SimAccess {
+    address: u64,
+    bytes: u64,
+    flags: c_uint,
+    reserved: c_uint,
+}
+
+/// The flag of an access that writes.
+const WRITES: c_uint = 1;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimHostAccesses(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    accesses: *const SimAccess,
+    count: usize,
+) -> u32 {
+    enter("cuweaveSimHostAccesses", false, Kind::Basic, || {
+        let told = take_all(accesses, count)?;
+        let range = |access: &SimAccess| {
+            let end = access.address.checked_add(access.bytes).ok_or(Status::INVALID_VALUE)?;
+            let flags =
+                if access.flags & WRITES != 0 { memory::READ | memory::WRITTEN } else { memory::READ };
+            Ok((access.address, end, flags))
+        };
+        let touched: Vec<_> = told.iter().map(range).collect::<Result<_>>()?;
+        let mut state = state();
+        let op = match exec {
+            0 => &mut state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op,
+            exec => &mut state.exec_mut(exec)?.find(node)?.op,
+        };
+        let Op::Host { touched: of_node, .. } = op else { return Err(Status::INVALID_VALUE) };
+        *of_node = touched;
         Ok(())
     })
 }
