@@ -1,7 +1,8 @@
 //! An encoder of MiniLM's shape: 6 layers, 384 wide, 12 heads, 1536 between, for 16 and 128 tokens, in f32 and bf16. The same model in
 //! PyTorch is in benches/pytorch/encoder.py.
 //!
-//! On the simulated driver a smaller one shows that it works.
+//! On the simulated driver a smaller one shows that it works. With `$PROFILES`, a folder, each graph is profiled, too, as text, SVG
+//! and trace.
 
 #[allow(unused_macros)]
 mod common;
@@ -16,6 +17,7 @@ use common::model::{error, in_a_row, returned};
 use common::table::Table;
 use common::{Race, Result, Setup, Times, Until, us};
 use cuweave::blas::Blas;
+use cuweave::profile::Profile;
 use cuweave::report::Report;
 use half::bf16;
 use model::{Model, Shape, plain, upload};
@@ -128,6 +130,13 @@ macro_rules! bound {
         $weights.iter().map(|w| layer(w.as_slice())).collect::<std::result::Result<Vec<_>, _>>()?
     }};
 }
+/// Writes the outputs of a profile to files of this name.
+fn write_profile(name: &str, profile: &Profile) -> Result<()> {
+    std::fs::write(format!("{name}.txt"), profile.to_string())?;
+    std::fs::write(format!("{name}.svg"), profile.svg())?;
+    Ok(std::fs::write(format!("{name}.json"), profile.chrome_trace())?)
+}
+
 macro_rules! encoder {
     ($module:ident $ty:ty, $label:literal, $of:expr, $tolerance:literal) => {
         fn $module(
@@ -191,6 +200,10 @@ macro_rules! encoder {
         setup.stream.synchronize()?;
         let in_a_row = in_a_row(setup, LAUNCHES, || Ok(exec.launch(&setup.stream)?))?;
         let returned = returned(setup, LAUNCHES, || Ok(exec.launch(&setup.stream)?))?;
+        if let Ok(folder) = std::env::var("PROFILES") {
+            let name = concat!(stringify!($module), "-", stringify!($memory), "-", stringify!($transposed));
+            write_profile(&format!("{folder}/{name}-{n}"), &exec.profile(&setup.stream, 50)?)?;
+        }
         $measured.push(Measured { report, builds, in_a_row, returned, error });
         $race.ours($name, move |stream| Ok(exec.launch(stream)?));
     };

@@ -46,8 +46,15 @@ const RULES: &[(&str, Change)] = &[
     }),
     ("few chains are given up where they fill the device", |_, _, rules| rules.tuning.chains.many = 0),
     ("chains in halves", |_, _, rules| rules.tuning.chains.halved = ALL),
+    ("few chains of four waves and more in halves", |_, _, rules| {
+        rules.tuning.chains.large = Waves(u64::MAX, 1);
+    }),
+    ("chains of two kernels whole", |_, _, rules| rules.tuning.chains.pairs = NONE),
     ("lanes", |_, _, rules| rules.allowed.lanes = false),
     ("fusing", |_, _, rules| rules.allowed.fuse = false),
+    ("8 lanes of short kernels", |_, _, rules| {
+        rules.tuning.lanes.iter_mut().for_each(|lanes| lanes.least = usize::MAX);
+    }),
     ("programmatic edges", |_, _, rules| rules.allowed.overlap = false),
     ("programmatic edges beside others", |_, _, rules| rules.tuning.overlap.beside_others = false),
     ("launch-order port", |_, _, rules| rules.tuning.overlap.launch_order = None),

@@ -171,6 +171,12 @@
 //! - The buffer is an argument, an allocation or a part of one, and no field of a record, which is a scalar there. A setter of it is
 //!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no conditions.
 //!
+//! # Host statements and events
+//!
+//! `host(&a, &mut b, |a, b| ..)` runs a function on the host in the middle of each launch, on pinned memory: see [`prelude::host`].
+//! `record(&event)` and `wait(&event)` let other streams meet the middle of a launch: see [`prelude::wait`]. Both are ordered as
+//! statements of the device are. `examples/14_thermostat.rs` regulates a simulation.
+//!
 //! # Setters
 //!
 //! An exec has a setter for each argument. That of a scalar also moves the ranges that the scalar reaches: the addresses and
@@ -376,7 +382,7 @@
 //! - `workspace: [T; len]` is a temporary, aligned to 256 bytes: calls that may run at the same time never share it, and calls in
 //!   order do. A length of 0 gives no memory, and a null address. A cuBLAS handle is given it by `cublasSetWorkspace`, after
 //!   each `cublasSetStream`.
-//! - A host value `&T` is bound to a `&T` or an `Arc<T>`, and passed to calls alone. Handles, plans and heuristics are made before
+//! - A host value `&T` is bound to a `&T` or an `Arc<T>`, and passed to calls and host statements alone. Handles, plans and heuristics are made before
 //!   the graph. One whose own device memory the work uses is passed as an `Arc`, so that a forgotten exec keeps it. A
 //!   resource, `&mut T`, is given to one call after the other, in the order of the program.
 //! - The body may run again until the graph is instantiated, and at the same time in builds on other threads.
@@ -478,6 +484,8 @@
 //! one arena, an [`ArenaPool`]. [`Report::plan`](report::Report::plan) has the bytes and their lower bound,
 //! [`Graph::memory_svg`] draws them, and [`memory`] asks the device's graph pool.
 //!
+//! `exec.profile(&stream, 20)?` measures the time of each statement: a [`profile::Profile`] is a table, a picture and a trace.
+//!
 //! # Errors
 //!
 //! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file and line,
@@ -534,9 +542,9 @@ pub mod bind {
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
-        DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, PinnedViewMut, Resource, Shared,
-        SharedPinned, Taken,
+        BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
+        BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, PinnedViewMut, Resource,
+        Shared, SharedPinned, Taken,
     };
 }
 
@@ -548,13 +556,28 @@ pub mod output {
     pub use cuweave_core::runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 }
 
+/// The machine code of kernels, kept on disk from one process to the next.
+pub mod code {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{CodeCache, set_code_cache};
+}
+
 /// The types of reports: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, LeftAlone, LeftUnwritten,
-        NamedKernel, Plan, Report, VouchedFor,
+        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, FullEdge,
+        InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor, WhyApart, WhyFull,
     };
+}
+
+/// Profiles: the time of each statement of a graph, by `exec.profile(&stream, launches)`.
+///
+/// A [`Profile`](profile::Profile) is printed as a table, and drawn as an SVG and as a Chrome trace. `docs/profiling.md` of the
+/// repository says how its times are measured.
+pub mod profile {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};
 }
 
 /// The device's graph pool: the memory behind the alloc nodes of all graphs.

@@ -141,7 +141,14 @@ fn rewritten() -> Vec<Rewritten> {
     let mut all = vec![Rewritten { text: waiting.text, name: "pass".to_owned(), table: None, members: 1 }];
     for shape in [GridShape::Axis(Axis::Z), GridShape::Flat] {
         let name = rewrite::free_name(&module, "batch");
-        let batch = Batch { entry: "pass".to_owned(), name: name.clone(), capacity: 4, shape, waits: true };
+        let batch = Batch {
+            entry: "pass".to_owned(),
+            name: name.clone(),
+            capacity: 4,
+            shape,
+            waits: true,
+            registers: None,
+        };
         let text = rewrite::batched(&module, &[batch]).expect("it can be batched");
         let parameters = &module.entry("pass").expect("it is there").parameters;
         let table = Table::of(parameters, 4, shape).expect("a small one");

@@ -89,6 +89,37 @@ impl Module {
     }
 }
 
+impl Kernel {
+    /// Returns its registers and its bytes of local memory, a thread, and the blocks that a multiprocessor holds.
+    pub fn resources(&self) -> Result<[i32; 3]> {
+        let (mut registers, mut local, mut blocks) = (0, 0, 0);
+        let threads: u32 = self.block.iter().product();
+        check("cuFuncGetAttribute", unsafe {
+            sys::cuFuncGetAttribute(
+                &mut registers,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS,
+                self.function,
+            )
+        })?;
+        check("cuFuncGetAttribute", unsafe {
+            sys::cuFuncGetAttribute(
+                &mut local,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+                self.function,
+            )
+        })?;
+        check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                self.function,
+                threads as i32,
+                self.shared as usize,
+            )
+        })?;
+        Ok([registers, local, blocks])
+    }
+}
+
 impl Drop for Module {
     fn drop(&mut self) {
         if self.ctx.bind_to_thread().is_ok() {

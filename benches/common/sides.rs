@@ -1,5 +1,7 @@
 //! The sides of a comparison: one graph function, its launches as written, batched, overlapped, and everything.
 
+use cuweave_core::launches::tuning::Waves;
+
 #[allow(unused_macros)]
 /// Defines graph functions once a side, in modules named after the sides. Before each stands `graph[..]` with its other
 /// options, each followed by a comma.
@@ -43,7 +45,12 @@ macro_rules! enter_sides {
         |$exec:ident, $turn:ident, $stream:ident| $launch:expr
     ) => {
         enter_sides!(@ [as_written batched overlapped everything]
-            ($contest, $function, $buffers, $build, $args, $results, $exec, $turn, $stream, $launch))
+            ($contest, $function, $buffers, $build, $args, $results, $exec, $turn, $stream, $launch));
+        if $contest.compares_rules() {
+            $crate::common::sides::change_to_earlier_rules();
+            enter_sides!(@ everything
+                ($contest, $function, $buffers, $build, $args, $results, $exec, $turn, $stream, $launch));
+        }
     };
     (@ [$($side:ident)*] $rest:tt) => {
         $(enter_sides!(@ $side $rest);)*
@@ -56,6 +63,7 @@ macro_rules! enter_sides {
         let mut $buffers = $contest.buffers()?;
         let graph = $build?;
         let report = graph.report();
+        $contest.see(cuweave::__private::operations(&graph));
         let mut $exec = graph.instantiate()?;
         {
             let ($turn, $stream) = (0, $contest.stream());
@@ -73,4 +81,15 @@ macro_rules! enter_sides {
             Ok(())
         })?;
     }};
+}
+
+/// Makes the next build on this thread decide about its launches by the rules of 2026-11-22, before those for batches above a wave and for short
+/// kernels.
+pub fn change_to_earlier_rules() {
+    cuweave::__private::change_next_rules(|_, _, rules| {
+        let tuning = &mut rules.tuning;
+        tuning.chains.large = Waves(u64::MAX, 1);
+        tuning.chains.pairs = Waves(0, 1);
+        tuning.lanes.iter_mut().for_each(|lanes| lanes.least = usize::MAX);
+    });
 }

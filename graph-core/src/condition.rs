@@ -36,6 +36,17 @@ pub enum Word {
     Match,
 }
 
+impl Word {
+    /// Returns the word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Word::If => "if",
+            Word::While => "while",
+            Word::Match => "match",
+        }
+    }
+}
+
 /// A set of values: these, or all others. A value may be listed several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Test {

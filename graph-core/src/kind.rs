@@ -23,6 +23,10 @@ pub trait Stage {
     type Capture;
     /// About the begin and the end of a body of a conditional node.
     type Condition;
+    /// About a host statement: a function that the host runs. [`Infallible`] where there is none.
+    type Host;
+    /// About the record of an event, or the wait for one. [`Infallible`] where there is none.
+    type Event;
     /// About an `alloc` or a `free`. [`Infallible`] in stages that have none.
     type Memory;
 }
@@ -44,6 +48,12 @@ pub enum Kind<S: Stage = Written> {
     Condition(S::Condition),
     /// The end of the body of the last [`Kind::Condition`] without one. It has no node of its own.
     Join(S::Condition),
+    /// `host(&a, &mut b, |a, b| ..)`: an access for each buffer, which is pinned memory.
+    Host(S::Host),
+    /// `record(&event)`: no access. It comes after all that is written before it.
+    Record(S::Event),
+    /// `wait(&event)`: no access. All that is written after it comes after it.
+    Wait(S::Event),
     /// `let b = alloc::<T>(len)`.
     Alloc(S::Memory),
     /// `free(b)`.
@@ -61,6 +71,8 @@ impl Stage for Written {
     type Call = CallId;
     type Capture = ();
     type Condition = Condition;
+    type Host = ();
+    type Event = ();
     type Memory = BufferId;
 }
 
@@ -75,6 +87,8 @@ impl Stage for Runs {
     type Call = Infallible;
     type Capture = ();
     type Condition = ();
+    type Host = ();
+    type Event = ();
     type Memory = Infallible;
 }
 
@@ -98,6 +112,9 @@ impl<S: Stage> Kind<S> {
             Kind::Capture(_) => "library call",
             Kind::Condition(_) => "condition",
             Kind::Join(_) => "join",
+            Kind::Host(_) => "host",
+            Kind::Record(_) => "record",
+            Kind::Wait(_) => "wait",
             Kind::Alloc(_) => "alloc",
             Kind::Free(_) => "free",
         }
@@ -114,7 +131,10 @@ impl<S: Stage> Kind<S> {
             | Kind::Call(_)
             | Kind::Capture(_)
             | Kind::Condition(_)
-            | Kind::Join(_) => None,
+            | Kind::Join(_)
+            | Kind::Host(_)
+            | Kind::Record(_)
+            | Kind::Wait(_) => None,
         }
     }
 
@@ -127,6 +147,9 @@ impl<S: Stage> Kind<S> {
             Kind::Capture(_) => Some(Kind::Capture(())),
             Kind::Condition(_) => Some(Kind::Condition(())),
             Kind::Join(_) => Some(Kind::Join(())),
+            Kind::Host(_) => Some(Kind::Host(())),
+            Kind::Record(_) => Some(Kind::Record(())),
+            Kind::Wait(_) => Some(Kind::Wait(())),
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => None,
         }
     }
@@ -144,7 +167,18 @@ impl<S: Stage> Kind<S> {
             // Its accesses are those of its declaration.
             Kind::Capture(_) => false,
             Kind::Condition(_) | Kind::Join(_) => false,
+            // The function is given slices: it may read all of them.
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
             Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+        }
+    }
+
+    /// Returns true if its node may stand in the body of a conditional node.
+    pub fn stands_in_bodies(&self) -> bool {
+        match self {
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
+            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => true,
+            Kind::Condition(_) | Kind::Join(_) | Kind::Alloc(_) | Kind::Free(_) => true,
         }
     }
 
@@ -153,6 +187,7 @@ impl<S: Stage> Kind<S> {
         match self {
             Kind::Condition(_) | Kind::Join(_) => true,
             Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => false,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
             Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
@@ -163,6 +198,7 @@ impl<S: Stage> Kind<S> {
             Kind::Fill(_) | Kind::Copy(_) => true,
             Kind::Launch(_) | Kind::Call(_) | Kind::Capture(_) => false,
             Kind::Condition(_) | Kind::Join(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
         }
     }
 }
@@ -172,6 +208,7 @@ impl Kind {
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Kind::Fill(()) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Some(self.name()),
+            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) => Some(self.name()),
             Kind::Launch(()) | Kind::Call(_) | Kind::Capture(()) | Kind::Condition(_) | Kind::Join(_) => None,
         }
     }
@@ -203,6 +240,9 @@ impl Kind {
             Kind::Capture(()) => (6, None),
             Kind::Condition(_) => (7, None),
             Kind::Join(_) => (8, None),
+            Kind::Host(()) => (9, None),
+            Kind::Record(()) => (10, None),
+            Kind::Wait(()) => (11, None),
         };
         number(tag);
         index.into_iter().for_each(&mut *number);
@@ -223,6 +263,9 @@ impl Kind {
             6 => Kind::Capture(()),
             7 => Kind::Condition(Condition::read(&mut index)?),
             8 => Kind::Join(Condition::read(&mut index)?),
+            9 => Kind::Host(()),
+            10 => Kind::Record(()),
+            11 => Kind::Wait(()),
             _ => return None,
         })
     }
@@ -241,6 +284,10 @@ pub struct Counts {
     pub calls: usize,
     /// Conditional nodes, each behind one kernel or several that set its value.
     pub conditions: usize,
+    /// Host statements.
+    pub hosts: usize,
+    /// Records of events and waits for them.
+    pub events: usize,
     /// No-op kernels in the middle of wide joins.
     pub hubs: usize,
     /// Memory alloc nodes.
@@ -258,6 +305,8 @@ impl Kind<Runs> {
             Kind::Copy(()) => &mut counts.copies,
             Kind::Capture(()) => &mut counts.calls,
             Kind::Condition(()) => &mut counts.conditions,
+            Kind::Host(()) => &mut counts.hosts,
+            Kind::Record(()) | Kind::Wait(()) => &mut counts.events,
             Kind::Join(()) => return None,
         })
     }
@@ -271,6 +320,9 @@ impl Kind<Runs> {
             Kind::Capture(()) => "call",
             Kind::Condition(()) => "condition",
             Kind::Join(()) => "join",
+            Kind::Host(()) => "host",
+            Kind::Record(()) => "record",
+            Kind::Wait(()) => "wait",
         }
     }
 
@@ -282,6 +334,8 @@ impl Kind<Runs> {
             Kind::Copy(()) => "thistle",
             Kind::Capture(()) => "wheat",
             Kind::Condition(()) | Kind::Join(()) => "lightpink",
+            Kind::Host(()) => "palegoldenrod",
+            Kind::Record(()) | Kind::Wait(()) => "lightcyan",
         }
     }
 }

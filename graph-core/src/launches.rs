@@ -14,6 +14,7 @@
 //!   between two of them goes through another statement;
 //! - equal inputs give equal decisions.
 
+mod apart;
 pub mod batch;
 mod blocks;
 mod chains;
@@ -22,11 +23,14 @@ mod draft;
 pub mod fusion;
 mod lanes;
 mod launch;
+pub mod residency;
 pub mod tuning;
 
+pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
-pub use decision::{Allowed, Batch, Chain, Decision};
+pub use decision::{Allowed, Batch, Chain, Decision, Why};
 pub use launch::{Batching, Footing, Fusing, Launch, Run};
+pub use residency::Resources;
 pub use tuning::Tuning;
 
 pub(crate) use decision::by_member;
@@ -60,18 +64,48 @@ pub fn decide(
         return Ok(Decision::default());
     }
     let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
-    let mut decision = Decision::default();
-    if allowed.batches {
-        decision.batches = chains::widths(&draft, batch::batches(&draft));
-        decision.edges = batch::edges(&draft, &decision.batches);
-    }
-    if allowed.lanes {
-        lanes::serialize(&draft, &mut decision);
-    }
+    let mut decision = decided(&draft, allowed, &mut Vec::new());
     if allowed.fuse {
         decision.chains = fusion::chains(&draft, edges, &decision)?;
     }
     Ok(decision)
+}
+
+fn decided(draft: &Draft<'_>, allowed: Allowed, given_up: &mut decision::GivenUp) -> Decision {
+    let mut decision = Decision::default();
+    if allowed.batches {
+        let batches = batch::batches(draft, given_up);
+        decision.batches = chains::widths(draft, batches, given_up);
+        decision.edges = batch::edges(draft, &decision.batches);
+    }
+    if allowed.lanes {
+        lanes::serialize(draft, &mut decision);
+    }
+    decision
+}
+
+/// Explains a decision: returns the launches of one kernel that nothing orders and that are in several nodes, and the lanes. `batches` are those that
+/// were made: fewer than decided if a budget does not hold them.
+///
+/// # Errors
+///
+/// As [`decide`].
+///
+/// # Complexity
+///
+/// As [`decide`]; quadratic in launches of one kernel that are alone on their levels.
+pub fn explain(
+    program: &Program,
+    edges: &[(StatementId, StatementId)],
+    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
+    allowed: Allowed,
+    tuning: &Tuning,
+    batches: &[Batch],
+) -> Result<(Vec<Apart>, Decision), Cycle> {
+    let draft = Draft::new(program, edges, (launches, others), usize::MAX, tuning)?;
+    let mut given_up = Vec::new();
+    let decision = decided(&draft, allowed, &mut given_up);
+    Ok((apart::apart(&draft, batches, &given_up), decision))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::codes::Code;
 use crate::condition::Word;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Index, Vector, narrow};
-use crate::ir::{Access, BufferId, DimId, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Kind, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use crate::scopes::{Scope, Scopes};
@@ -191,6 +191,8 @@ pub enum Cause {
     Uses(BufferId),
     /// The later statement names the earlier one in its `#[after]`, at this index.
     After(u32),
+    /// The later statement is the record of an event, or the earlier one a wait for one.
+    Event,
 }
 
 /// The order graph: a node for each statement, an edge for each direct dependency.
@@ -306,6 +308,7 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     } else if !functions.is_uniform() {
         frontier::infer_between(&source.program, functions, &bounds, &mut uses);
     }
+    events(&source.program, functions, &mut |from, to| graph.add(from, to, Cause::Event));
     for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {
             graph.add(from, to, Cause::After(index));
@@ -316,6 +319,43 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
     (Ordered { source, bounds, graph, reach, preds, memory_after, edges_before_reduction }, diagnostics)
+}
+
+/// The order of events: a record comes after all that is written before it, and all that is written after a wait comes after it,
+/// unless their order is explicit. Bodies of conditional nodes, where no events stand, are in that order by the statements around them.
+/// O(statements × records and waits of explicit functions), else O(statements).
+fn events(program: &Program, functions: &Functions, edge: &mut dyn FnMut(StatementId, StatementId)) {
+    let is_event = |kind: &Kind| matches!(kind, Kind::Record(_) | Kind::Wait(_));
+    if !program.statements.iter().any(|statement| is_event(&statement.kind)) {
+        return;
+    }
+    let scopes = Scopes::of(program);
+    let mut earlier: Vec<StatementId> = Vec::new();
+    let mut waits: Vec<StatementId> = Vec::new();
+    for (id, statement) in program.statements.enumerate() {
+        if statement.kind.is_memory() || scopes.around(id).is_some() {
+            continue;
+        }
+        let inferred = |from: &StatementId| !functions.is_explicit(program, *from, id);
+        waits.iter().copied().filter(inferred).for_each(|wait| edge(wait, id));
+        match statement.kind {
+            Kind::Record(_) => {
+                earlier.iter().copied().filter(inferred).for_each(|before| edge(before, id));
+                // What comes after this record comes after all that it comes after.
+                if functions.is_uniform() {
+                    earlier.clear();
+                }
+            }
+            Kind::Wait(_) => {
+                if functions.is_uniform() {
+                    waits.clear();
+                }
+                waits.push(id);
+            }
+            _ => {}
+        }
+        earlier.push(id);
+    }
 }
 
 /// The order and the direct predecessors that make it; where it has cycles, CW204 for each and the order without the `#[after]` that
@@ -335,7 +375,7 @@ fn without_cycles(program: &Program, graph: &mut OrderGraph) -> (Reach, Preds, V
             .find_map(|(from, to)| {
                 let index = graph.causes(from, to).find_map(|cause| match cause {
                     Cause::After(index) => Some(index),
-                    Cause::Uses(_) => None,
+                    Cause::Uses(_) | Cause::Event => None,
                 });
                 Some((from, to, index?))
             });
@@ -367,11 +407,15 @@ fn cycle(
     for pair in around.windows(2) {
         let (before, after) = (&program.statements[pair[0]], &program.statements[pair[1]]);
         let mut causes: Vec<Cause> = graph.causes(pair[0], pair[1]).collect();
-        causes.sort_by_key(|cause| matches!(cause, Cause::Uses(_)));
+        causes.sort_by_key(|cause| !matches!(cause, Cause::After(_)));
         let reason = match causes.first() {
             Some(Cause::Uses(buffer)) => {
                 format!("uses `{}` after it", program.buffers[*buffer].name)
             }
+            Some(Cause::Event) => match before.kind {
+                Kind::Wait(_) => "is written after that `wait`".to_owned(),
+                _ => "records an event after all that is written before it".to_owned(),
+            },
             Some(Cause::After(_)) | None => format!("says `#[after({})]`", before.name),
         };
         diagnostic = diagnostic.note(format!(

@@ -192,6 +192,7 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
             waits: !random.one_in(3),
             lanes: random.one_in(2),
             fuse: if random.one_in(2) { Fusing::Never } else { Fusing::With(Vec::new().into()) },
+            short: random.one_in(2),
         };
         let batch = Batching::Most { equal: 16, flat: 16 };
         let work = Vec::new();

@@ -81,8 +81,14 @@ fn rewritten(module: &ptx::Module<'_>) -> usize {
         let may = batchable(module, entry.name).is_ok();
         for shape in [GridShape::Axis(Axis::Z), GridShape::Flat] {
             for waits in [false, true] {
-                let batch =
-                    Batch { entry: entry.name.to_owned(), name: name.clone(), capacity: 3, shape, waits };
+                let batch = Batch {
+                    entry: entry.name.to_owned(),
+                    name: name.clone(),
+                    capacity: 3,
+                    shape,
+                    waits,
+                    registers: None,
+                };
                 match batched(module, &[batch]) {
                     Ok(text) => variants += read(&text),
                     // One member fits, and three do not.

@@ -44,7 +44,14 @@ fn waits(text: &str, module: &Module<'_>, entry: &str, out: &mut String) {
 /// Writes the variant that does three launches in one, or the reason that there is none.
 fn variant(module: &Module<'_>, entry: &str, shape: GridShape, how: &str, out: &mut String) {
     let name = free_name(module, "batch");
-    let batch = Batch { entry: entry.to_owned(), name: name.clone(), capacity: 3, shape, waits: true };
+    let batch = Batch {
+        entry: entry.to_owned(),
+        name: name.clone(),
+        capacity: 3,
+        shape,
+        waits: true,
+        registers: None,
+    };
     match batched(module, &[batch]) {
         Ok(text) => {
             let made = ptx::parse(&text).unwrap();

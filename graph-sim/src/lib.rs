@@ -54,7 +54,7 @@ mod simulator;
 pub use driver::Driver;
 pub use error::Error;
 pub use simulator::{
-    Call, Live, Report, calls, clear_faults, fail, library_folder, live, parallel, reports, seed,
+    Call, Live, Report, calls, clear_faults, fail, library_folder, live, parallel, registers, reports, seed,
     take_reports, take_trace, trace,
 };
 

@@ -35,6 +35,7 @@ struct Calls {
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
     parallel: unsafe extern "C" fn(u32) -> u32,
+    registers: unsafe extern "C" fn(Text, u32) -> u32,
     calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
     trace: unsafe extern "C" fn(u32) -> u32,
     take_trace: unsafe extern "C" fn(HearTraced, *mut u8) -> u32,
@@ -97,6 +98,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
             parallel: *library.get(b"cuweaveSimParallel").map_err(failed)?,
+            registers: *library.get(b"cuweaveSimRegisters").map_err(failed)?,
             calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
             trace: *library.get(b"cuweaveSimTrace").map_err(failed)?,
             take_trace: *library.get(b"cuweaveSimTakeTrace").map_err(failed)?,
@@ -233,6 +235,14 @@ pub fn seed(seed: u64) -> Result<(), Error> {
 pub fn parallel(parallel: bool) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.parallel)(parallel.into()) })
+}
+
+/// Sets the registers of a thread, 255 at most, that are assumed of the kernels whose names begin with `prefix`; 0 removes the
+/// setting, and 32 are assumed again. `.maxnreg` and `.minnctapersm` limit them, and what exceeds the limit takes 4 bytes of local memory
+/// a register. Occupancy and attributes of functions follow from it; nothing that a kernel computes does.
+pub fn registers(prefix: &str, count: u32) -> Result<(), Error> {
+    // SAFETY: as in `fail`.
+    check(unsafe { (driver()?.registers)(prefix.into(), count) })
 }
 
 /// Counts of the live objects of the simulated driver, for tests of leaks.

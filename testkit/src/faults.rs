@@ -21,6 +21,10 @@ pub const CURRENT: &[&str] = &["cuCtxGetCurrent", "cuCtxSetCurrent", "cuThreadEx
 /// Calls that load kernels and ask for their properties.
 pub const LOAD: &[&str] = &[
     "cuDeviceGetAttribute",
+    "cuLinkCreate_v2",
+    "cuLinkAddData_v2",
+    "cuLinkComplete",
+    "cuLinkDestroy",
     "cuModuleLoadDataEx",
     "cuModuleGetFunction",
     "cuFuncGetAttribute",

@@ -139,31 +139,26 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
         assert!(report.left_alone.iter().any(|left| left.to_string().contains(what)), "{what}: {report}");
     };
     // The file as it is written is loaded, so the variants are without the wait, too.
-    let report = failing(&device, "cuModuleLoadDataEx", &[1]);
+    let report = failing(&device, "cuModuleLoadDataEx", &[1, 2]);
     assert_eq!((report.batches.len(), report.overlapped), (1, 0), "{report}");
     says(
         &report,
         "`k` (refused.ptx) does not start early: the driver does not take the file with the wait in front of its kernels: `cuModuleLoadDataEx`",
     );
-    // The second is all variants in one module, the third is each by itself.
-    let report = failing(&device, "cuModuleLoadDataEx", &[2, 3]);
-    assert_eq!((report.batches.len(), report.overlapped, report.fused.len()), (0, 0, 1), "{report}");
+    // Linked code first, and then the text: of all variants in one module, and of each by itself.
+    let report = failing(&device, "cuModuleLoadDataEx", &[2, 3, 4, 5]);
+    assert_eq!((report.batches.len(), report.overlapped), (0, 1), "{report}");
     says(
         &report,
         "`k` (refused.ptx) is not batched: the driver does not take many launches in one: `cuModuleLoadDataEx`",
     );
-    let report = failing(&device, "cuModuleLoadDataEx", &[2]);
-    assert_eq!((report.batches.len(), report.overlapped), (1, 1), "{report}");
-    // The third without a fault before is the fused kernel.
-    let report = failing(&device, "cuModuleLoadDataEx", &[3]);
-    assert_eq!((report.batches.len(), report.overlapped, report.fused.len()), (1, 2, 0), "{report}");
-    says(
-        &report,
-        "`k` (refused.ptx) is not fused: the driver does not take the fused kernel: `cuModuleLoadDataEx`",
-    );
-    let report = failing(&device, "cuGraphAddDependencies_v2", &[1]);
-    assert_eq!((report.batches.len(), report.overlapped, report.fused.len()), (0, 0, 0), "{report}");
-    says(&report, "all launches are as they are written: `cuGraphAddDependencies_v2`");
+    let report = failing(&device, "cuModuleLoadDataEx", &[2, 3]);
+    assert_eq!((report.batches.len(), report.overlapped), (1, 2), "{report}");
+    for number in [1, 2] {
+        let report = failing(&device, "cuGraphAddDependencies_v2", &[number]);
+        assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
+        says(&report, "all launches are as they are written: `cuGraphAddDependencies_v2`");
+    }
     for number in [1, 2] {
         let report = failing(&device, "cuOccupancyMaxActiveBlocksPerMultiprocessor", &[number]);
         assert_eq!(report.batches.len(), 0, "{report}");

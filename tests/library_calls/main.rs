@@ -10,6 +10,7 @@ mod library;
 mod memory;
 mod misbehaving;
 mod order;
+mod profile;
 mod programs;
 mod records;
 mod resources;

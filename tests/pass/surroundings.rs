@@ -32,6 +32,63 @@ pub mod library {
     }
 }
 
+/// Host statements and events in a library without `unsafe`.
+#[forbid(unsafe_code)]
+pub mod watched {
+    use cuweave::cudarc::driver::CudaEvent;
+    use cuweave::prelude::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// What the host has seen.
+    #[derive(Debug, Default)]
+    pub struct Seen(AtomicU32);
+
+    impl Seen {
+        /// Returns the number of launches.
+        #[must_use]
+        pub fn launches(&self) -> u32 {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    /// Copies what is on the device, and doubles it on the host.
+    #[cuweave::graph]
+    pub fn watch(n: u32, log: &Seen, half: &CudaEvent, x: &[f32; n], seen: &mut Pinned<[f32; n]>) {
+        wait(&half);
+        copy(&x, &mut seen);
+        let doubled = host(&log, &mut seen, move |log, seen| {
+            assert_eq!(u32::try_from(seen.len()), Ok(n));
+            for value in seen {
+                *value *= 2.0;
+            }
+            log.0.fetch_add(1, Ordering::Relaxed);
+        });
+        #[after(doubled)]
+        record(&half);
+    }
+}
+
+#[test]
+fn host_statements_and_events() {
+    let device = device();
+    let x = device.upload(&ramp(5));
+    #[allow(unsafe_code)]
+    // SAFETY: the graph writes it before it is read.
+    let mut seen = unsafe { device.ctx.alloc_pinned::<f32>(5) }.expect("pinned memory");
+    let log = std::sync::Arc::new(watched::Seen::default());
+    let half = std::sync::Arc::new(device.ctx.new_event(None).expect("an event"));
+    let graph = watched::watch(&device.ctx, 5, &log, half, &x, &mut seen).expect("the graph builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    exec.synchronize().expect("nothing panicked");
+    assert_eq!(exec.args().log.launches(), 1);
+    drop(exec);
+    assert_eq!(
+        seen.as_slice().expect("its memory"),
+        ramp(5).iter().map(|value| value * 2.0).collect::<Vec<_>>()
+    );
+}
+
 #[test]
 fn attributes_and_setters() {
     let device = device();

@@ -1,12 +1,13 @@
 //! The stages that run when a graph is built.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
 use crate::ir::{DimId, Memory, Program, StatementId};
-use crate::launches::{self, Allowed, Chain, Decision, Launch, Run, Tuning, fusion};
+use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
 use crate::overlap;
@@ -113,26 +114,15 @@ impl From<LayoutError> for BackError {
 /// [`BackError`].
 pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
     let program = checked.program();
-    let scopes = Scopes::of(program);
-    let added = wishes.edges.iter().map(|&edge| scopes.lifted(edge));
-    let edges: Vec<(StatementId, StatementId)> = checked.edges().iter().copied().chain(added).collect();
-    // Launches in bodies of conditional nodes stay as they are written.
-    let outside: Vector<StatementId, Option<Launch>>;
-    let launches = if scopes.is_empty() {
-        &wishes.launches
-    } else {
-        let launches = wishes.launches.enumerate();
-        outside =
-            launches.map(|(id, launch)| launch.clone().filter(|_| scopes.around(id).is_none())).collect();
-        &outside
-    };
+    let edges = edges_of(checked, wishes);
+    let launches = &*outside_bodies(program, wishes);
     let mut allowed = wishes.allowed;
     let decide = |most, allowed| {
         launches::decide(program, &edges, (launches, &wishes.others), allowed, most, &wishes.tuning)
     };
     let mut decision = decide(usize::MAX, allowed)?;
     loop {
-        let (most, serialized) = (decision.largest(), decision.serialized);
+        let (most, serialized) = (decision.largest(), decision.lanes.len());
         let without_chains =
             (!decision.chains.is_empty()).then(|| Decision { chains: Vec::new(), ..decision.clone() });
         let done = decided(checked, dims, wishes, &edges, decision);
@@ -156,6 +146,50 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
             done => return done,
         }
     }
+}
+
+/// Returns the order of a program with the wished edges.
+fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId)> {
+    let scopes = Scopes::of(checked.program());
+    let added = wishes.edges.iter().map(|&edge| scopes.lifted(edge));
+    checked.edges().iter().copied().chain(added).collect()
+}
+
+/// Returns the launches without those in bodies of conditional nodes, which stay as they are written.
+fn outside_bodies<'w>(program: &Program, wishes: &'w Wishes) -> Cow<'w, Vector<StatementId, Option<Launch>>> {
+    let scopes = Scopes::of(program);
+    if scopes.is_empty() {
+        return Cow::Borrowed(&wishes.launches);
+    }
+    let launches = wishes.launches.enumerate();
+    let outside =
+        |(id, launch): (StatementId, &Option<Launch>)| launch.clone().filter(|_| scopes.around(id).is_none());
+    Cow::Owned(launches.map(outside).collect())
+}
+
+/// Explains the launches of a plan that was made by [`back`] with the same inputs: the launches of one kernel that nothing orders and that are in several
+/// nodes, and the launches between which lanes added order.
+pub fn explain(
+    checked: &Checked,
+    wishes: &Wishes,
+    operations: &Operations,
+) -> (Vec<Apart>, Vec<(StatementId, StatementId)>) {
+    let program = checked.program();
+    let edges = edges_of(checked, wishes);
+    let launches = outside_bodies(program, wishes);
+    let batches = operations.batches.as_slice();
+    // The order of a plan has no cycle.
+    let explained = launches::explain(
+        program,
+        &edges,
+        (&*launches, &wishes.others),
+        wishes.allowed,
+        &wishes.tuning,
+        batches,
+    );
+    let (apart, decision) = explained.unwrap_or_default();
+    let lanes = if operations.serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
+    (apart, lanes)
 }
 
 /// Runs the rest of the pipeline for a decision about launches.
@@ -213,7 +247,7 @@ fn decided(
     operations.chains = decision.chains.into();
     operations.point(program, dims);
     operations.budget = budgeted;
-    operations.serialized = decision.serialized;
+    operations.serialized = decision.lanes.len();
     if wishes.allowed.overlap {
         let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
         let chains = std::mem::take(&mut operations.chains);

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::{Blocks, MOST_BLOCKS};
-use super::decision::{Batch, by_member};
+use super::decision::{Batch, GivenUp, Why, by_member};
 use super::draft::{Classes, Contracted, Draft};
 use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
@@ -33,8 +33,8 @@ enum Alike<'a> {
 /// The properties that the members of a batch have in common: the class of the begin, the kernel, the block, the shared memory.
 type Key = (u32, KernelId, [u32; 3], u32);
 
-/// Returns the batches, sorted by their first members.
-pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
+/// Returns the batches, sorted by their first members. Those that are given up are added to `given_up`.
+pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
     let begins = beginnings(draft);
     let mut groups: BTreeMap<Key, Vec<StatementId>> = BTreeMap::new();
     for (statement, launch) in draft.launches.enumerate() {
@@ -49,16 +49,22 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     for group in groups.into_values().filter(|group| group.len() > 1) {
         split(draft, &group, &mut batches);
     }
-    batches.retain(|batch| ordering_fits(draft, batch));
+    retain(&mut batches, Why::Edges, given_up, |batch| ordering_fits(draft, batch));
     batches.sort_by(|a, b| a.members.cmp(&b.members));
-    worthwhile(draft, batches)
+    worthwhile(draft, batches, given_up)
+}
+
+/// Keeps the batches for which `is_kept` is true, and gives the others up for a reason.
+fn retain(batches: &mut Vec<Batch>, why: Why, given_up: &mut GivenUp, is_kept: impl Fn(&Batch) -> bool) {
+    let dropped = batches.extract_if(.., |batch| !is_kept(batch));
+    given_up.extend(dropped.map(|batch| (batch.members, why)));
 }
 
 /// Drops batches that have several predecessors and several successors and save no edge, such as kernels between copies in parallel
 /// chains. Such a batch saves launches, and costs a join and a fork.
-fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
+fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>, given_up: &mut GivenUp) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
-    batches.retain(|batch| {
+    retain(&mut batches, Why::Joins, given_up, |batch| {
         let node = batch.members[0];
         let (before, after) = (nodes.before[node].len(), nodes.after[node].len());
         let edges = |&id: &StatementId| draft.reach.reduced()[id].len() + draft.followers[id].len();
@@ -69,7 +75,7 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
 }
 
 /// Returns the class of each statement's begin: equal for statements that are assumed to begin at the same time.
-fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
+pub(super) fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
     let (mut starts, mut ends) = (Classes::new(), Classes::new());
     let count = draft.program.statements.len();
     let (mut begins, mut over) = (Vector::filled(0, count), Vector::filled(0, count));

@@ -24,6 +24,14 @@ impl Blocks {
     }
 }
 
+impl Blocks {
+    /// Returns the share of each of `count` multiprocessors, rounded up; `None` if it is no `u32`.
+    #[must_use]
+    pub fn share(self, count: u32) -> Option<u32> {
+        (count > 0).then(|| self.0.div_ceil(u64::from(count))).and_then(|share| u32::try_from(share).ok())
+    }
+}
+
 impl From<u32> for Blocks {
     fn from(count: u32) -> Blocks {
         Blocks(u64::from(count))
@@ -91,11 +99,14 @@ mod tests {
             let mut before = (true, true);
             for count in counts {
                 let blocks = Blocks::new(count);
-                let fits = (tuning.fits_flat(blocks, wave), tuning.lanes(blocks, wave).is_some());
+                let fits =
+                    (tuning.fits_flat(blocks, wave), tuning.lanes_of(64, true, blocks, wave).is_some());
                 assert!(fits.0 <= before.0 && fits.1 <= before.1, "{count} of {wave}");
                 before = fits;
                 tuning.gains_halved(blocks, wave);
                 tuning.gains_in_chains(2, blocks, wave);
+                tuning.gains_large(blocks, wave);
+                tuning.gains_in_pairs(blocks, wave);
                 let run = Run { blocks, threads: count, wave, waits: true };
                 tuning.uses_launch_order(run, run);
             }

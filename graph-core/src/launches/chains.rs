@@ -7,17 +7,17 @@
 use std::collections::BTreeMap;
 
 use super::blocks::Blocks;
-use super::decision::Batch;
+use super::decision::{Batch, GivenUp, Why};
 use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::StatementId;
 
-/// Returns the batches, those of unjoined chains kept, halved or dropped.
+/// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`.
 ///
 /// # Complexity
 ///
 /// O(n log n) in the members and their edges.
-pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
+pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>, given_up: &mut GivenUp) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     let by_node: BTreeMap<StatementId, usize> =
         batches.iter().enumerate().map(|(at, batch)| (batch.members[0], at)).collect();
@@ -46,9 +46,15 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
         let parts = match width(draft, &row) {
             Width::Kept => 1,
             Width::Halved => 2,
-            Width::Dropped => continue,
+            Width::Dropped => {
+                given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Chains)));
+                continue;
+            }
         };
         for (at, members) in row {
+            if parts > 1 {
+                given_up.push((members.clone(), Why::Halves));
+            }
             for part in members.chunks(members.len().div_ceil(parts)) {
                 let mut members = part.to_vec();
                 members.sort_unstable();
@@ -89,18 +95,24 @@ fn width(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> Width {
     if row.len() < 2 {
         return Width::Kept;
     }
-    let (mut in_chains, mut halved) = (0, 0);
+    let (mut in_chains, mut halved, mut large, mut pairs) = (0, 0, 0, 0);
     for (_, members) in row {
         let launches = || members.iter().filter_map(|&id| draft.launches[id].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
         if let Some(&Launch { wave, .. }) = launches().next() {
             in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave));
             halved += usize::from(draft.tuning.gains_halved(blocks, wave));
+            large += usize::from(draft.tuning.gains_large(blocks, wave));
+            pairs += usize::from(draft.tuning.gains_in_pairs(blocks, wave));
         }
     }
-    if 2 * in_chains < row.len() {
-        Width::Dropped
-    } else if row[0].1.len() > 3 && 2 * halved >= row.len() {
+    let is_most = |count: usize| 2 * count >= row.len();
+    let can_be_halved = row[0].1.len() > 3;
+    if row.len() == 2 && pairs == 2 {
+        Width::Kept
+    } else if !is_most(in_chains) {
+        if can_be_halved && is_most(large) { Width::Halved } else { Width::Dropped }
+    } else if can_be_halved && is_most(halved) {
         Width::Halved
     } else {
         Width::Kept

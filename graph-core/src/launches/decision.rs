@@ -43,6 +43,34 @@ pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
     batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
 }
 
+/// A reason that two launches of one kernel are not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// One of them is in no batch, whatever the others are: this statement.
+    Never(StatementId),
+    /// Their blocks or their dynamic shared memory differ.
+    Blocks,
+    /// They come after launches that are not known to end at the same time.
+    Begins,
+    /// They are not known to last equally long, and different launches come after them.
+    Ends,
+    /// Their grids differ, or a setter may change them, and they have too many blocks to be flattened.
+    Flat,
+    /// One node would join chains and fork them again, and save no edge.
+    Joins,
+    /// One node would have too many edges.
+    Edges,
+    /// They are steps of chains, too few of them, whose levels fill the device: each level would wait for its last block.
+    Chains,
+    /// They are steps of chains and run in two halves: one has work while the other waits for its last block.
+    Halves,
+    /// Their parameters do not fit into one table, or a budget does not hold their buffers at once.
+    Room,
+}
+
+/// Batches that were considered and given up, with the reasons.
+pub(super) type GivenUp = Vec<(Vec<StatementId>, Why)>;
+
 /// The allowed changes of launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
@@ -88,8 +116,8 @@ pub struct Decision {
     pub batches: Vec<Batch>,
     /// Edges beyond the program's: those that make each batch one node, and those between the branches of a lane.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// The number of branches with a predecessor in their lane.
-    pub serialized: usize,
+    /// The last launch of a branch and the first of the next one in its lane, for each branch with a predecessor in its lane.
+    pub lanes: Vec<(StatementId, StatementId)>,
     /// Chains, sorted by their least members. No launch is a member of a chain and of a batch.
     pub chains: Vec<Chain>,
 }

@@ -10,12 +10,11 @@ use super::blocks::Blocks;
 use super::decision::{Decision, by_member};
 use super::draft::{Contracted, Draft};
 use super::launch::Launch;
-use super::tuning::Lanes;
 use crate::ir::StatementId;
 
 /// Adds edges between consecutive branches of each lane.
 pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
-    let Decision { batches, edges, serialized, .. } = decision;
+    let Decision { batches, edges, lanes, .. } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
     let single = |id: StatementId| {
@@ -37,13 +36,11 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
         let (blocks, wave) = branches
             .iter()
             .fold((Blocks::default(), u32::MAX), |(most, least), b| (most.max(b.blocks), least.min(b.wave)));
-        let Some(Lanes { count, crowd, .. }) = draft.tuning.lanes(blocks, wave) else { continue };
-        if branches.len() < crowd * count {
-            continue;
-        }
+        let short = branches.iter().all(|branch| branch.short);
+        let Some(count) = draft.tuning.lanes_of(branches.len(), short, blocks, wave) else { continue };
         for (earlier, later) in branches.iter().zip(&branches[count..]) {
             edges.push((earlier.tail, later.head));
-            *serialized += 1;
+            lanes.push((earlier.tail, later.head));
         }
     }
 }
@@ -56,6 +53,8 @@ struct Branch {
     blocks: Blocks,
     /// The smallest wave of its kernels.
     wave: u32,
+    /// True if all its kernels are short.
+    short: bool,
 }
 
 /// Returns the branch that begins at a node.
@@ -64,12 +63,13 @@ fn branch<'l>(
     head: StatementId,
     single: &impl Fn(StatementId) -> Option<&'l Launch>,
 ) -> Branch {
-    let mut branch = Branch { head, tail: head, blocks: Blocks::default(), wave: u32::MAX };
+    let mut branch = Branch { head, tail: head, blocks: Blocks::default(), wave: u32::MAX, short: true };
     let mut next = Some(head);
     while let Some((id, launch)) = next.and_then(|id| Some((id, single(id)?))) {
         branch.tail = id;
         branch.blocks = branch.blocks.max(launch.blocks());
         branch.wave = branch.wave.min(launch.wave);
+        branch.short &= launch.short;
         next = match nodes.after[id].as_slice() {
             &[after] if nodes.previous(after) == Some(id) => Some(after),
             _ => None,

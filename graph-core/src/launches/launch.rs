@@ -32,6 +32,8 @@ pub struct Launch {
     pub lanes: bool,
     /// The chains that it can be a member of.
     pub fuse: Fusing,
+    /// True if the kernel has no loop, calls nothing and has few instructions.
+    pub short: bool,
 }
 
 impl Launch {

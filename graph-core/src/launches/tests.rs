@@ -35,6 +35,7 @@ impl Case {
             waits: true,
             lanes: true,
             fuse: Fusing::Never,
+            short: false,
         };
         Case {
             launches: vec![Some(launch); count],
@@ -116,7 +117,7 @@ impl Case {
     }
 
     fn serialized(&self) -> usize {
-        self.decide(Allowed { lanes: true, ..Allowed::default() }).serialized
+        self.decide(Allowed { lanes: true, ..Allowed::default() }).lanes.len()
     }
 }
 
@@ -241,7 +242,7 @@ fn many_small_branches_are_serialized_into_lanes() {
 #[test]
 fn batched_launches_are_not_serialized() {
     let decision = Case::chains(48, 4).decide(Allowed { batches: true, lanes: true, ..Allowed::default() });
-    assert_eq!((decision.batches.len(), decision.serialized), (4, 0));
+    assert_eq!((decision.batches.len(), decision.lanes.len()), (4, 0));
 }
 
 #[test]

@@ -19,6 +19,9 @@ impl Waves {
     }
 }
 
+/// A number of waves that no grid has.
+const NEVER: Waves = Waves(u64::MAX, 1);
+
 /// The constants for one compute capability.
 ///
 /// [`Tuning::of`] returns the measured ones, [`Tuning::default`] those for devices that nobody measured.
@@ -42,6 +45,8 @@ pub struct Tuning {
     pub overlap: Overlap,
     /// The maximum number of launches that are fused into one kernel.
     pub fused: usize,
+    /// The cost of batches whose form of the kernel needs more registers.
+    pub residency: Residency,
     /// The least ratio of the direct edges of a join to the edges of a hub, for the join to get a hub. It is 4 at 8 x 8. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
     pub hub: usize,
 }
@@ -62,6 +67,23 @@ pub struct Lanes {
     pub crowd: usize,
     /// The maximum number of blocks of the largest kernel of a branch.
     pub kernel: Waves,
+    /// The number of lanes of branches whose kernels are all short (see [`Launch::short`](super::Launch::short)), or some more. For 9.0, branches of one
+    /// and of four different kernels, launch to sync, and the return of the launch alone (benches/launches_waves.rs):
+    ///
+    /// | branches, blocks | side by side | 4 lanes | 6 | 8 | 10 | 16 |
+    /// |---|---|---|---|---|---|---|
+    /// | 12 of 1, 12 | 18.0, 9.7 us | 13.4, 3.5 | 14.1, 4.9 | 14.7, 6.2 | 16.5, 8.4 | |
+    /// | 16 of 1, 12 | 20.3, 12.6 | 14.1, 3.6 | 14.1, 4.8 | 15.3, 6.2 | 15.8, 8.5 | |
+    /// | 16 of 4, 195 | 28.7, 12.8 | 29.2, 3.7 | 27.8, 5.0 | 27.4, 6.3 | 28.2, 8.5 | |
+    /// | 32 of 1, 195 | 35.4, 25.0 | 19.9, 3.7 | 19.3, 4.9 | 20.0, 6.2 | 20.5, 8.4 | 24.3, 12.5 |
+    /// | 96 of 4, 195 | 123.2, 70.8 | 128.5, 3.6 | 113.3, 5.0 | 107.8, 6.2 | 108.4, 8.6 | 108.3, 13.0 |
+    ///
+    /// Each lane beyond the eighth costs the host 0.75 us a launch. Longer kernels would wait for each other: two of 5 us in a lane take as
+    /// long as sixteen side by side.
+    pub short: usize,
+    /// The least number of branches of short kernels that are serialized. For 9.0, 12 branches of four kernels took 0.94 (12 blocks) and 0.98 (195)
+    /// in 6 lanes.
+    pub least: usize,
 }
 
 /// The limits for batches of chains without joins between them, in which each level waits for its longest member.
@@ -91,6 +113,22 @@ pub struct Chains {
     /// and 0.85. Without a loop 8 by 132 0.86 and 0.78, 8 by 264 1.02 and 0.94, 8 by 528 0.98 and 1.04; stencils in three
     /// dimensions 12 by 128, 250, 432 and 1,024 0.94, 0.93, 0.94, 1.03 and 0.84, 0.86, 0.88, 0.97.
     pub halved: Waves,
+    /// The least number of blocks of a level of fewer chains than `many` that is batched all the same, in halves. For 9.0, 4 chains of 2, 5, 10
+    /// and 20 kernels between joins, in halves, against the same with programmatic edges alone (benches/launches_waves.rs):
+    ///
+    /// | waves of a level | rows of 256 weights | an addition | a loop of 200 turns |
+    /// |---|---|---|---|
+    /// | 1 | 0.97, 0.99, 0.98, 0.96 | 0.91, 0.98, 0.97, 0.97 | 1.01, 1.02, 1.03, 1.05 |
+    /// | 2 | 0.95, 0.96, 0.97, 0.98 | 0.95, 1.01, 1.01, 1.02 | 0.99, 1.00, 1.00, 1.01 |
+    /// | 4 | 0.96, 0.94, 0.93, 0.93 | 0.96, 0.94, 0.93, 0.92 | 1.01, 1.00, 1.01, 1.01 |
+    /// | 8 | 0.99, 0.98, 0.98, 0.98 | 0.89, 0.88, 0.88, 0.87 | 1.01, 1.01, 1.01, 1.01 |
+    /// | 16 | 0.99, 0.99, 0.99, 0.99 | 0.94, 0.94, 0.93, 0.93 | 1.01, 1.01, 1.01, 1.01 |
+    pub large: Waves,
+    /// The maximum number of blocks of a level of chains of two kernels that are batched whole, few or many. For 9.0, rows of 256 weights, an addition and
+    /// a loop of 200 turns, between joins, one wave a level: 4 chains whole 0.87, 0.73 and 0.93, in halves 0.96, 0.88 and 0.97; 16 chains
+    /// whole 0.54, 0.36 and 0.65, in halves 0.60, 0.42 and 0.67. With two waves 4 chains whole 1.01, 0.85 and 1.01, in halves 0.95, 0.95 and
+    /// 0.99; 16 chains whole 0.77, 0.46 and 0.88, in halves 0.73, 0.50 and 0.87.
+    pub pairs: Waves,
 }
 
 /// The rules for programmatic edges, from a kernel to its only dependent.
@@ -129,14 +167,51 @@ pub struct LaunchOrder {
     pub tiny: u64,
 }
 
+/// The cost of lost occupancy and of spilled registers, in thousandths of the time of the blocks.
+///
+/// One more wave costs its share: for 9.0, chains of launches whose dynamic shared memory leaves room for fewer blocks took, against
+/// 16 blocks a multiprocessor,
+///
+/// | rows of 2,048 weights, waves | 15 | 14 | 12 | 10 | 8 |
+/// |---|---|---|---|---|---|
+/// | 0.5 | 1.00 | 0.98 | 0.98 | 0.98 | 1.00 |
+/// | 0.75 | 1.00 | 1.00 | 1.00 | 1.79 | 1.79 |
+/// | 1 | 1.66 | 1.65 | 1.65 | 1.65 | 1.69 |
+/// | 1.5 | 1.00 | 1.01 | 1.03 | 1.38 | 1.43 |
+/// | 4 | 1.16 | 1.16 | 1.34 | 1.53 | 1.77 |
+///
+/// At equal numbers of waves, 1.5 of them, rows of 256 weights took 1.00, 1.03 and 1.08 with 15, 14 and 12 of 16 blocks, an addition and
+/// loops of 20 and 200 turns 1.03, 1.03 and 1.00 with 7 of 8, 1.04, 1.04 and 1.01 with 6.
+///
+/// Kernels with fewer registers than ptxas gives them, one wave and four (their occupancy did not fall):
+///
+/// | kernel | registers | bytes of local memory | time |
+/// |---|---|---|---|
+/// | tiles of 8 x 8 a thread, 96 registers | 92, 88, 84 | 0 | 1.01 and 0.98, 1.07 and 1.01, 1.11 and 1.13 |
+/// | | 80, 72, 64 | 48, 96, 136 | 1.54 and 1.77, 2.52 and 2.72, 3.37 and 3.61 |
+/// | 48 loads under way, 56 registers | 52, 48, 40 | 16, 80, 160 | 1.02, 1.46, 2.99 (one wave) |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residency {
+    /// The cost of holding a hundredth fewer of the needed blocks, in the same number of waves.
+    pub lost: u32,
+    /// The cost of a hundredth fewer registers than the form takes without a limit.
+    pub squeezed: u32,
+    /// The cost of a byte of local memory that the kernel alone does not need.
+    pub spilled: u32,
+    /// The maximum cost of a batch of one wave; of several waves, the quotient. For 9.0, batches of one wave in all gain at least 0.13 of the time of the
+    /// launches as written, of two waves 0.08, of four 0.05, of eight 0.01.
+    pub most: u32,
+}
+
 /// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
     crossing: 2,
-    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
-    chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5) },
+    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8, least: 12 }),
+    chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5), large: Waves(4, 1), pairs: Waves(1, 1) },
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
     fused: 32,
+    residency: Residency { lost: 2, squeezed: 5, spilled: 10, most: 100 },
     hub: 4,
 };
 
@@ -149,9 +224,16 @@ impl Default for Tuning {
             flat: Waves(0, 1),
             crossing: 2,
             lanes: None,
-            chains: Chains { many: usize::MAX, few: Waves(1, 5), halved: Waves(1, 5) },
+            chains: Chains {
+                many: usize::MAX,
+                few: Waves(1, 5),
+                halved: Waves(1, 5),
+                large: NEVER,
+                pairs: Waves(0, 1),
+            },
             overlap: Overlap { beside_others: false, launch_order: None },
             fused: 32,
+            residency: Residency { lost: 10, squeezed: 10, spilled: 10, most: 0 },
             hub: 4,
         }
     }
@@ -172,14 +254,30 @@ impl Tuning {
         self.flat.hold(blocks, wave)
     }
 
-    /// Returns the lanes for branches whose largest kernel has `blocks` blocks.
-    pub fn lanes(&self, blocks: Blocks, wave: u32) -> Option<Lanes> {
-        self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))
+    /// Returns the number of lanes for so many branches, whose largest kernel has `blocks` blocks; `None` if they run side by side. `short` is true
+    /// if all their kernels are short. As many branches as possible, but no fewer lanes than measured, follow each other: all lanes are about
+    /// equally long.
+    pub fn lanes_of(&self, branches: usize, short: bool, blocks: Blocks, wave: u32) -> Option<usize> {
+        let lanes = self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))?;
+        match short && branches >= lanes.least {
+            true => Some(branches.div_ceil((branches / lanes.short.max(1)).max(2))),
+            false => (branches >= lanes.crowd * lanes.count).then_some(lanes.count),
+        }
     }
 
     /// Returns true if unjoined chains are batched level by level. `blocks` is the number of blocks of a level.
     pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32) -> bool {
         members >= self.chains.many || self.chains.few.exceed(blocks, wave)
+    }
+
+    /// Returns true if even few unjoined chains are batched, in halves. `blocks` is the number of blocks of a level.
+    pub fn gains_large(&self, blocks: Blocks, wave: u32) -> bool {
+        self.chains.large != NEVER && !self.chains.large.exceed(blocks, wave)
+    }
+
+    /// Returns true if unjoined chains of two launches are batched whole. `blocks` is the number of blocks of a level.
+    pub fn gains_in_pairs(&self, blocks: Blocks, wave: u32) -> bool {
+        self.chains.pairs.0 > 0 && self.chains.pairs.hold(blocks, wave)
     }
 
     /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.

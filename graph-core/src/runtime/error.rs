@@ -463,6 +463,38 @@ pub enum Error {
         /// The reason why it cannot change.
         reason: String,
     },
+    /// A graph that cannot be profiled, or not in this way.
+    #[error("`{function}` cannot be profiled: {reason}")]
+    #[non_exhaustive]
+    Profile {
+        /// The graph function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
+    /// A host statement panicked in a launch before this call.
+    #[error("{at} panicked in an earlier launch: {message}")]
+    #[non_exhaustive]
+    HostPanicked {
+        /// The host statement.
+        at: Box<At>,
+        /// The message of the panic.
+        message: String,
+    },
+    /// An event belongs to another context than the graph.
+    #[error("{at} is given an event of another context")]
+    #[non_exhaustive]
+    EventOfOtherContext {
+        /// The statement that records it or waits for it.
+        at: Box<At>,
+    },
+    /// A statement stands in a body that the device decides about, and cannot.
+    #[error("{at} cannot stand in the body of an `if`, `while` or `match` on a buffer")]
+    #[non_exhaustive]
+    InBody {
+        /// The statement.
+        at: Box<At>,
+    },
     /// An earlier failure left the graph partly changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
     #[non_exhaustive]

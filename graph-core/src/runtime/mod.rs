@@ -12,7 +12,7 @@
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the properties of launches;
 //! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
-//! - `observe`: reports, pictures, and the names that the simulated driver is told;
+//! - `observe`: reports, pictures, profiles, and the names that the simulated driver is told;
 //! - `build`: checks, the plan, and the nodes;
 //! - `exec`: graphs and execs;
 //! - `builder`: graphs that are known only when the program runs.
@@ -36,9 +36,9 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer,
-    DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer, OutputDescription,
-    OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
+    BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
+    Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer,
+    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut};
@@ -47,17 +47,18 @@ pub use error::{
     At, CallFault, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
-pub use kernels::{Change, LeftAlone, Loaded, NamedKernel};
+pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
-    Budget, BudgetStep, BuildTimes, GraphPool, LeftUnwritten, Plan, Report, VouchedFor, graph_pool,
-    reset_graph_pool_high, trim_graph_pool,
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, FullEdge, GraphPool,
+    InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
+    VouchedFor, WhyApart, WhyFull, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.
 pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
-        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
+        BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
         Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, List, Output,
         OutputDescription, Record, Resource, Shared, SharedPinned, Taken, Visitor, count as __count,
         describe_records,
@@ -68,7 +69,8 @@ pub mod private {
     };
     pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
+        Bits, CallBuffer, CallStream, HostMemory, NotAnyBits, Packed, PinnedViewMut, any_bits,
+        between_captures,
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
@@ -76,7 +78,8 @@ pub mod private {
         Place, Settable, build, dump, operations,
     };
     pub use crate::runtime::kernels::item::{
-        Called, GraphPath, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
+        Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
+        no_item,
     };
     pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};

@@ -29,6 +29,11 @@ impl OwnedEvent {
         Ok(OwnedEvent { driver, ctx: ctx.clone(), event: driver.create_event()? })
     }
 
+    /// Creates an event with timing in a context, which must be current.
+    pub fn timing(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<OwnedEvent> {
+        Ok(OwnedEvent { driver, ctx: ctx.clone(), event: driver.create_timing_event()? })
+    }
+
     /// Returns its handle.
     pub fn raw(&self) -> Event {
         self.event

@@ -45,6 +45,8 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
                     parameters.push(quote!(_: impl ::core::marker::Sized));
                 }
+                // Only the outermost function keeps host values, and copies from and to the host.
+                ArgumentKind::Host(_) if argument.is_kept() => return TokenStream::new(),
                 ArgumentKind::Host(_) => {
                     let ty = argument.value_type();
                     parameters.push(quote!(#value: #ty));
@@ -58,7 +60,6 @@ impl Expansion<'_> {
                         (BufferMemory::Device, true, false) => quote!(ReadWrite),
                         (BufferMemory::Device, false, _) => quote!(Read),
                         (BufferMemory::Taken, ..) => quote!(Taken),
-                        // Only the outermost function copies from and to the host.
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
                     generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));

@@ -39,6 +39,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let settable = expansion.settable();
     let unknown = &lowered.unknown;
     let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
+    let bodies = expansion.steps.bodies(&function.sig.ident);
     quote! {
         #build
         #module
@@ -57,6 +58,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #methods
             #settable
             #assertions
+            #bodies
             #returned
         };
         #callee
@@ -129,10 +131,13 @@ impl Argument {
     pub(super) fn parameter_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
-            ArgumentKind::Host(HostType { ty, resource: false }) => {
+            ArgumentKind::Host(HostType { ty, kept: true, .. }) => {
+                quote!(impl ::cuweave::__private::BindKept<#ty>)
+            }
+            ArgumentKind::Host(HostType { ty, resource: false, .. }) => {
                 quote!(impl ::cuweave::__private::BindHost<'a, #ty>)
             }
-            ArgumentKind::Host(HostType { ty, resource: true }) => {
+            ArgumentKind::Host(HostType { ty, resource: true, .. }) => {
                 quote!(impl ::cuweave::__private::BindResource<'a, #ty>)
             }
             ArgumentKind::Buffer(buffer) => buffer.bindable(),
@@ -151,10 +156,11 @@ impl Argument {
     pub(super) fn field_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
-            ArgumentKind::Host(HostType { ty, resource: false }) => {
+            ArgumentKind::Host(HostType { ty, kept: true, .. }) => quote!(::std::sync::Arc<#ty>),
+            ArgumentKind::Host(HostType { ty, resource: false, .. }) => {
                 quote!(::cuweave::__private::Host<'a, #ty>)
             }
-            ArgumentKind::Host(HostType { ty, resource: true }) => {
+            ArgumentKind::Host(HostType { ty, resource: true, .. }) => {
                 quote!(::cuweave::__private::Resource<'a, #ty>)
             }
             ArgumentKind::Buffer(buffer) => buffer.bound("'a"),
@@ -170,8 +176,9 @@ impl Argument {
     pub(super) fn value_type(&self) -> Option<TokenStream> {
         match &self.kind {
             ArgumentKind::Scalar(ty) => Some(quote!(#ty)),
-            ArgumentKind::Host(HostType { ty, resource: false }) => Some(quote!(&'v #ty)),
-            ArgumentKind::Host(HostType { ty, resource: true }) => {
+            ArgumentKind::Host(HostType { ty, kept: true, .. }) => Some(quote!(&'v ::std::sync::Arc<#ty>)),
+            ArgumentKind::Host(HostType { ty, resource: false, .. }) => Some(quote!(&'v #ty)),
+            ArgumentKind::Host(HostType { ty, resource: true, .. }) => {
                 Some(quote!(::cuweave::__private::Lent<'v, #ty>))
             }
             ArgumentKind::Buffer(_) => None,
@@ -188,6 +195,9 @@ impl Argument {
         let name = &self.name;
         match &self.kind {
             ArgumentKind::Scalar(_) => quote!(#name),
+            ArgumentKind::Host(HostType { kept: true, .. }) => {
+                quote!(::cuweave::__private::BindKept::bind_kept(#name))
+            }
             ArgumentKind::Host(HostType { resource: false, .. }) => {
                 quote!(::cuweave::__private::BindHost::bind_host(#name))
             }

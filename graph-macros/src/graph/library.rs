@@ -332,6 +332,10 @@ impl Declaration<'_> {
         quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<0> for #name::#name {}
+            // Its nodes are looked at when they are captured.
+            impl ::cuweave::__private::HoldsHost for #name::#name {
+                const HOST: bool = false;
+            }
             #[doc(hidden)]
             impl #name::#name {
                 pub fn __table(self) -> &'static ::cuweave::__private::Table {
@@ -378,8 +382,8 @@ impl Declaration<'_> {
                     let argument = &self.signature.arguments[*at];
                     Some(match &argument.kind {
                         ArgumentKind::Scalar(ty) => quote!(#pattern: #ty),
-                        ArgumentKind::Host(HostType { ty, resource: true }) => quote!(#ident: &mut #ty),
-                        ArgumentKind::Host(HostType { ty, resource: false }) => quote!(#ident: &#ty),
+                        ArgumentKind::Host(HostType { ty, resource: true, .. }) => quote!(#ident: &mut #ty),
+                        ArgumentKind::Host(HostType { ty, resource: false, .. }) => quote!(#ident: &#ty),
                         _ => {
                             let buffer = argument.buffer()?;
                             let ty = view(&buffer.element, buffer.mutable);

@@ -33,6 +33,7 @@ mod conditions;
 mod elements;
 mod expressions;
 mod functions;
+mod host_statements;
 mod hosts;
 pub mod kinds;
 pub mod library;
@@ -96,6 +97,8 @@ pub struct Lowered {
     pub roots: BTreeSet<String>,
     /// The scalars of records that arguments of calls mention, in the order of their numbers.
     pub field_scalars: Vec<String>,
+    /// The names of the host values that host statements and events keep.
+    pub kept: BTreeSet<String>,
     /// Names used as buffers that are not bound in the function. rustc reports them.
     pub unknown: Vec<Ident>,
     /// True if the function is faulty. Only its signature is generated then.
@@ -112,6 +115,8 @@ pub struct Syntax {
     /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
+    /// True for a call in a body that the device decides about.
+    pub in_body: bool,
     /// The number of allocations that a `let` names; `None` if its name may be that of the statement.
     pub returns: Option<usize>,
     /// True if an argument is faulty. Generated code does not evaluate the statement then, so that rustc reports nothing
@@ -186,6 +191,8 @@ struct Lowering<'r> {
     outer_names: usize,
     /// The statement in front of the innermost body that the device decides about.
     body: Option<StatementId>,
+    /// The names of the host values that host statements and events keep.
+    kept: BTreeSet<String>,
     dims: Vector<DimId, Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
     buffers: Vector<BufferId, Buffer>,
@@ -267,6 +274,7 @@ impl<'r> Lowering<'r> {
             conditions: Vec::new(),
             outer_names: 0,
             body: None,
+            kept: BTreeSet::new(),
             dims: Vector::new(),
             dim_ids: BTreeMap::new(),
             buffers: Vector::new(),
@@ -397,6 +405,7 @@ impl Lowering<'_> {
             argument_names: self.argument_names,
             roots: self.roots,
             field_scalars: self.field_scalars,
+            kept: self.kept,
             unknown: self.unknown,
             faulty: false,
         }

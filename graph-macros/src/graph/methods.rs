@@ -192,6 +192,15 @@ impl Expansion<'_> {
                 #core_mut.upload(stream)
             }
 
+            /// Waits on the host for the last launch.
+            ///
+            /// # Errors
+            ///
+            /// A panic of a host statement that no call has returned yet; a failure of the driver.
+            pub fn synchronize(&mut self) -> ::cuweave::Result<()> {
+                #core_mut.synchronize()
+            }
+
             /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch
             /// after them. The view of a `cuweave::Buffer` has no address: its method `buffer` returns the buffer.
             #[must_use]
@@ -216,6 +225,24 @@ impl Expansion<'_> {
             #[must_use]
             pub fn report(&self) -> ::cuweave::report::Report {
                 #core.report()
+            }
+
+            /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as
+            /// often with its nodes one after the other and an event behind each.
+            ///
+            /// Profiling **runs** the graph: what it writes moves on by `2 * launches` launches, and its outputs are freed. The
+            /// bodies of library calls run once more. The graph that is launched by `launch` stays as it is.
+            ///
+            /// # Errors
+            ///
+            /// No launches, a graph that takes over outputs of others, what `launch` refuses, a failure of the driver: the exec
+            /// can be launched as before.
+            pub fn profile(
+                &mut self,
+                stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>,
+                launches: u32,
+            ) -> ::cuweave::Result<::cuweave::profile::Profile> {
+                #core_mut.profile(stream, launches)
             }
 
             /// Returns the graph as a picture, in the DOT language.

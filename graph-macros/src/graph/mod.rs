@@ -56,7 +56,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let (options, budget) = signature::options(attribute, &mut report);
-    let signature = signature::signature(&function, &mut report);
+    let mut signature = signature::signature(&function, &mut report);
     let file = function.sig.ident.span().file();
     let mut lowered = lower::lower(
         &function.sig.ident,
@@ -67,6 +67,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         unread.is_none().then_some(&*function.block),
         &mut report,
     );
+    signature.keep(&lowered.kept);
     let checked = check(&lowered, &mut report).filter(|_| unread.is_none());
     match checked {
         Some(settled) if !report.failed() => compile::settle(&mut lowered.source.program, &settled),

@@ -77,6 +77,11 @@ fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStrea
                 fn none(self) -> Self::Item;
             }
             pub struct Nothing<T>(T);
+            impl<T> Nothing<T> {
+                pub const fn holds_host(&self) -> bool {
+                    false
+                }
+            }
             impl<T: Meant> ::cuweave::__private::#found for Nothing<T> {
                 type Item = T::Item;
                 fn item(self) -> T::Item {
@@ -115,6 +120,12 @@ pub fn callee(path: &Path, number: usize) -> TokenStream {
         Some(_) => alias(number, path.span()).into_token_stream(),
         None => path.to_token_stream(),
     }
+}
+
+/// Returns an expression of a constant: true if the graph function of this number holds a host statement or an event.
+pub fn holds_host(path: &Path, number: usize) -> TokenStream {
+    let name = callee(path, number);
+    quote_spanned!(path.span()=> #name::__ITEM.holds_host())
 }
 
 fn alias(number: usize, span: Span) -> Ident {

@@ -103,14 +103,16 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 10] = [
+const METHODS: [&str; 12] = [
     "launch",
     "output",
     "upload",
+    "synchronize",
     "args",
     "args_mut",
     "into_args",
     "report",
+    "profile",
     "dot",
     "memory_svg",
     "budget_curve",

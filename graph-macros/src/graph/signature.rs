@@ -36,7 +36,7 @@ pub enum ArgumentKind {
     Array(BufferType, usize),
     /// A record, or a list whose length the build knows.
     Part(PartType),
-    /// `&T`: a host value, which library calls are given.
+    /// `&T`: a host value, which library calls and host statements are given.
     Host(HostType),
 }
 
@@ -45,12 +45,30 @@ pub struct HostType {
     pub ty: Type,
     /// True for `&mut T`, a resource: the calls that are given it stay in the order of the program.
     pub resource: bool,
+    /// True if a host statement or an event keeps it: it is bound as an `Arc`.
+    pub kept: bool,
+}
+
+impl Signature {
+    /// Marks the host values that host statements and events keep.
+    pub fn keep(&mut self, names: &std::collections::BTreeSet<String>) {
+        for argument in &mut self.arguments {
+            if let ArgumentKind::Host(host) = &mut argument.kind {
+                host.kept = names.contains(&argument.name.to_string());
+            }
+        }
+    }
 }
 
 impl Argument {
     /// Returns true for a scalar.
     pub fn is_scalar(&self) -> bool {
         matches!(self.kind, ArgumentKind::Scalar(_))
+    }
+
+    /// Returns true for a host value that a host statement or an event keeps.
+    pub fn is_kept(&self) -> bool {
+        matches!(self.kind, ArgumentKind::Host(HostType { kept: true, .. }))
     }
 
     /// Returns true for an argument that binds to buffers: it is neither a scalar nor a host value.
@@ -337,7 +355,8 @@ pub fn host_type(ty: &Type) -> Option<HostType> {
     if lifetimes.any || SCALARS.iter().any(|name| path.path.is_ident(name)) {
         return None;
     }
-    Some(HostType { ty: (*reference.elem).clone(), resource: reference.mutability.is_some() })
+    let resource = reference.mutability.is_some();
+    Some(HostType { ty: (*reference.elem).clone(), resource, kept: false })
 }
 
 /// Tells if a type names lifetimes.

@@ -347,6 +347,41 @@ impl<'l> Steps<'l> {
         quote!({ #(#bindings)* #expression })
     }
 
+    /// Returns the implementation that says if the function holds a statement that a body of a conditional node cannot, and the
+    /// assertions that no function called in one does.
+    pub fn bodies(&self, function: &Ident) -> TokenStream {
+        let program = &self.lowered.source.program;
+        let own = program.statements.iter().any(|statement| !statement.kind.stands_in_bodies());
+        let callees = self.lowered.callees.iter().enumerate();
+        let inner = callees.map(|(number, callee)| paths::holds_host(&callee.path, number));
+        let in_bodies: BTreeSet<usize> = self
+            .lowered
+            .syntax
+            .iter()
+            .filter(|syntax| syntax.in_body)
+            .filter_map(|syntax| {
+                let path = syntax.path.as_ref()?;
+                self.lowered.callees.iter().position(|callee| callee.path == *path)
+            })
+            .collect();
+        let assertions = in_bodies.into_iter().map(|number| {
+            let path = &self.lowered.callees[number].path;
+            let holds = paths::holds_host(path, number);
+            let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+            let text = format!(
+                "`{name}` holds a host statement or an event, and cannot be called in the body of an `if`, `while` or `match` on a buffer"
+            );
+            quote_spanned!(path.span()=> const _: () = ::core::assert!(!#holds, #text);)
+        });
+        quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::HoldsHost for #function::#function {
+                const HOST: bool = #own #(|| #inner)*;
+            }
+            #(#assertions)*
+        }
+    }
+
     /// Returns the assertions that kernels take the literals of their configurations, each once.
     pub fn assertions(&self) -> TokenStream {
         let mut told = BTreeSet::new();

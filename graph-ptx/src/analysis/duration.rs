@@ -22,7 +22,12 @@ pub struct Deciding {
     pub parameters: Vec<bool>,
     /// True if loaded data decides.
     pub data: bool,
+    /// True if the kernel is short and straight: it has no loop, calls nothing, and has at most [`SHORT`] instructions.
+    pub short: bool,
 }
+
+/// The maximum number of instructions of a short kernel. Were each to wait for memory, it would last some microseconds.
+pub const SHORT: usize = 512;
 
 /// The label of loaded data. The parameters of one round have the labels below it.
 const DATA: u32 = Labels::BITS - 1;
@@ -35,13 +40,15 @@ const DATA: u32 = Labels::BITS - 1;
 pub fn deciding(function: &Function<'_>) -> Deciding {
     let count = function.parameters.len();
     if function.body.is_none() {
-        return Deciding { parameters: vec![false; count], data: false };
+        return Deciding { parameters: vec![false; count], data: false, short: false };
     }
     let Some(code) = ssa::build(function, &Globals::none()) else {
-        return Deciding { parameters: vec![true; count], data: true };
+        return Deciding { parameters: vec![true; count], data: true, short: false };
     };
     let decides = deciding_blocks(&code);
-    let mut deciding = Deciding { parameters: vec![false; count], data: false };
+    let calls = |step: &Step<'_, '_>| step.instruction.is_some_and(|i| effect::effect(i) == Effect::Call);
+    let short = code.steps.len() <= SHORT && loops(&code.cfg, 0).is_empty() && !code.steps.iter().any(calls);
+    let mut deciding = Deciding { parameters: vec![false; count], data: false, short };
     for first in (0..count.max(1)).step_by(DATA as usize) {
         let mut taint = Taint::new(&code, 0..code.cfg.blocks.len() as u32, Decisions { first: first as u32 });
         taint.settle();

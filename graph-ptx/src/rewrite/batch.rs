@@ -28,6 +28,9 @@ pub struct Batch {
     pub shape: GridShape,
     /// True if it waits first (`griddepcontrol.wait`).
     pub waits: bool,
+    /// The most registers of a thread: `.maxnreg`, in place of the entry's own and of its `.minnctapersm`. `None` leaves both as
+    /// they are written.
+    pub registers: Option<u32>,
 }
 
 /// An entry whose launches can be batched.
@@ -289,8 +292,14 @@ impl<'m, 'a> Making<'m, 'a> {
         let parameter = format!(".param .align {} .b8 {}[{}]", table.align, self.own.table(), table.bytes);
         text.push_str(&format!(".visible .entry {}({parameter})\n", batch.name));
         for directive in &function.performance {
-            text.push_str(self.module.source(directive.span));
-            text.push('\n');
+            if batch.registers.is_none() || !matches!(directive.name, ".maxnreg" | ".minnctapersm") {
+                text.push_str(self.module.source(directive.span));
+                text.push('\n');
+            }
+        }
+        if let Some(most) = batch.registers {
+            let own = function.performance(".maxnreg").and_then(|values| values.first().copied());
+            text.push_str(&format!(".maxnreg {}\n", own.map_or(most, |own| own.min(most))));
         }
         text.push_str(&body);
         text.push('\n');

@@ -17,6 +17,7 @@
 //! nothing else: code for sm_60 and older may count on warps that run in lockstep, which the driver grants by the
 //! target.
 
+mod alone;
 mod batch;
 mod body;
 mod contract;
@@ -33,6 +34,7 @@ mod uses;
 mod variables;
 mod wait;
 
+pub use alone::{Independent, Split, independent, split};
 pub use batch::{Batch, Batchable, batchable, batched, largest_table};
 pub use fuse::{FusedTable, Fusion, fused, fusible};
 pub use name::free_name;

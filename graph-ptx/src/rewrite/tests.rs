@@ -15,7 +15,7 @@ fn kept(text: &str) -> String {
 }
 
 fn batch(shape: GridShape, capacity: u32, waits: bool) -> Batch {
-    Batch { entry: "k".to_owned(), name: "many".to_owned(), capacity, shape, waits }
+    Batch { entry: "k".to_owned(), name: "many".to_owned(), capacity, shape, waits, registers: None }
 }
 
 fn variant(text: &str, batch: &Batch) -> Result<String, Refusal> {
@@ -295,6 +295,23 @@ fn variants_have_limits() {
     );
     let made = variant(COPY, &batch(GridShape::Flat, large, false)).unwrap();
     assert!(large > 400 && made.starts_with(".version 8.1\n.target sm_90\n"), "{large}");
+}
+
+#[test]
+fn the_registers_of_a_variant_are_limited() {
+    let made = |directives: &str, registers| {
+        let text = format!(".entry k(.param .u32 a) {directives} {{ ret; }}");
+        variant(&text, &Batch { registers, ..batch(GridShape::Flat, 2, false) }).unwrap()
+    };
+    let own = ".maxntid 128 .minnctapersm 4";
+    assert!(made(own, None).contains(".minnctapersm 4") && !made(own, None).contains(".maxnreg"));
+    // Both directives limit the registers: one of them stays.
+    let limited = made(own, Some(40));
+    assert!(limited.contains(".maxntid 128") && limited.contains(".maxnreg 40\n"), "{limited}");
+    assert!(!limited.contains(".minnctapersm"), "{limited}");
+    // The kernel's own limit stays where it is lower.
+    let lower = made(".maxnreg 32", Some(40));
+    assert!(lower.contains(".maxnreg 32\n") && !lower.contains("40"), "{lower}");
 }
 
 #[test]

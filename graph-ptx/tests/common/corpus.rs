@@ -25,7 +25,7 @@ fn forms(module: &Module<'_>, entry: &str) -> Vec<Batch> {
         for capacity in [2, 16, most].into_iter().filter(|&capacity| capacity > 0 && capacity <= most) {
             for waits in [false, true] {
                 let name = String::new();
-                forms.push(Batch { entry: entry.to_owned(), name, capacity, shape, waits });
+                forms.push(Batch { entry: entry.to_owned(), name, capacity, shape, waits, registers: None });
             }
         }
     }

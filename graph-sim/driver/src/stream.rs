@@ -40,7 +40,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             Ok(())
         }
         Op::Fill(fill) => transfer::run_fill(&state, fill, None),
-        Op::Host { function, data } => {
+        Op::Host { function, data, .. } => {
             let (function, data) = (*function, *data);
             drop(state);
             // SAFETY: the program gave the function for being called so.

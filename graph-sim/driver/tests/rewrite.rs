@@ -234,6 +234,7 @@ fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
                 capacity: 3 + case as u32,
                 shape,
                 waits: case.is_multiple_of(2),
+                registers: None,
             });
         }
     }

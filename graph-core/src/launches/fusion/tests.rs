@@ -35,6 +35,7 @@ fn program(count: usize) -> Program {
 /// Launches of one block; those of `others` have another grid.
 fn launches(count: usize, others: &[u32]) -> Vector<StatementId, Option<Launch>> {
     let launch = |at: u32| Launch {
+        short: false,
         kernel: KernelId::from_u32(at),
         grid: [if others.contains(&at) { 2 } else { 1 }, 1, 1],
         block: [64, 1, 1],

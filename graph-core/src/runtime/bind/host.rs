@@ -64,6 +64,32 @@ impl<'a, T: ?Sized> BindHost<'a, T> for Host<'a, T> {
     }
 }
 
+/// A type that binds to a host value `&T` that a host statement or an event keeps: `Arc<T>`.
+///
+/// A launch may be in flight when its exec is forgotten, so the exec shares the value.
+#[diagnostic::on_unimplemented(
+    message = "a host value that a host statement or an event keeps is passed as an `Arc<{T}>`",
+    label = "this is a `{Self}`",
+    note = "a launch may be in flight when its exec is forgotten, so the exec shares the value: write `Arc::new(value)`"
+)]
+pub trait BindKept<T: ?Sized> {
+    /// Binds the value.
+    #[doc(hidden)]
+    fn bind_kept(self) -> Arc<T>;
+}
+
+impl<T: ?Sized> BindKept<T> for Arc<T> {
+    fn bind_kept(self) -> Arc<T> {
+        self
+    }
+}
+
+impl<T: ?Sized> BindKept<T> for &Arc<T> {
+    fn bind_kept(self) -> Arc<T> {
+        self.clone()
+    }
+}
+
 /// A bound resource, `&mut T` in a graph function: passed to one library call after the other.
 pub struct Resource<'a, T: ?Sized>(RefCell<&'a mut T>);
 

@@ -31,7 +31,7 @@ pub use bound::{
     Shared, SharedPinned, Taken,
 };
 pub use buffer::{BoundBuffer, Buffer};
-pub use host::{BindHost, BindResource, Host, Lent, Resource};
+pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::Generation;
 pub use lend::Lend;
 pub use lending::Lender;

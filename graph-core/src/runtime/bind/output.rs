@@ -211,6 +211,14 @@ impl Slot {
         }
     }
 
+    /// Frees the allocation of the last launch, if the graph `holder` holds it: its handle is not handed out.
+    pub(crate) fn discard(&self, holder: u64) -> Result<()> {
+        if self.holder() != Some(holder) {
+            return Ok(());
+        }
+        self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))
+    }
+
     /// Frees the allocation, after its launch and its uses, if it lives.
     fn free(&self) -> Outcome<()> {
         let mut state = self.state();

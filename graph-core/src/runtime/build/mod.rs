@@ -10,6 +10,8 @@
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
 //!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
+//! - `serial`: the same operations one behind the other, for a profile; `stamps`, `clocks`: the clocks between them; `traffic`: the
+//!   bytes of statements;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
 mod answers;
@@ -19,6 +21,7 @@ mod body;
 mod capture;
 mod captured;
 mod checks;
+mod clocks;
 mod conditions;
 mod definition;
 mod flattened;
@@ -38,9 +41,12 @@ mod questions;
 mod quick;
 mod recall;
 mod recursion;
+mod serial;
 mod shift;
+mod stamps;
 mod symbols;
 mod tables;
+mod traffic;
 
 pub(crate) use answers::Asked;
 pub use body::{Body, Sets};
@@ -58,3 +64,4 @@ pub(crate) use planning::plan;
 pub(crate) use plans::flattened;
 pub(crate) use quick::Quick;
 pub(crate) use recursion::check_recursion;
+pub(crate) use serial::Serial;

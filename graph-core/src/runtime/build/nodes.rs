@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cudarc::driver::CudaContext;
+
 use crate::index::{Index, Vector, size};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId};
 use crate::kind::Runs;
@@ -12,12 +14,13 @@ use crate::operation::{
 };
 
 use crate::runtime::cuda::{
-    CaptureStream, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
+    CaptureStream, Driver, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
 };
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
+use crate::runtime::observe::Decided;
 use crate::runtime::observe::annotate::{self, Annotated};
-use crate::runtime::statements::{Adding, Emission, Record, UnprovedLaunches, address};
+use crate::runtime::statements::{Adding, Emission, Hosts, Record, UnprovedLaunches, address};
 
 use super::bodies::Bodies;
 use super::body::Body;
@@ -25,6 +28,7 @@ use super::capture::Captured;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::planning::Planned;
+use super::stamps::Stamps;
 use super::tables::{Batches, FusedNode};
 
 /// The nodes of a graph. Whoever owns them destroys them.
@@ -61,10 +65,16 @@ pub(crate) struct Nodes {
     pub unproved: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: Vec<LeftAlone>,
+    /// The inputs of the launch decisions.
+    pub decided: Decided,
     /// Scratch space of the calls that add and change kernel nodes.
     pub scratch: Scratch,
+    /// The functions of host statements, and what their nodes point to.
+    pub hosts: Hosts,
     /// The words of new records while a setter evaluates them.
     pub spare: Vec<Word>,
+    /// The clocks of the serialised graph of a profile.
+    pub(super) stamps: Option<Box<Stamps>>,
 }
 
 impl Nodes {
@@ -75,27 +85,12 @@ impl Nodes {
         unproved: UnprovedLaunches,
         planned: Planned,
     ) -> Nodes {
-        let mut nodes = Nodes {
-            graph: RawGraph::NONE,
-            into: RawGraph::NONE,
-            bodies: BTreeMap::new(),
-            exec: RawExec::NONE,
-            nodes: Vector::with_capacity(planned.operations.list.len()),
-            captured: BTreeMap::new(),
-            stream: None,
-            operations: planned.operations,
-            records,
-            words,
-            bases: Vector::new(),
-            pointed: None,
-            batches: Batches::new(planned.variants),
-            fused: planned.fused.into_iter().map(FusedNode::new).collect(),
-            fill_kernels: Vector::filled(false, definition.program().statements.len()),
-            unproved: BTreeMap::new(),
-            left_alone: planned.left_alone,
-            scratch: Scratch::default(),
-            spare: Vec::new(),
-        };
+        let batches = Batches::new(planned.variants);
+        let fill_kernels = Vector::filled(false, definition.program().statements.len());
+        let mut nodes = Nodes::of((planned.operations, batches), (records, words), fill_kernels);
+        nodes.left_alone = planned.left_alone;
+        nodes.decided = planned.decided;
+        nodes.fused = planned.fused.into_iter().map(FusedNode::new).collect();
         // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
         for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
             nodes.fill_kernels[statement] = true;
@@ -103,6 +98,38 @@ impl Nodes {
         nodes.record_unproved(&[], unproved);
         nodes.point(definition);
         nodes
+    }
+
+    /// Returns the nodes of operations with the records and the words of all statements, none of which is added yet.
+    pub(super) fn of(
+        (operations, batches): (Arc<Operations>, Batches),
+        (records, words): (Vector<StatementId, Record>, Vec<Word>),
+        fill_kernels: Vector<StatementId, bool>,
+    ) -> Nodes {
+        Nodes {
+            graph: RawGraph::NONE,
+            into: RawGraph::NONE,
+            bodies: BTreeMap::new(),
+            exec: RawExec::NONE,
+            nodes: Vector::with_capacity(operations.list.len()),
+            captured: BTreeMap::new(),
+            stream: None,
+            operations,
+            records,
+            words,
+            bases: Vector::new(),
+            pointed: None,
+            batches,
+            fused: Vector::new(),
+            fill_kernels,
+            unproved: BTreeMap::new(),
+            left_alone: Vec::new(),
+            decided: Decided::default(),
+            scratch: Scratch::default(),
+            hosts: Hosts::default(),
+            spare: Vec::new(),
+            stamps: None,
+        }
     }
 
     /// Replaces the plan. The nodes that were added are destroyed.
@@ -114,6 +141,7 @@ impl Nodes {
         self.batches = Batches::new(planned.variants);
         self.fused = planned.fused.into_iter().map(FusedNode::new).collect();
         self.left_alone = planned.left_alone;
+        self.decided = planned.decided;
         self.point(definition);
     }
 
@@ -197,22 +225,36 @@ impl Nodes {
 
     /// Destroys the exec, if there is one.
     pub fn destroy_exec(&mut self, definition: &Definition) {
+        self.destroy_exec_with(definition.driver, &definition.ctx);
+    }
+
+    fn destroy_exec_with(&mut self, driver: &Driver, ctx: &CudaContext) {
         let exec = std::mem::replace(&mut self.exec, RawExec::NONE);
         if exec != RawExec::NONE
-            && let Err(failure) = definition.driver.destroy_exec(exec)
+            && let Err(failure) = driver.destroy_exec(exec)
         {
-            record(&definition.ctx, failure);
+            record(ctx, failure);
         }
     }
 
     /// Destroys the graph, if there is one.
     pub fn destroy_graph(&mut self, definition: &Definition) {
+        self.destroy_graph_with(definition.driver, &definition.ctx);
+    }
+
+    fn destroy_graph_with(&mut self, driver: &Driver, ctx: &CudaContext) {
         let graph = std::mem::replace(&mut self.graph, RawGraph::NONE);
         if graph != RawGraph::NONE
-            && let Err(failure) = definition.driver.destroy_graph(graph)
+            && let Err(failure) = driver.destroy_graph(graph)
         {
-            record(&definition.ctx, failure);
+            record(ctx, failure);
         }
+    }
+
+    /// Destroys the exec and the graph, if there are any.
+    pub(super) fn destroy_with(&mut self, driver: &Driver, ctx: &CudaContext) {
+        self.destroy_exec_with(driver, ctx);
+        self.destroy_graph_with(driver, ctx);
     }
 
     /// Returns the memories that no node allocates, each with its offset in one block that holds all of them, and the size of
@@ -263,6 +305,7 @@ impl Nodes {
         let mut after = Vec::new();
         let mut bodies = Bodies::of(definition);
         self.into = self.graph;
+        self.begin_stamps(definition)?;
         for operation in list {
             let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
                 Some(captured) => captured.ends_in_kernel,
@@ -274,16 +317,22 @@ impl Nodes {
             after.clear();
             let within: Vec<OperationId>;
             let mut before = operation.after.as_slice();
+            let mut behind = self.graph;
             if !bodies.is_empty() {
                 let scope = bodies.around(&self.operations, operation);
                 self.into = bodies.graph(scope).unwrap_or(self.graph);
                 let ends_body = operation.what == What::Statement(Kind::Join(()));
                 let scope = if ends_body { bodies.ended(operation) } else { scope };
+                behind = bodies.graph(scope).unwrap_or(self.graph);
                 within = self.within(&bodies, before, scope);
                 before = &within;
             }
-            let before = before.iter().filter(|&&before| programmatic != Some(before));
-            before.for_each(|&before| self.ends(before, &mut after));
+            if let Some(stamps) = &self.stamps {
+                after.extend(stamps.last(behind));
+            } else {
+                let before = before.iter().filter(|&&before| programmatic != Some(before));
+                before.for_each(|&before| self.ends(before, &mut after));
+            }
             if !self.captured.is_empty() {
                 // Calls that captured nothing have the nodes before them for a frontier.
                 after.sort_unstable();
@@ -321,6 +370,7 @@ impl Nodes {
                     })?;
             }
             self.nodes.push(node);
+            self.stamp(definition, &bodies, operation)?;
         }
         self.bodies = bodies.graphs;
         Ok(())
@@ -380,6 +430,10 @@ impl Nodes {
             }
             What::Statement(_) => {
                 let statement = operation.sources[0];
+                if graph != self.graph && !definition.program().statements[statement].kind.stands_in_bodies()
+                {
+                    return Err(Error::InBody { at: self.at(definition.program(), operation) });
+                }
                 let mut words = std::mem::take(&mut self.words);
                 let record = self.resolve(definition, statement, self.records[statement], &mut words);
                 self.words = words;
@@ -407,6 +461,7 @@ impl Nodes {
             pointed: self.pointed.as_ref(),
             bases: &self.bases,
             fill_kernels: &self.fill_kernels,
+            hosts: &self.hosts,
         }
     }
 

@@ -18,6 +18,7 @@ use crate::operation::{BatchId, ChainId, Operations};
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
 use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Variant, gather};
+use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
@@ -34,6 +35,8 @@ pub(crate) struct Planned {
     pub fused: Vector<ChainId, Fused>,
     /// The kernels that are launched as written, and the reasons: sorted.
     pub left_alone: Vec<LeftAlone>,
+    /// The inputs of the decisions.
+    pub decided: Decided,
 }
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
@@ -80,8 +83,11 @@ pub(crate) fn plan(
         let multiprocessors = facts.multiprocessors;
         let fused = facts.fused((driver, modules, multiprocessors), &operations.chains);
         if let (Some(variants), Some(fused)) = (variants, fused) {
-            let left_alone = facts.left_alone.into_iter().collect();
-            return Ok(Planned { operations, variants, fused, left_alone });
+            let assumed = facts.assumed(modules);
+            let Facts { left_alone, slower, .. } = facts;
+            let left_alone = left_alone.into_iter().collect();
+            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed };
+            return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }
 }

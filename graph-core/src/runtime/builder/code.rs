@@ -110,6 +110,8 @@ impl Stage for Called {
     type Call = Call;
     type Capture = Infallible;
     type Condition = Infallible;
+    type Host = Infallible;
+    type Event = Infallible;
     type Memory = BufferId;
 }
 
@@ -122,6 +124,7 @@ impl Kind<Called> {
             Kind::Copy(()) => Kind::Copy(()),
             Kind::Call(call) => Kind::Call(call.id),
             Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
             Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
             Kind::Free(buffer) => Kind::Free(number(*buffer)),
         }
@@ -250,6 +253,7 @@ impl Body for Values<'_> {
             }
             Kind::Copy(()) => evaluation.copy(),
             Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }

@@ -13,6 +13,7 @@ use crate::runtime::bind::{Bound, HandedOver, Lender, Output, OutputDescription,
 use crate::runtime::build::Value;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::exec::{ExecCore, Generated, described};
+use crate::runtime::observe::Profile;
 use crate::runtime::token::Token;
 
 use super::bound::{Bindable, Storable};
@@ -221,6 +222,20 @@ impl<'a> Exec<'a> {
     #[must_use]
     pub fn into_args(self) -> Args<'a> {
         self.core.into_args()
+    }
+
+    /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as often with its
+    /// nodes one after the other and an event behind each.
+    ///
+    /// Profiling **runs** the graph: what it writes moves on by `2 * launches` launches, and its outputs are freed. The bodies of
+    /// library calls run once more. The graph that is launched by [`launch`](Exec::launch) stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// No launches, a graph that takes over outputs of others, what [`launch`](Exec::launch) refuses, a failure of the driver: the
+    /// exec can be launched as before.
+    pub fn profile(&mut self, stream: &Arc<CudaStream>, launches: u32) -> Result<Profile> {
+        self.core.profile(stream, launches)
     }
 }
 

@@ -10,7 +10,8 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 use super::params::{
-    Access, AllocParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams, Properties,
+    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams,
+    Properties,
 };
 
 /// The oldest CUDA version that is supported.
@@ -108,6 +109,8 @@ entry_points! {
         cuEventRecord(Event, Stream);
         cuEventQuery(Event);
         cuEventSynchronize(Event);
+        cuEventElapsedTime(*mut f32, Event, Event);
+        cuMemcpyDtoHAsync(*mut c_void, u64, usize, Stream);
         cuMemFreeAsync(u64, Stream);
         cuDeviceTotalMem(*mut usize, c_int);
         cuMemGetAllocationGranularity(*mut usize, *const Properties, u32);
@@ -125,6 +128,9 @@ entry_points! {
         cuGraphAddMemcpyNode(*mut Node, RawGraph, *const Node, usize, *const MemcpyParams, Context);
         cuGraphAddMemAllocNode(*mut Node, RawGraph, *const Node, usize, *mut AllocParams);
         cuGraphAddMemFreeNode(*mut Node, RawGraph, *const Node, usize, u64);
+        cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);
+        cuGraphAddEventWaitNode(*mut Node, RawGraph, *const Node, usize, Event);
+        cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);
         cuGraphConditionalHandleCreate(*mut u64, RawGraph, Context, u32, u32);
         cuGraphNodeGetType(Node, *mut u32);
         cuGraphGetNodes(RawGraph, *mut Node, *mut usize);
@@ -135,6 +141,7 @@ entry_points! {
         cuGraphExecKernelNodeSetParams(RawExec, Node, *const KernelParams);
         cuGraphExecMemsetNodeSetParams(RawExec, Node, *const MemsetParams, Context);
         cuGraphExecMemcpyNodeSetParams(RawExec, Node, *const MemcpyParams, Context);
+        cuGraphExecHostNodeSetParams(RawExec, Node, *const HostParams);
         cuDeviceGraphMemTrim(c_int);
         cuDeviceGetGraphMemAttribute(c_int, u32, *mut c_void);
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);
@@ -147,6 +154,10 @@ entry_points! {
         cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
     }
     optional {
+        cuLinkCreate = 12040(u32, *mut u32, *mut *mut c_void, *mut usize);
+        cuLinkAddData = 12040(usize, u32, *mut c_void, usize, *const c_char, u32, *mut u32, *mut *mut c_void);
+        cuLinkComplete = 12040(usize, *mut *mut c_void, *mut usize);
+        cuLinkDestroy = 12040(usize);
         cuLogsCurrent = 12090(*mut u32, u32);
         cuLogsDumpToMemory = 12090(*mut u32, *mut c_char, *mut usize, u32);
     }

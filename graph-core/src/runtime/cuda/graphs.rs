@@ -2,7 +2,7 @@
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
-use super::handles::{Context, Node, RawExec, RawGraph, Stream};
+use super::handles::{Context, Event, Node, RawExec, RawGraph, Stream};
 use super::params::{
     AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values,
     WordCount, host_size, kernel_params, memcpy_params, memset_params,
@@ -115,6 +115,20 @@ impl Driver {
     pub fn add_free(&self, graph: RawGraph, after: &[Node], address: u64) -> Outcome<Node> {
         let mut node = Node::NONE;
         call!(self, cuGraphAddMemFreeNode(&mut node, graph, after.as_ptr(), after.len(), address))?;
+        Ok(node)
+    }
+
+    /// Adds an event record node.
+    pub fn add_event_record(&self, graph: RawGraph, after: &[Node], event: Event) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        call!(self, cuGraphAddEventRecordNode(&mut node, graph, after.as_ptr(), after.len(), event))?;
+        Ok(node)
+    }
+
+    /// Adds an event wait node.
+    pub fn add_event_wait(&self, graph: RawGraph, after: &[Node], event: Event) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        call!(self, cuGraphAddEventWaitNode(&mut node, graph, after.as_ptr(), after.len(), event))?;
         Ok(node)
     }
 

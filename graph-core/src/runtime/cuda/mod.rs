@@ -13,6 +13,7 @@
 //! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `any_bits`: element types without invalid bits;
+//! - `host`: functions of the program that host nodes call;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
@@ -25,6 +26,8 @@ mod failure;
 mod functions;
 mod graphs;
 mod handles;
+mod host;
+mod link;
 mod mappings;
 mod params;
 mod quiet;
@@ -44,9 +47,10 @@ pub use failure::{
     UNSUPPORTED_PTX_VERSION, code_of, known, record,
 };
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use params::{
     Filling, Launching, Packed, Place, Scratch, Values, Word, WordCount, address_word, number, push_value,
     write_value,
 };
 pub use quiet::Quiet;
-pub use simulator::{Member, PlannedBuffer, Simulator};
+pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};

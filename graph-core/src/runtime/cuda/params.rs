@@ -10,6 +10,14 @@ use cudarc::driver::sys;
 use super::handles::{Context, Function, Node, RawGraph};
 use crate::index::size;
 
+/// `CUDA_HOST_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HostParams {
+    pub function: unsafe extern "C" fn(*mut c_void),
+    pub data: *mut c_void,
+}
+
 #[repr(C)]
 pub(super) struct KernelParams {
     pub(super) function: Function,

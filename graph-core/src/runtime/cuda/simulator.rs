@@ -51,6 +51,25 @@ pub struct Simulator {
     move_members: unsafe extern "C" fn(RawExec, Node, *const u32, usize) -> u32,
     add_buffer: unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
     move_buffers: unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
+    host_accesses: unsafe extern "C" fn(RawExec, Node, *const HostAccess, usize) -> u32,
+}
+
+/// A range that a host statement touches.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HostAccess {
+    address: u64,
+    bytes: u64,
+    /// 1 if it is written.
+    flags: u32,
+    reserved: u32,
+}
+
+impl HostAccess {
+    /// Returns a range of bytes, which is read, and also written if `writes`.
+    pub fn new(address: u64, bytes: u64, writes: bool) -> HostAccess {
+        HostAccess { address, bytes, flags: u32::from(writes), reserved: 0 }
+    }
 }
 
 /// A buffer that a graph uses.
@@ -94,10 +113,11 @@ impl Simulator {
             (exported(c"cuweaveSimAddBuffer")?, exported(c"cuweaveSimMoveBuffers")?);
         let (name_members, move_members) =
             (exported(c"cuweaveSimNameMembers")?, exported(c"cuweaveSimMoveMembers")?);
+        let host_accesses = exported(c"cuweaveSimHostAccesses")?;
         // SAFETY: these names have these signatures in the library's documentation; the library is never closed.
         unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
-            if version() != 3 {
+            if version() != 4 {
                 return None;
             }
             Some(Simulator {
@@ -117,6 +137,10 @@ impl Simulator {
                     *mut c_void,
                     unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
                 >(add_buffer),
+                host_accesses: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(RawExec, Node, *const HostAccess, usize) -> u32,
+                >(host_accesses),
                 move_buffers: std::mem::transmute::<
                     *mut c_void,
                     unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
@@ -149,6 +173,12 @@ impl Simulator {
     pub fn move_members(&self, exec: RawExec, node: Node, firsts: &[u32]) {
         // SAFETY: the exec lives, and so does the graph of the node; the numbers live until the call returns.
         let _ = unsafe { (self.move_members)(exec, node, firsts.as_ptr(), firsts.len()) };
+    }
+
+    /// Describes the memory that the function of a host node touches: of an instance, or of a graph's node.
+    pub fn host_accesses(&self, exec: RawExec, node: Node, accesses: &[HostAccess]) {
+        // SAFETY: the node lives, and so does the exec if there is one; the accesses live until the call returns.
+        let _ = unsafe { (self.host_accesses)(exec, node, accesses.as_ptr(), accesses.len()) };
     }
 
     /// Describes a buffer.

@@ -73,6 +73,29 @@ impl Driver {
         Ok(event)
     }
 
+    /// Creates an event with timing.
+    pub fn create_timing_event(&self) -> Outcome<Event> {
+        let mut event = Event::NONE;
+        call!(self, cuEventCreate(&mut event, 0))?;
+        Ok(event)
+    }
+
+    /// Returns the time between two recorded events with timing, whose work is complete, in microseconds.
+    pub fn elapsed(&self, from: Event, to: Event) -> Outcome<f64> {
+        let mut milliseconds = 0f32;
+        call!(self, cuEventElapsedTime(&mut milliseconds, from, to))?;
+        Ok(f64::from(milliseconds) * 1000.0)
+    }
+
+    /// Copies words from the device to the host in stream order, and waits for the copy.
+    pub fn read(&self, address: u64, words: &mut [u64], stream: Stream) -> Outcome<()> {
+        let bytes = std::mem::size_of_val(words);
+        self.relaxed(|| {
+            call!(self, cuMemcpyDtoHAsync(words.as_mut_ptr().cast(), address, bytes, stream))?;
+            call!(self, cuStreamSynchronize(stream))
+        })
+    }
+
     /// Destroys an event. Enqueued waits for it remain.
     pub fn destroy_event(&self, event: Event) -> Outcome<()> {
         call!(self, cuEventDestroy(event))

@@ -186,6 +186,7 @@ impl Core {
             records: self.nodes.records.as_slice(),
             unproved: &self.nodes.unproved,
             left_alone: &self.nodes.left_alone,
+            decided: &self.nodes.decided,
             captured: self.nodes.nodes_of(Kind::Capture(())),
             // A conditional node stands among those of its statement.
             setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))

@@ -220,6 +220,11 @@ impl<A: GraphFn> ExecCore<A> {
         self.core.upload(stream)
     }
 
+    /// See the generated `synchronize`.
+    pub fn synchronize(&mut self) -> Result<()> {
+        self.core.synchronize()
+    }
+
     /// See the generated `args`.
     pub fn views(&self) -> A::Views<'_> {
         self.args.views(&self.core.lender(), Token)

@@ -10,7 +10,7 @@ use crate::ir::BufferId;
 use crate::runtime::bind::{Generation, Handed, Hindrance, Output};
 use crate::runtime::build::check_overlap;
 use crate::runtime::context;
-use crate::runtime::cuda::{Event, Outcome, Stream};
+use crate::runtime::cuda::{Driver, Event, Outcome, RawExec, Stream};
 use crate::runtime::error::{Error, Result, at_buffer};
 use crate::runtime::ranges;
 use crate::runtime::waits::{self, StreamKey};
@@ -23,7 +23,7 @@ static PINNED: Mutex<()> = Mutex::new(());
 
 impl Core {
     /// Checks that the graph can be launched into a stream, and makes the context current.
-    fn check_stream(&self, stream: &CudaStream) -> Result<Stream> {
+    pub(super) fn check_stream(&self, stream: &CudaStream) -> Result<Stream> {
         let function = || self.definition.program().name.to_string();
         if self.broken {
             return Err(Error::Unusable { function: function() });
@@ -32,6 +32,7 @@ impl Core {
         {
             return Err(Error::StreamOfOtherContext { function: function() });
         }
+        self.check_hosts()?;
         ranges::collect();
         context::enter(self.definition.driver, &self.definition.ctx)?;
         let raw = Stream::of(stream);
@@ -47,8 +48,28 @@ impl Core {
         Ok(self.definition.driver.upload(self.nodes.exec, raw)?)
     }
 
+    /// See the generated `synchronize`.
+    pub(crate) fn synchronize(&mut self) -> Result<()> {
+        if self.in_flight.last.is_some() {
+            context::enter(self.definition.driver, &self.definition.ctx)?;
+            self.in_flight.wait_on_host(self.definition.driver)?;
+        }
+        self.check_hosts()
+    }
+
     /// Launches into `stream`, with the outputs that the graph takes over.
     pub(crate) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
+        self.launch_by(stream, taken, |driver, exec, raw| driver.launch(exec, raw))
+    }
+
+    /// Does what [`Core::launch`] does. `launch` launches the exec; after a failure of it nothing may be in flight.
+    #[inline]
+    pub(super) fn launch_by(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        taken: &mut [&mut dyn Handed],
+        launch: impl FnOnce(&Driver, RawExec, Stream) -> Outcome<()>,
+    ) -> Result<()> {
         let raw = self.check_stream(stream)?;
         self.check_pool(raw)?;
         self.check_taken(taken)?;
@@ -68,7 +89,7 @@ impl Core {
         if let Some(generation) = &mut generation {
             self.order_buffers(generation, stream)?;
         }
-        self.definition.driver.launch(self.nodes.exec, raw)?;
+        launch(self.definition.driver, self.nodes.exec, raw)?;
 
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
         let recorded = self.in_flight.record(self.definition.driver, raw);

@@ -4,6 +4,7 @@
 //!   arguments to a graph;
 //! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
 //! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses;
+//! - `profile`: real launches beside those of the serialised graph;
 //! - `state`: the order of launches of several execs that share variables;
 //! - `arena`, `pooled`: one arena for the execs of a stream.
 
@@ -16,6 +17,7 @@ mod owned;
 mod part;
 mod pipeline;
 mod pooled;
+mod profile;
 mod release;
 mod set;
 mod state;

@@ -3,6 +3,7 @@
 //! All faults of the input are found before the first node is added. After an error everything that was created has been
 //! destroyed by its owner's drop, and the caller's buffers are unchanged.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use cudarc::driver::CudaContext;
 
 use crate::expand::Described;
 use crate::index::Vector;
-use crate::ir::{DimId, StatementId};
+use crate::ir::{DimId, Kind, Program, StatementId};
 use crate::launches::Allowed;
 use crate::table::Table;
 
@@ -20,12 +21,12 @@ use crate::runtime::build::{
     check_recursion, flattened, plan,
 };
 use crate::runtime::context;
-use crate::runtime::cuda::{self, Context, Word};
+use crate::runtime::cuda::{self, Context, HostWork, Word};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::ranges;
-use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches};
+use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches, WorkId};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -110,7 +111,7 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     };
     let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
-    let (mut modules, records, words, unproved) = match programmatic {
+    let (mut modules, works, records, words, unproved) = match programmatic {
         Err(_) => evaluate(programmatic)?,
         // A kernel that waits first may support fewer threads than the kernel as written.
         Ok(()) => evaluate(programmatic)
@@ -132,7 +133,8 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
         limits,
         modules,
     };
-    let nodes = Nodes::new(&definition, (records, words), unproved, planned);
+    let mut nodes = Nodes::new(&definition, (records, words), unproved, planned);
+    nodes.hosts.adopt(works, std::iter::empty());
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
     let planned = Instant::now();
     args.with_body(&mut |body| {
@@ -147,21 +149,35 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     Ok(Owned::new(core))
 }
 
+/// The functions of host statements.
+type Works = Vec<(WorkId, HostWork)>;
+
 /// A record for each statement.
 type Evaluated = Vector<StatementId, Record>;
 
-/// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
+/// Returns the names of the launches of a program, each once and without those of the functions around them.
+fn launched(program: &Program) -> Vec<String> {
+    let launches = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Launch(_)));
+    let names = launches.filter_map(|launch| launch.name.rsplit(['.', ':', ' ']).next());
+    let names: BTreeSet<&str> = names.collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Evaluates all statements. Returns the modules of the kernels, the functions of host statements, a record for each statement,
+/// the values of parameters, and
 /// the launches that do not provably write all elements.
 fn evaluate(
     (flat, dims): (&Flattened, &Vector<DimId, u64>),
     args: &dyn Arguments,
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Evaluated, Vec<Word>, UnprovedLaunches)> {
+) -> Result<(Modules, Works, Evaluated, Vec<Word>, UnprovedLaunches)> {
     let program = flat.checked.program();
+    modules.expect(launched(program));
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
+    let works = evaluation.take_works();
     let (records, words, unproved) = evaluation.into_parts();
-    Ok((modules, records.into(), words, unproved))
+    Ok((modules, works, records.into(), words, unproved))
 }

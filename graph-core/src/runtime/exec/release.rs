@@ -121,10 +121,11 @@ impl Core {
         }
         let driver = self.definition.driver;
         let entered = waits::enter(driver, &self.definition.ctx);
-        // cudarc does not wait before it frees pinned memory if the context holds an error. Host values may be dropped with
-        // the exec.
+        // cudarc does not wait before it frees pinned memory if the context holds an error. Host values and the functions of host
+        // statements may be dropped with the exec.
         let pinned = self.operands.pinned_replaced
             || self.definition.flat.has_host_values()
+            || self.nodes.hosts.any()
             || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
         let pinned = !pinned || self.in_flight.wait_on_host(driver).is_ok();
         let uncertain = if self.operands.uncertain { driver.synchronize_context() } else { Ok(()) };
@@ -157,7 +158,10 @@ impl Drop for Core {
         match (&self.in_flight.last, over) {
             (None, _) => {}
             (Some(_), true) => self.definition.modules.outlive(&self.in_flight.done),
-            (Some(_), false) => self.definition.modules.leak(),
+            (Some(_), false) => {
+                self.definition.modules.leak();
+                self.nodes.hosts.leak();
+            }
         }
         self.nodes.destroy_exec(&self.definition);
         self.nodes.destroy_graph(&self.definition);

@@ -89,6 +89,9 @@ impl Core {
         let (records, unproved) = self.evaluate(body, evaluated)?;
         self.exchange((evaluated, follow), records, shift)?;
         self.nodes.record_unproved(evaluated, unproved);
+        if self.nodes.hosts.any() {
+            annotate::hosts_moved(&self.nodes.annotated(&self.definition));
+        }
         Ok(())
     }
 
@@ -112,7 +115,9 @@ impl Core {
             room,
         );
         evaluation.statements(&core.definition.flat, body, statements)?;
+        let works = evaluation.take_works();
         let (mut records, mut words, unproved) = evaluation.into_parts();
+        core.nodes.hosts.adopt(works, core.nodes.records.iter().filter_map(Record::work));
         // The user's expressions may have changed the current context.
         core.definition.driver.enter(core.definition.context)?;
         for (&statement, record) in statements.iter().zip(&mut records) {
@@ -242,7 +247,18 @@ impl Core {
         if self.broken {
             return Err(Error::Unusable { function: self.definition.program().name.to_string() });
         }
+        self.check_hosts()?;
         context::enter(self.definition.driver, &self.definition.ctx)
+    }
+
+    /// Returns the panic of a host statement that no call has returned yet.
+    pub(super) fn check_hosts(&self) -> Result<()> {
+        match self.nodes.hosts.take_fault() {
+            None => Ok(()),
+            Some((statement, message)) => {
+                Err(Error::HostPanicked { at: at_statement(self.definition.program(), statement), message })
+            }
+        }
     }
 
     /// Replaces records, and the parameters of their nodes; of the statements that follow only the addresses. `shift` holds the old

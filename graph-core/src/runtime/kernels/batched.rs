@@ -9,6 +9,7 @@ use crate::runtime::error::{Error, one_line};
 use cuweave_ptx as ptx;
 use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
 
+use super::code;
 use super::function::FunctionInfo;
 use super::module::LoadedModule;
 use super::variants::{Made, Variant, Wanted};
@@ -77,10 +78,11 @@ impl LoadedModule {
                 capacity: wanted.capacity,
                 shape: wanted.shape,
                 waits: self.waits(wanted.entry),
+                registers: wanted.registers,
             })
             .collect();
         let text = rewrite::batched(module, &batches).map_err(|why| why.to_string())?;
-        let raw = self.driver.load_module(text.as_bytes()).map_err(|(failure, log)| {
+        let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
             format!("the driver does not take many launches in one: {}", one_line(failure, &log))
         })?;
         let failed = |failure| Error::from(failure).to_string();

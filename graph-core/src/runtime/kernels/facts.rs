@@ -2,21 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
 use crate::ids::{KernelId, ScalarId};
 use crate::index::{Vector, size};
 use crate::ir::StatementId;
-use crate::launches::{Allowed, Batch, Batching, Fusing, Launch, Tuning};
+use crate::launches::{Allowed, Batch, Batching, Blocks, Fusing, Launch, Resources, Tuning};
 use crate::operation::BatchId;
 use crate::table::Scalar;
 
-use crate::runtime::cuda::{self, Driver, Word};
+use crate::runtime::cuda::{self, Driver, Simulator, Word};
 use crate::runtime::error::{Error, Result};
 
 use super::declaration::Kernel;
-use super::function::FunctionInfo;
+use super::fitting::{Needs, Unfit};
 use super::left_alone::{Change, LeftAlone};
 use super::modules::Modules;
 use super::record::LaunchRecord;
@@ -52,9 +53,13 @@ pub(crate) struct Facts {
     pub launches: Vector<StatementId, Option<Launch>>,
     /// The constants of the device.
     pub tuning: Tuning,
-    /// The multiprocessors of the device.
-    pub multiprocessors: u32,
     pub(super) kernels: Vector<KernelId, &'static Kernel>,
+    /// The device's multiprocessors.
+    pub multiprocessors: u32,
+    /// The registers of a multiprocessor.
+    registers: u32,
+    /// The launches that are in no batch because each form of it would be slower, with the reasons.
+    pub slower: BTreeMap<StatementId, Arc<Unfit>>,
     /// The kernels that are launched as written, with the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
 }
@@ -71,10 +76,10 @@ pub(crate) fn gather<'r>(
     if allowed == Allowed::default() {
         return Ok(facts);
     }
-    // CUdevice_attribute: compute capability, major and minor, and multiprocessors
+    // CUdevice_attribute: compute capability, major and minor, multiprocessors, and registers of each
     facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
-    let multiprocessors = driver.device_attribute(ctx, 16)?;
-    facts.multiprocessors = multiprocessors;
+    (facts.multiprocessors, facts.registers) =
+        (driver.device_attribute(ctx, 16)?, driver.device_attribute(ctx, 82)?);
     let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
     facts.launches = Vector::with_capacity(records.len());
     for (statement, record) in records {
@@ -89,7 +94,9 @@ pub(crate) fn gather<'r>(
             Some(&wave) => wave,
             None => {
                 let blocks = driver.blocks_per_sm(record.function, threads, shared)?;
-                *waves.entry((kernel, threads, shared)).or_insert(blocks.saturating_mul(multiprocessors))
+                *waves
+                    .entry((kernel, threads, shared))
+                    .or_insert(blocks.saturating_mul(facts.multiprocessors))
             }
         };
         let module = modules.module(record.kernel);
@@ -108,6 +115,7 @@ pub(crate) fn gather<'r>(
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
             lanes: true,
             fuse: Fusing::Never,
+            short: entry.is_some_and(|entry| entry.short),
         };
         facts.launches.push(Some(launch));
     }
@@ -126,10 +134,22 @@ impl Facts {
         Facts {
             launches: Vector::new(),
             tuning: Tuning::default(),
-            multiprocessors: 0,
             kernels: Vector::new(),
+            multiprocessors: 0,
+            registers: 0,
+            slower: BTreeMap::new(),
             left_alone: BTreeSet::new(),
         }
+    }
+
+    /// Returns the registers of the kernels, if the driver assumes them: a simulated one.
+    pub fn assumed(&self, modules: &Modules) -> Vec<(&'static str, u32)> {
+        if Simulator::get().is_none() {
+            return Vec::new();
+        }
+        let registers =
+            |kernel: &&'static Kernel| Some((kernel.name, modules.loaded_info(kernel)?.registers));
+        self.kernels.iter().filter_map(registers).collect()
     }
 
     fn number(&mut self, kernel: &'static Kernel) -> KernelId {
@@ -165,94 +185,102 @@ impl Facts {
         }
     }
 
-    /// Disables batching of a kernel's launches because one of its variants cannot be used.
-    fn disable_batching(&mut self, kernel: KernelId, why: &str) {
-        let Kernel { name, module, .. } = self.kernels[kernel];
-        self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
-        for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
-            launch.batch = Batching::Never;
+    /// Disables batching of a batch's members, because no variant can run it. A variant that cannot be made disables it for all launches of
+    /// the kernel.
+    fn disable_batching(&mut self, kernel: KernelId, batch: &Batch, why: Unfit) {
+        let why = match why {
+            Unfit::Refused(why) => {
+                let Kernel { name, module, .. } = self.kernels[kernel];
+                self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
+                for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
+                    launch.batch = Batching::Never;
+                }
+                return;
+            }
+            Unfit::Slower { .. } => Arc::new(why),
+        };
+        for &member in &batch.members {
+            if let Some(launch) = &mut self.launches[member] {
+                launch.batch = Batching::Never;
+                self.slower.insert(member, why.clone());
+            }
         }
     }
 
-    /// Loads the variants of the batches. Returns `None` if one cannot be used: batching of its kernel is disabled, and the
+    /// Loads the variants of the batches. Returns `None` if one cannot be used: batching of its members is disabled, and the
     /// decision must be made again.
     pub fn variants(
         &mut self,
         (driver, modules): (&Driver, &mut Modules),
         batches: &Vector<BatchId, Batch>,
     ) -> Option<Vector<BatchId, Variant>> {
-        let wanted: Vec<(KernelId, Wanted)> = batches.iter().filter_map(|batch| self.wanted(batch)).collect();
-        let mut of_module: BTreeMap<usize, Vec<(KernelId, Wanted)>> = BTreeMap::new();
-        for (kernel, wanted) in &wanted {
-            let module = std::ptr::from_ref(self.kernels[*kernel].module).addr();
-            of_module.entry(module).or_default().push((*kernel, wanted.clone()));
-        }
-        for list in of_module.values() {
-            let module = list.first().and_then(|(kernel, _)| modules.module(self.kernels[*kernel]));
-            if let Some(module) = module {
-                let list: Vec<Wanted> = list.iter().map(|(_, wanted)| wanted.clone()).collect();
-                module.make_variants(&list);
-            }
-        }
+        let needs: Vec<(KernelId, Needs)> =
+            batches.iter().filter_map(|batch| self.needs(modules, batch)).collect();
+        self.make(modules, needs.iter().map(|(kernel, needs)| (*kernel, &needs.wanted)));
+        let fit = |facts: &Facts, kernel: KernelId, (needs, free): (&Needs, _), wanted: &Wanted| {
+            let module = modules.module(facts.kernels[kernel]);
+            let variant = module.map_or(Err("it is not loaded".to_owned()), |module| module.variant(wanted));
+            variant
+                .map_err(Unfit::Refused)
+                .and_then(|variant| needs.fit(driver, &facts.tuning, (variant, free)))
+        };
+        let plain: Vec<_> =
+            needs.iter().map(|(kernel, needs)| fit(self, *kernel, (needs, None), &needs.wanted)).collect();
+        let limited: Vec<Option<Wanted>> = needs
+            .iter()
+            .zip(&plain)
+            .map(|((_, needs), fit)| needs.limited(fit.as_ref().ok()?, self.registers))
+            .collect();
+        let more =
+            needs.iter().zip(&limited).filter_map(|((kernel, _), wanted)| Some((*kernel, wanted.as_ref()?)));
+        self.make(modules, more);
         let mut variants: Vector<BatchId, Variant> = Vector::with_capacity(batches.len());
         let mut useless = Vec::new();
-        for ((kernel, wanted), batch) in wanted.iter().zip(batches) {
-            let module = modules.module(self.kernels[*kernel]);
-            let own = modules.loaded_info(self.kernels[*kernel]);
-            let first = self.launches[batch.members[0]].as_ref();
-            let made = match (module, own, first) {
-                (Some(module), Some(own), Some(launch)) => module.variant(wanted).and_then(|variant| {
-                    serves(driver, &own, &variant.info, (launch.block.iter().product(), launch.shared))
-                        .map(|()| variant)
-                }),
-                _ => Err("it is not loaded".to_owned()),
-            };
-            match made {
-                Ok(variant) => {
-                    variants.push(variant);
-                }
-                Err(why) => useless.push((*kernel, why)),
+        for ((((kernel, needs), plain), limited), batch) in needs.iter().zip(plain).zip(&limited).zip(batches)
+        {
+            let free = plain.as_ref().ok().map(|fit| fit.resources.registers);
+            let limited = limited.as_ref().map(|wanted| fit(self, *kernel, (needs, free), wanted));
+            match needs.choose(&self.tuning, plain, limited) {
+                Ok(variant) => drop(variants.push(variant)),
+                Err(why) => useless.push((*kernel, batch, why)),
             }
         }
-        useless.iter().for_each(|(kernel, why)| self.disable_batching(*kernel, why));
-        (useless.is_empty() && variants.len() == batches.len()).then_some(variants)
+        let usable = useless.is_empty() && variants.len() == batches.len();
+        useless.into_iter().for_each(|(kernel, batch, why)| self.disable_batching(kernel, batch, why));
+        usable.then_some(variants)
     }
 
-    fn wanted(&self, batch: &Batch) -> Option<(KernelId, Wanted)> {
-        let launch = self.launches[batch.members[0]].as_ref()?;
-        let name = self.kernels[launch.kernel].name;
-        Some((launch.kernel, Wanted::of(name, batch.members.len(), batch.axis, launch.batch)))
+    /// Loads variants, those of a module together.
+    fn make<'w>(&self, modules: &Modules, wanted: impl Iterator<Item = (KernelId, &'w Wanted)>) {
+        let mut of_module: BTreeMap<usize, (KernelId, Vec<Wanted>)> = BTreeMap::new();
+        for (kernel, wanted) in wanted {
+            let module = std::ptr::from_ref(self.kernels[kernel].module).addr();
+            of_module.entry(module).or_insert((kernel, Vec::new())).1.push(wanted.clone());
+        }
+        for (kernel, list) in of_module.values() {
+            if let Some(module) = modules.module(self.kernels[*kernel]) {
+                module.make_variants(list);
+            }
+        }
     }
-}
 
-/// Checks that a variant supports the launch, needs no more local memory than the kernel, and has its occupancy. The error
-/// is the reason that it cannot be used.
-pub(crate) fn serves(
-    driver: &Driver,
-    own: &FunctionInfo,
-    variant: &FunctionInfo,
-    (threads, shared): (u32, u32),
-) -> std::result::Result<(), String> {
-    let failed = |failure| Error::from(failure).to_string();
-    if variant.most_threads < threads {
-        let most = variant.most_threads;
-        return Err(format!("many launches in one take blocks of {most} threads at most, not of {threads}"));
+    /// Returns the needs of a batch.
+    fn needs(&self, modules: &Modules, batch: &Batch) -> Option<(KernelId, Needs)> {
+        let first = self.launches[batch.members[0]].as_ref()?;
+        let kernel = self.kernels[first.kernel];
+        let own = modules.loaded_info(kernel)?;
+        let (threads, shared) = (first.block.iter().product(), first.shared);
+        let wanted = Wanted::of(kernel.name, batch.members.len(), batch.axis, first.batch);
+        // A setter may make the grid as large as it likes.
+        let launches = || batch.members.iter().filter_map(|&member| self.launches[member].as_ref());
+        let blocks: Blocks = launches().map(Launch::blocks).sum();
+        let share = blocks.share(self.multiprocessors);
+        let share = share.filter(|_| !launches().any(|launch| launch.grid_changes));
+        let held = first.wave / self.multiprocessors.max(1);
+        let alone = Resources { blocks: held, registers: own.registers, local: own.local };
+        let members = batch.members.len();
+        Some((first.kernel, Needs { wanted, own, members, threads, shared, alone, share }))
     }
-    if variant.local > own.local {
-        let (more, bytes) = (variant.local, own.local);
-        return Err(format!(
-            "many launches in one need {more} bytes of local memory a thread, the kernel alone {bytes}"
-        ));
-    }
-    driver.copy_attributes(own.function, variant.function).map_err(failed)?;
-    let blocks = |function| driver.blocks_per_sm(function, threads, shared).map_err(failed);
-    let (of_variant, of_kernel) = (blocks(variant.function)?, blocks(own.function)?);
-    if of_variant < of_kernel {
-        return Err(format!(
-            "of many launches in one a multiprocessor holds {of_variant} blocks, of the kernel alone {of_kernel}"
-        ));
-    }
-    Ok(())
 }
 
 /// Returns a number that no other statement has.

@@ -85,6 +85,34 @@ impl<G> Called for GraphPath<G> {
     }
 }
 
+/// An item of a graph function, which says if the function holds a host statement or an event: the body of a conditional node
+/// cannot.
+pub trait HoldsHost {
+    /// True if it or a function that it calls does.
+    const HOST: bool;
+}
+
+impl<G: HoldsHost> GraphPath<G> {
+    /// Returns true if the function holds a host statement or an event.
+    pub const fn holds_host(&self) -> bool {
+        G::HOST
+    }
+}
+
+impl<K> KernelPath<K> {
+    /// A kernel holds none.
+    pub const fn holds_host(&self) -> bool {
+        false
+    }
+}
+
+impl NoPath {
+    /// A name that is no graph function holds none: it is an error where it is called.
+    pub const fn holds_host(&self) -> bool {
+        false
+    }
+}
+
 impl<K: NeedsNoConfiguration> Called for KernelPath<K> {
     type Item = K::Item;
 

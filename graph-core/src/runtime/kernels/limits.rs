@@ -26,6 +26,8 @@ pub struct Limits {
 
 /// Registers are given to warps, in steps of 256 (every architecture since 5.0, by CUDA's occupancy tables).
 const REGISTER_STEP: u64 = 256;
+/// The maximum number of registers of a thread on every device.
+const MOST_REGISTERS: u32 = 255;
 /// The maximum number of blocks of a cluster that every device with clusters supports.
 const PORTABLE_CLUSTER: u64 = 8;
 
@@ -135,6 +137,15 @@ impl Limits {
     }
 }
 
+/// Returns the most registers of a thread with which a multiprocessor of `registers` registers holds so many blocks. Each of its
+/// partitions holds whole warps.
+pub(crate) fn most_registers(registers: u32, blocks: u32, threads: u32) -> u32 {
+    const PARTITIONS: u32 = 4;
+    let warps = blocks.saturating_mul(threads.div_ceil(32)).div_ceil(PARTITIONS).max(1);
+    let of_warp = u64::from(registers / PARTITIONS / warps) / REGISTER_STEP * REGISTER_STEP;
+    u32::try_from(of_warp / 32).unwrap_or(MOST_REGISTERS).min(MOST_REGISTERS)
+}
+
 /// Returns the registers of a block: per warp, rounded up to the allocation step.
 fn registers(threads: u64, each: u32) -> u64 {
     threads.div_ceil(32) * (u64::from(each) * 32).next_multiple_of(REGISTER_STEP)
@@ -183,6 +194,18 @@ mod tests {
         let most = FunctionInfo { registers: 255, ..PLAIN };
         assert_eq!(check(HOPPER, 1, 256, 0, most), None);
         assert!(check(HOPPER, 1, 257, 0, most).is_some());
+    }
+
+    /// CUDA's occupancy tables for 65,536 registers a multiprocessor.
+    #[test]
+    fn registers_for_a_number_of_blocks() {
+        for (blocks, threads, most) in
+            [(12, 128, 40), (10, 128, 48), (8, 256, 32), (1, 1024, 64), (1, 32, 255), (32, 64, 32)]
+        {
+            assert_eq!(most_registers(65_536, blocks, threads), most, "{blocks} of {threads}");
+        }
+        assert_eq!(most_registers(0, 1, 32), 0);
+        assert_eq!(most_registers(65_536, u32::MAX, u32::MAX), 0);
     }
 
     #[test]

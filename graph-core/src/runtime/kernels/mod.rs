@@ -2,14 +2,19 @@
 //!
 //! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
-//! - `variants`, `batched`: batched variants of kernels; `fusing`: fused kernels; `notes`: the last launches that used a module's variables;
+//! - `code`, `digest`, `store`: machine code of PTX, kept in memory and on disk;
+//! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of one by its resources;
+//! - `fusing`: fused kernels; `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`: the checks that the device supports a launch and that its threads write all elements; `facts`:
 //!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
 
 mod batched;
+mod code;
 mod coverage;
 mod declaration;
+mod digest;
 mod facts;
+mod fitting;
 mod function;
 mod fusing;
 mod image;
@@ -23,21 +28,24 @@ mod notes;
 mod param;
 mod record;
 mod shape;
+mod store;
 mod text;
 mod variants;
 
 pub(crate) use coverage::Finding;
 pub use declaration::{Kernel, KernelItem};
 pub(crate) use facts::{Changing, Facts, gather};
+pub(crate) use fitting::Unfit;
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use limits::Limits;
 pub(crate) use module::LoadedModule;
 pub use module::{Loaded, Module, load};
 pub use modules::Modules;
-pub(crate) use modules::{FILL64, HUB, SET_CONDITION};
+pub(crate) use modules::{FILL64, HUB, SET_CONDITION, STAMP};
 pub(crate) use notes::{Note, Variable, forget_the_finished};
 pub use param::{Param, ParamKind, Updates};
 pub(crate) use record::LaunchRecord;
 pub use shape::Shape;
+pub use store::{CodeCache, set_code_cache};
 pub(crate) use text::programmatic;
 pub(crate) use variants::{Fused, Variant};

@@ -1,5 +1,6 @@
 //! Modules: one load per context and kernels block, shared while anyone uses it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -11,7 +12,9 @@ use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Driver, RawModule, record};
 use crate::runtime::error::{DriverFailure, Error, ModuleFailure, Result, one_line, refused};
 use crate::runtime::waits::{self, OwnedEvent};
+use cuweave_ptx::rewrite::Split;
 
+use super::code;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
 use super::image::{self, Target};
 use super::notes::Notes;
@@ -97,28 +100,11 @@ impl Module {
         }
         loaded.retain(|entry| entry.2.strong_count() > 0);
         let text = Text::read(self.image, form);
-        let waiting =
-            text.as_ref().filter(|_| form == Form::Waiting).and_then(|text| text.waiting.as_deref());
-        let waiting = match waiting {
-            Some(text) => driver.load_module(text.as_bytes()).map_err(|(failure, log)| {
-                let why = one_line(failure, &log);
-                format!("the driver does not take the file with the wait in front of its kernels: {why}")
-            }),
-            None => {
-                Err("the file is loaded as it is written for another graph, and it has variables".to_owned())
-            }
-        };
-        let raw = match waiting {
-            Ok(raw) => raw,
-            Err(_) => driver
-                .load_module(self.image)
-                .map_err(|(failure, log)| self.failed(driver, ctx, refused(failure, &log)))?,
-        };
         let module = Arc::new(LoadedModule {
             module: self,
             text,
-            waiting: waiting.map(drop),
-            raw,
+            form,
+            parts: Mutex::default(),
             driver,
             ctx: ctx.clone(),
             functions: Mutex::new(Vec::new()),
@@ -142,15 +128,47 @@ impl Module {
     }
 }
 
-/// A module in a context.
+/// The reason of kernels that are loaded as they are written.
+const AS_WRITTEN: &str = "the file is loaded as it is written for another graph, and it has variables";
+
+/// A loaded part of a file.
+#[derive(Debug)]
+struct Part {
+    kernels: Kernels,
+    raw: RawModule,
+    /// Success if its kernels run the wait first wherever possible, or the reason that they do not.
+    waiting: Programmatic,
+}
+
+/// The kernels of a part of a file.
+#[derive(Debug)]
+enum Kernels {
+    One(String),
+    /// All but those that are compiled by themselves.
+    Without(BTreeSet<String>),
+    All,
+}
+
+impl Kernels {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Kernels::One(kernel) => kernel == name,
+            Kernels::Without(others) => !others.contains(name),
+            Kernels::All => true,
+        }
+    }
+}
+
+/// A file in a context. Its kernels are loaded when they are first launched: those that use none of its variables in modules of their
+/// own, the others in one, so that no state is in two places.
 #[derive(Debug)]
 pub(crate) struct LoadedModule {
     pub(crate) module: &'static Module,
     /// The parsed text; `None` for machine code.
     text: Option<Text>,
-    /// Success if its kernels run the wait first wherever possible, or the reason that they do not.
-    waiting: Programmatic,
-    raw: RawModule,
+    form: Form,
+    /// What is loaded of it.
+    parts: Mutex<Vec<Part>>,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
@@ -169,6 +187,16 @@ impl LoadedModule {
         self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
     }
 
+    /// Loads all kernels of the file.
+    fn load_all(&self) -> Result<()> {
+        let entries = self.text.as_ref().map_or(&[][..], |text| &text.entries);
+        let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+        match names.is_empty() {
+            true => self.part("", &[]).map(drop),
+            false => names.iter().try_for_each(|name| self.part(name, &names).map(drop)),
+        }
+    }
+
     /// Keeps a module of the compiler's own loaded as long as this one.
     pub fn accompany(&self, companion: &Arc<LoadedModule>) {
         // A companion that is set already is the same module.
@@ -180,22 +208,102 @@ impl LoadedModule {
         self.text.as_ref().is_none_or(|text| text.has_state)
     }
 
-    /// Returns true if a kernel runs the wait first.
-    pub fn waits(&self, name: &str) -> bool {
-        self.waiting.is_ok() && self.entry(name).is_some_and(|entry| entry.waiting.is_ok())
+    /// Returns its context.
+    pub fn context(&self) -> &CudaContext {
+        &self.ctx
     }
 
-    /// Returns success if a kernel of PTX runs the wait first, or the reason that it does not.
+    /// Returns true if a kernel runs the wait first.
+    pub fn waits(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| self.waiting(entry).is_ok())
+    }
+
+    /// Returns success if a kernel of PTX that is loaded runs the wait first, or the reason that it does not.
     pub fn waiting(&self, entry: &Entry) -> Programmatic {
-        entry.waiting.clone().and_then(|()| self.waiting.clone())
+        entry.waiting.clone()?;
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        match parts.iter().find(|part| part.kernels.has(&entry.name)) {
+            Some(part) => part.waiting.clone(),
+            None => Err("it is not loaded".to_owned()),
+        }
+    }
+
+    /// Returns the loaded module that has a kernel. Loads it if necessary, and the kernels of `expected` that are in the file with it,
+    /// which are compiled side by side.
+    fn part(&self, name: &str, expected: &[String]) -> Result<RawModule> {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = |parts: &[Part]| parts.iter().find(|part| part.kernels.has(name)).map(|part| part.raw);
+        if let Some(raw) = found(&parts) {
+            return Ok(raw);
+        }
+        let mut why = None;
+        if let Some(text) = &self.text {
+            self.load_parts(text, name, expected, &mut parts, &mut why);
+            if let Some(raw) = found(&parts) {
+                return Ok(raw);
+            }
+        }
+        let image = self.module.image;
+        let raw = self.driver.load_module(image);
+        let raw =
+            raw.map_err(|(failure, log)| self.module.failed(self.driver, &self.ctx, refused(failure, &log)))?;
+        let waiting = Err(why.unwrap_or_else(|| AS_WRITTEN.to_owned()));
+        parts.push(Part { kernels: Kernels::All, raw, waiting });
+        Ok(raw)
+    }
+
+    /// Loads the parts with a kernel and with the expected ones that are not loaded yet. `reason` receives the one why the kernel's
+    /// is not.
+    fn load_parts(
+        &self,
+        text: &Text,
+        name: &str,
+        expected: &[String],
+        parts: &mut Vec<Part>,
+        reason: &mut Option<String>,
+    ) {
+        let missing = |entry: &&str| {
+            let known = text.entries.iter().any(|known| known.name == *entry);
+            known && !parts.iter().any(|part| part.kernels.has(entry))
+        };
+        let mut wanted: Vec<&str> = expected.iter().map(String::as_str).filter(missing).collect();
+        wanted.push(name);
+        let waits = self.form == Form::Waiting && text.waiting.is_some();
+        let Some(Split { alone, rest }) = text.split(self.module.image, waits, &wanted) else { return };
+        let alone = alone.into_iter().map(|(kernel, text)| (Kernels::One(kernel), text));
+        let rest = rest.map(|rest| (Kernels::Without(text.independent.keys().cloned().collect()), rest));
+        let texts: Vec<(Kernels, String)> = alone.chain(rest).collect();
+        let each: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+        code::link_all(self.driver, &self.ctx, &each);
+        for (kernels, text) in texts {
+            let waiting = if waits { Ok(()) } else { Err(AS_WRITTEN.to_owned()) };
+            match code::load(self.driver, &self.ctx, &text) {
+                Ok(raw) => parts.push(Part { kernels, raw, waiting }),
+                // The whole file as it is written is loaded instead, when one of these kernels is launched.
+                Err((failure, log)) if kernels.has(name) => {
+                    let why = one_line(failure, &log);
+                    *reason = Some(format!(
+                        "the driver does not take the file with the wait in front of its kernels: {why}"
+                    ));
+                }
+                Err(_) => {}
+            }
+        }
     }
 
     /// Returns a kernel's function, which is checked against its declaration on first use.
-    pub fn function(&self, name: &'static str, params: &[Param]) -> Result<FunctionInfo> {
+    /// `expected` names the kernels that are likely to be needed next.
+    pub fn function(
+        &self,
+        name: &'static str,
+        params: &[Param],
+        expected: &[String],
+    ) -> Result<FunctionInfo> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
             return Ok(*info);
         }
+        let raw = self.part(name, expected)?;
         let fault = |reason: String| Error::Kernel {
             kernel: name.to_owned(),
             path: self.module.path.to_owned(),
@@ -204,7 +312,7 @@ impl LoadedModule {
         // With lazy loading, a driver may compile or reject the machine code only here.
         let function = self
             .driver
-            .function(self.raw, name)
+            .function(raw, name)
             .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
             .ok_or_else(|| fault("does not exist there".to_owned()))?;
         let entry = self.entry(name);
@@ -273,7 +381,8 @@ impl Drop for LoadedModule {
         }
         // A module that cannot be unloaded is lost with its context; nothing depends on it.
         let variants = self.variants.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for &raw in variants.modules.iter().chain([&self.raw]) {
+        let parts = self.parts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for raw in variants.modules.iter().copied().chain(parts.iter().map(|part| part.raw)) {
             let _ = self.driver.unload_module(raw);
         }
     }
@@ -310,6 +419,7 @@ pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
         kept.push((Context::of(ctx), Arc::downgrade(&new)));
         new
     });
-    module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
+    let loaded = module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
+    loaded.load_all()?;
     Ok(Loaded { module, _forms: kept })
 }

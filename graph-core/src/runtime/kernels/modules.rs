@@ -59,6 +59,15 @@ pub(crate) static SET_CONDITION: Kernel = Kernel::new(
     ],
 );
 
+static STAMPS: Module = Module::new("cuweave's module of profiles", include_bytes!("stamp.ptx"));
+
+/// Adds the time since the last stamp of a body to a slot.
+pub(crate) static STAMP: Kernel = Kernel::new(
+    "cuweave_stamp",
+    &STAMPS,
+    &[Param::fixed::<u64>("last", ParamKind::ReadWrite), Param::fixed::<u64>("slot", ParamKind::ReadWrite)],
+);
+
 /// The modules and functions of a graph.
 pub struct Modules {
     driver: &'static Driver,
@@ -68,6 +77,8 @@ pub struct Modules {
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// The requested kernels, in the order of the first request.
     kernels: Vec<LoadedKernel>,
+    /// The names of launches: their kernels are likely to be requested.
+    expected: Vec<String>,
     /// A cache of indices into that list, by a hash of the kernel's address.
     places: [u32; PLACES],
     /// The check of the elements that the kernels write.
@@ -87,6 +98,11 @@ pub(crate) struct LoadedKernel {
 }
 
 impl Modules {
+    /// Returns true if they are loaded in that context.
+    pub(crate) fn is_of(&self, ctx: &CudaContext) -> bool {
+        *self.ctx == *ctx
+    }
+
     /// Returns an empty set.
     pub(crate) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, programmatic: Programmatic) -> Modules {
         Modules {
@@ -95,9 +111,15 @@ impl Modules {
             programmatic,
             loaded: BTreeMap::new(),
             kernels: Vec::new(),
+            expected: Vec::new(),
             places: [0; PLACES],
             judge: Judge::default(),
         }
+    }
+
+    /// Sets the names of launches, whose kernels are compiled side by side when the first one of their file is requested.
+    pub(crate) fn expect(&mut self, names: Vec<String>) {
+        self.expected = names;
     }
 
     /// Returns success if they are loaded for programmatic edges, or the reason that they are not.
@@ -147,7 +169,7 @@ impl Modules {
                 entry.insert(kernel.module.load(self.driver, &self.ctx, Form::of(&self.programmatic))?)
             }
         };
-        let info = module.function(kernel.name, kernel.params)?;
+        let info = module.function(kernel.name, kernel.params, &self.expected)?;
         if std::ptr::eq(kernel.module, &INTERNAL) {
             let internal = module.clone();
             let others = self.loaded.values().filter(|other| !Arc::ptr_eq(other, &internal));

@@ -13,7 +13,7 @@ use crate::launches::{Allowed, Batching};
 use crate::runtime::cuda::Driver;
 use crate::runtime::error::Error;
 use cuweave_ptx::coverage::Outline;
-use cuweave_ptx::rewrite::{self, Waiting};
+use cuweave_ptx::rewrite::{self, Independent, Split, Waiting};
 use cuweave_ptx::{self as ptx, Space, duration};
 
 /// A form of a file's text.
@@ -50,6 +50,8 @@ pub(crate) struct Entry {
     pub deciding: Vec<Deciding>,
     /// True if loaded data influences trip counts.
     pub by_data: bool,
+    /// True if it has no loop, calls nothing and has few instructions.
+    pub short: bool,
     /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
     /// The accesses of its blocks, or the reason that it cannot be a part of a fused kernel; computed on first use.
@@ -98,6 +100,8 @@ pub(crate) struct Text {
     pub has_state: bool,
     /// The text in which kernels run the wait first, if it differs.
     pub waiting: Option<String>,
+    /// The kernels that can be compiled by themselves.
+    pub independent: Independent,
 }
 
 impl Text {
@@ -112,12 +116,19 @@ impl Text {
         let has_state =
             module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
         let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
-        Some(Text { entries, has_state, waiting })
+        Some(Text { entries, has_state, waiting, independent: rewrite::independent(&module) })
+    }
+
+    /// Returns the texts that some kernels need, in the form with the wait or as `image`.
+    pub fn split(&self, image: &[u8], waits: bool, wanted: &[&str]) -> Option<Split> {
+        let waiting = self.waiting.as_deref().filter(|_| waits);
+        let text = waiting.map_or_else(|| ptx::parse_bytes(image), ptx::parse).ok()?;
+        Some(rewrite::split(&text, &self.independent, wanted))
     }
 }
 
 fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
-    let duration::Deciding { parameters, data: by_data } = duration::deciding(function);
+    let duration::Deciding { parameters, data: by_data, short } = duration::deciding(function);
     let deciding = parameters
         .into_iter()
         .zip(&function.parameters)
@@ -137,6 +148,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         }),
         deciding,
         by_data,
+        short,
         batching: OnceLock::new(),
         fusing: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),

@@ -18,6 +18,8 @@ pub(crate) struct Wanted {
     pub capacity: u32,
     /// The arrangement of their blocks.
     pub shape: GridShape,
+    /// The most registers of a thread, if they are limited.
+    pub registers: Option<u32>,
 }
 
 impl Wanted {
@@ -35,7 +37,12 @@ impl Wanted {
             (Batching::Most { flat, .. }, GridShape::Flat) => flat,
         };
         let capacity = if members <= 64 { members.next_power_of_two() } else { members.next_multiple_of(32) };
-        Wanted { entry, capacity: capacity.min(most).max(members), shape }
+        Wanted { entry, capacity: capacity.min(most).max(members), shape, registers: None }
+    }
+
+    /// Returns the request for the same variant with a limit of its registers.
+    pub fn limited(&self, registers: u32) -> Wanted {
+        Wanted { registers: Some(registers), ..self.clone() }
     }
 }
 

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::index::{Vector, narrow};
-use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Kind, Origin, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
 use crate::scopes::Scopes;
 
-use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
+use crate::runtime::cuda::{HostAccess, Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
 use crate::runtime::statements::{Record, members_of};
 
 /// The nodes and buffers of a graph, for the simulated driver.
@@ -42,6 +42,32 @@ pub(crate) fn moved(graph: &Annotated<'_>) {
     if let Some(simulator) = Simulator::get() {
         let addresses: Vec<u64> = described(graph).map(|buffer| graph.bases[buffer]).collect();
         simulator.move_buffers(graph.exec, &addresses);
+        host_accesses(graph, simulator, graph.exec);
+    }
+}
+
+/// Passes the memory that the host statements of an exec touch to the simulated driver, if it is loaded.
+pub(crate) fn hosts_moved(graph: &Annotated<'_>) {
+    if let Some(simulator) = Simulator::get() {
+        host_accesses(graph, simulator, graph.exec);
+    }
+}
+
+/// Passes the memory that host statements touch to the simulated driver: those of an exec, or of the graph.
+fn host_accesses(graph: &Annotated<'_>, simulator: &Simulator, exec: RawExec) {
+    for (statement, declared) in graph.program.statements.enumerate() {
+        let (Kind::Host(()), Some(operation)) = (declared.kind, graph.operations.of_statement[statement])
+        else {
+            continue;
+        };
+        let access = |access: &Access| {
+            let element = u64::from(graph.program.buffers[access.buffer].element);
+            let (lo, hi) = (graph.dims[access.lo], graph.dims[access.hi]);
+            let address = graph.bases[access.buffer].wrapping_add(lo.saturating_mul(element));
+            HostAccess::new(address, hi.saturating_sub(lo).saturating_mul(element), access.mode.writes())
+        };
+        let accesses: Vec<HostAccess> = declared.accesses.iter().map(access).collect();
+        simulator.host_accesses(exec, graph.nodes[operation], &accesses);
     }
 }
 
@@ -99,6 +125,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
             }
         }
     }
+    host_accesses(graph, simulator, RawExec::NONE);
     let scopes = Scopes::of(program);
     for buffer in described(graph) {
         let declared = &program.buffers[buffer];

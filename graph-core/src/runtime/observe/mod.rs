@@ -1,14 +1,21 @@
-//! Information about a graph: reports, pictures, figures, and annotations for the simulated driver. Everything is read from
-//! the plan, the records and the nodes.
+//! Information about a graph: reports, pictures, figures, profiles, and annotations for the simulated driver. Everything is read
+//! from the plan, the records and the nodes, and for profiles from measured times.
 
 pub(crate) mod annotate;
+mod apart;
+mod decided;
 mod dot;
 mod memory;
 mod pool;
+mod profile;
 mod report;
 
+pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
+pub(crate) use decided::Decided;
 pub(crate) use dot::dot;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
+pub use profile::{Entry, Member, Profile, Times, Turns};
+pub(crate) use profile::{Gathered, Measured, real};
 pub(crate) use report::Subject;
-pub use report::{Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
+pub use report::{AssumedRegisters, Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};

@@ -10,6 +10,8 @@ use crate::operation::{Bounds, Budgeted, Operations};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
+use super::apart::{Apart, Entries, Explaining, FullEdge, InLane};
+use super::decided::Decided;
 use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, LeftAlone};
 use crate::runtime::statements::Record;
@@ -27,6 +29,8 @@ pub(crate) struct Subject<'g> {
     pub unproved: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: &'g [LeftAlone],
+    /// The inputs of the launch decisions.
+    pub decided: &'g Decided,
     /// The number of nodes that library calls captured.
     pub captured: usize,
     /// The number of kernels that stand around the conditional nodes.
@@ -53,6 +57,10 @@ pub struct Report {
     pub conditions: usize,
     /// The number of kernels that set the conditions of these nodes, or that stand in empty bodies.
     pub setters: usize,
+    /// The number of host statements.
+    pub hosts: usize,
+    /// The number of records of events and of waits for them.
+    pub events: usize,
     /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
     /// The number of alloc nodes.
@@ -83,11 +91,38 @@ pub struct Report {
     pub serialized: usize,
     /// The allowed changes of launches that were not possible, with the reasons. Sorted by their text.
     pub left_alone: Vec<LeftAlone>,
+    /// The launches of one kernel that nothing orders and that are in several nodes. A launch is in one group at most. Empty if the graph function
+    /// does not allow batches.
+    pub apart: Vec<Apart>,
+    /// The full edges between kernels of which the second could start early. Empty if the graph function does not allow that.
+    pub full_edges: Vec<FullEdge>,
+    /// The branches that come after others in their lanes: `serialized` pairs.
+    pub in_lanes: Vec<InLane>,
+    /// The registers that a simulated driver assumes of the launched kernels, by number, if batches or overlaps depend on them. Empty on a device.
+    pub assumed: Vec<AssumedRegisters>,
     /// The parts of the declarations of launched kernels that are not proved: the user vouches for them. Sorted, without duplicates.
     pub vouched_for: Vec<VouchedFor>,
     /// The launches whose threads do not write all elements of a write-only parameter. They are no error if all elements were written before, and
     /// no proof depends on them.
     pub left_unwritten: Vec<LeftUnwritten>,
+}
+
+/// Registers of a thread that a simulated driver assumes of kernels. A device may hold fewer of their blocks, and other launches
+/// become one there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct AssumedRegisters {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// The names of the kernels, sorted.
+    pub kernels: Vec<String>,
+}
+
+impl fmt::Display for AssumedRegisters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.kernels.iter().map(|name| format!("`{name}`")).collect();
+        write!(f, "{} of {}", self.registers, names.join(", "))
+    }
 }
 
 /// An unproved part of a kernel's declaration.
@@ -262,12 +297,18 @@ impl fmt::Display for Plan {
 impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
-        let Counts { kernels, fills, copies, calls, conditions, hubs, allocs, frees } = operations.counts();
+        let counts = operations.counts();
+        let Counts { kernels, fills, copies, calls, conditions, hosts, events, hubs, allocs, frees } = counts;
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
         let mut left_alone = graph.left_alone.to_vec();
         left_alone.sort_by_cached_key(ToString::to_string);
+        let Subject { program, records, decided, .. } = *graph;
+        let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
+        let Entries { apart, full_edges, in_lanes } = explaining.entries();
+        let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
+        let assumed = if changed { assumed(decided) } else { Vec::new() };
         Report {
             launches: graph.records.iter().filter(|record| record.is_user_launch()).count(),
             batches: operations
@@ -283,6 +324,10 @@ impl Report {
             overlapped: operations.overlapped,
             serialized: operations.serialized,
             left_alone,
+            apart,
+            full_edges,
+            in_lanes,
+            assumed,
             kernels,
             fills,
             copies,
@@ -290,6 +335,8 @@ impl Report {
             captured: graph.captured,
             conditions,
             setters: graph.setters,
+            hosts,
+            events,
             hubs,
             allocs,
             frees,
@@ -308,11 +355,12 @@ impl Report {
     /// Prints the changes of launches, if there are any.
     fn changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { launches, kernels, overlapped, serialized, .. } = self;
+        let mark = if self.assumed.is_empty() { "" } else { "*" };
         let one = !self.batches.is_empty() || !self.fused.is_empty();
         if one || *overlapped > 0 || *serialized > 0 {
             write!(
                 f,
-                "\n{launches} launches in {kernels} nodes, {overlapped} start early, {serialized} branches serialized"
+                "\n{launches} launches in {kernels}{mark} nodes, {overlapped}{mark} start early, {serialized}{mark} branches serialized"
             )?;
         }
         let batches = self.batches.iter().map(|members| ("one launch", members));
@@ -332,7 +380,19 @@ impl Report {
             });
             write!(f, "\n  {how}: {}", named.collect::<Vec<_>>().join(", "))?;
         }
-        self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))
+        self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))?;
+        self.apart.iter().try_for_each(|entry| write!(f, "\n  not one launch: {entry}"))?;
+        self.full_edges.iter().try_for_each(|entry| write!(f, "\n  full edge: {entry}"))?;
+        self.in_lanes.iter().try_for_each(|entry| write!(f, "\n  in a lane: {entry}"))?;
+        if self.assumed.is_empty() {
+            return Ok(());
+        }
+        let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
+        write!(
+            f,
+            "\n  * by the registers of a thread that the simulated driver assumes: {}",
+            registers.join("; ")
+        )
     }
 
     /// Returns the number of nodes.
@@ -344,10 +404,25 @@ impl Report {
             + self.copies
             + self.captured
             + bodies
+            + self.hosts
+            + self.events
             + self.hubs
             + self.allocs
             + self.frees
     }
+}
+
+/// Groups the kernels by the registers that are assumed of them.
+fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
+    let mut by_number: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for &(kernel, registers) in &decided.assumed {
+        by_number.entry(registers).or_default().insert(kernel);
+    }
+    let entry = |(registers, kernels): (u32, BTreeSet<&str>)| AssumedRegisters {
+        registers,
+        kernels: kernels.into_iter().map(str::to_owned).collect(),
+    };
+    by_number.into_iter().map(entry).collect()
 }
 
 /// Lists the unproved parts of the declarations of the kernels that are launched.
@@ -412,6 +487,9 @@ impl fmt::Display for Report {
         }
         if self.conditions > 0 {
             writeln!(f, "{} conditional nodes, {} kernels that set them", self.conditions, self.setters)?;
+        }
+        if self.hosts > 0 || self.events > 0 {
+            writeln!(f, "{} host statements, {} records of events and waits", self.hosts, self.events)?;
         }
         writeln!(
             f,

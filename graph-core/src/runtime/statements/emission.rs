@@ -6,6 +6,8 @@ use crate::operation::{Operations, Pointed, PointedId};
 
 use crate::runtime::cuda::{Context, Driver, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
 
+use super::hosts::Hosts;
+
 /// The addresses of a program's buffers.
 pub(crate) struct Emission<'n> {
     pub program: &'n Program,
@@ -17,6 +19,8 @@ pub(crate) struct Emission<'n> {
     pub bases: &'n Vector<BufferId, u64>,
     /// True for fills of 8-byte values that a setter may change. They are kernels, whatever the current value is.
     pub fill_kernels: &'n Vector<StatementId, bool>,
+    /// The functions of host statements.
+    pub hosts: &'n Hosts,
 }
 
 impl Emission<'_> {

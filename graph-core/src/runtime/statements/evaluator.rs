@@ -1,15 +1,22 @@
 //! The evaluation of one statement, with the program, the device and the loaded modules against which its values are
 //! checked.
 
+use std::collections::BTreeMap;
+
 use crate::index::{Vector, size};
 use crate::ir::{Access, DimId, Program, StatementId};
 
-use crate::runtime::cuda::Word;
+use crate::runtime::cuda::{HostWork, Word};
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, Limits, Modules};
 
+use super::hosts::WorkId;
+
 /// The launches that are not proved to write all of their write-only parameters.
 pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+
+/// The number of elements of each buffer that a launch touches, by its statement.
+pub(crate) type Extents = BTreeMap<StatementId, Vec<u64>>;
 
 /// The evaluator of the current statement.
 pub(super) struct Evaluator<'b> {
@@ -23,6 +30,10 @@ pub(super) struct Evaluator<'b> {
     pub words: Vec<Word>,
     /// Launches that are not proved to write all of their write-only parameters.
     pub unproved: UnprovedLaunches,
+    /// The extents of the launches' buffers in elements, if they are asked for.
+    pub extents: Option<Extents>,
+    /// The functions of host statements.
+    pub works: Vec<(WorkId, HostWork)>,
 }
 
 impl<'b> Evaluator<'b> {

@@ -9,21 +9,28 @@ use crate::index::{Vector, narrow, size};
 use crate::ir::{DimId, Program, StatementId};
 use crate::kind::{Kind, Stage};
 
-use crate::runtime::cuda::Word;
+use cudarc::driver::CudaEvent;
+
+use crate::runtime::cuda::{Event, HostMemory, HostWork, Word, host_work};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
 
 use super::arguments::Arguments;
 use super::config::Config;
 use super::emission::{Emission, Parameters};
-use super::evaluator::{Evaluator, UnprovedLaunches};
+use super::evaluator::{Evaluator, Extents, UnprovedLaunches};
+use super::hosts::WorkId;
 
 pub(super) mod copy;
+mod event;
 pub(super) mod fill;
+mod host;
 pub(super) mod launch;
 
 use copy::Copying;
+use event::EventNode;
 use fill::{FillRecord, Fillable};
+use host::HostNode;
 use launch::LaunchNode;
 
 /// The build stage after evaluation. The values of parameters are in a list of words that all statements share.
@@ -37,6 +44,8 @@ impl Stage for Evaluated {
     type Call = Infallible;
     type Capture = ();
     type Condition = ();
+    type Host = WorkId;
+    type Event = Event;
     type Memory = ();
 }
 
@@ -98,6 +107,34 @@ impl Evaluation<'_> {
         Ok(())
     }
 
+    /// Records a host statement with its function, which is given the statement's buffers at each launch.
+    pub fn host(&mut self, work: impl FnMut(&HostMemory<'_>) + Send + 'static) -> Result<()> {
+        let id = WorkId::next();
+        self.evaluator.works.push((id, host_work(work)));
+        self.records.push(Kind::Host(id));
+        Ok(())
+    }
+
+    /// Records a statement that records an event.
+    ///
+    /// # Errors
+    ///
+    /// An event of another context.
+    pub fn record(&mut self, event: &CudaEvent) -> Result<()> {
+        self.records.push(Kind::Record(event::evaluate(&self.evaluator, event)?));
+        Ok(())
+    }
+
+    /// Records a statement that waits for an event.
+    ///
+    /// # Errors
+    ///
+    /// An event of another context.
+    pub fn wait(&mut self, event: &CudaEvent) -> Result<()> {
+        self.records.push(Kind::Wait(event::evaluate(&self.evaluator, event)?));
+        Ok(())
+    }
+
     /// Records the next statement if its kind has no values that are evaluated here; returns false if it has. A library call is
     /// evaluated when its nodes are captured; a body has the values of its kind.
     pub(crate) fn without_values(&mut self, kind: &Kind) -> bool {
@@ -108,6 +145,7 @@ impl Evaluation<'_> {
             Kind::Condition(_) => Kind::Condition(()),
             Kind::Join(_) => Kind::Join(()),
             Kind::Launch(()) | Kind::Fill(()) | Kind::Copy(()) | Kind::Call(_) => return false,
+            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) => return false,
         });
         true
     }
@@ -124,6 +162,11 @@ impl Record {
         self.launch().is_some_and(|launch| !std::ptr::eq(launch.kernel, &FILL64))
     }
 
+    /// Returns the function of a host statement.
+    pub(crate) fn work(&self) -> Option<WorkId> {
+        if let Kind::Host(work) = self { Some(*work) } else { None }
+    }
+
     /// Returns the first of its words, and their number.
     pub(crate) fn words(&self) -> (usize, usize) {
         let record = *self;
@@ -135,7 +178,10 @@ impl Record {
             | Kind::Alloc(())
             | Kind::Free(())
             | Kind::Condition(())
-            | Kind::Join(()) => (0, 0),
+            | Kind::Join(())
+            | Kind::Host(_)
+            | Kind::Record(_)
+            | Kind::Wait(_) => (0, 0),
         }
     }
 
@@ -150,7 +196,10 @@ impl Record {
             | Kind::Alloc(())
             | Kind::Free(())
             | Kind::Condition(())
-            | Kind::Join(()) => self,
+            | Kind::Join(())
+            | Kind::Host(_)
+            | Kind::Record(_)
+            | Kind::Wait(_) => self,
         }
     }
 
@@ -174,7 +223,10 @@ impl Record {
             | Kind::Alloc(())
             | Kind::Free(())
             | Kind::Condition(())
-            | Kind::Join(()) => self,
+            | Kind::Join(())
+            | Kind::Host(_)
+            | Kind::Record(_)
+            | Kind::Wait(_) => self,
         })
     }
 
@@ -189,6 +241,9 @@ impl Record {
             Kind::Launch(launch) => with(&LaunchNode::of(&launch)),
             Kind::Fill(fill) => with(&fill.node(emission, statement)),
             Kind::Copy(()) => with(&Copying::of(emission, statement)),
+            Kind::Host(work) => with(&HostNode::of(emission, statement, work)?),
+            Kind::Record(event) => with(&EventNode { event, records: true }),
+            Kind::Wait(event) => with(&EventNode { event, records: false }),
             // The nodes of a library call are captured; those of a condition have handles.
             Kind::Capture(()) | Kind::Condition(()) | Kind::Join(()) | Kind::Alloc(()) | Kind::Free(()) => {
                 let at = at_statement(emission.program, statement);
@@ -211,9 +266,29 @@ impl<'b> Evaluation<'b> {
         words.reserve(4 * statements);
         let (statement, unproved) = (StatementId::NONE, Vec::new());
         Evaluation {
-            evaluator: Evaluator { program, dims, limits, modules, statement, words, unproved },
+            evaluator: Evaluator {
+                program,
+                dims,
+                limits,
+                modules,
+                statement,
+                words,
+                unproved,
+                extents: None,
+                works: Vec::new(),
+            },
             records: Vec::with_capacity(statements),
         }
+    }
+
+    /// Keeps the extents of the launches that are evaluated from now on.
+    pub(crate) fn keep_extents(&mut self) {
+        self.evaluator.extents = Some(Extents::new());
+    }
+
+    /// Returns the extents that were kept.
+    pub(crate) fn into_extents(self) -> Extents {
+        self.evaluator.extents.unwrap_or_default()
     }
 
     /// Evaluates one statement by calling its step, which must record it.
@@ -230,6 +305,11 @@ impl<'b> Evaluation<'b> {
         }
         let reason = "an expression in it returns before the statement is recorded";
         Err(self.evaluator.config(reason.to_owned()))
+    }
+
+    /// Returns the functions of the host statements that were evaluated.
+    pub(crate) fn take_works(&mut self) -> Vec<(WorkId, HostWork)> {
+        std::mem::take(&mut self.evaluator.works)
     }
 
     /// Returns a record for each statement, the values of parameters, and the launches that do not provably write all

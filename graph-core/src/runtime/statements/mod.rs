@@ -3,6 +3,7 @@
 //! - `kinds`: the matches on kinds, and a file for each kind;
 //! - `evaluator`: the evaluation of a statement by generated code; `dims`, `config`, `arguments`: the values of lengths and
 //!   launches;
+//! - `hosts`: the functions of host statements;
 //! - `emission`: the addresses that nodes use; `members`: the blocks of a batch.
 
 mod arguments;
@@ -10,6 +11,7 @@ mod config;
 mod dims;
 mod emission;
 mod evaluator;
+mod hosts;
 mod kinds;
 mod members;
 
@@ -19,7 +21,8 @@ pub use config::{Config, PerItem, per_item};
 pub(crate) use dims::compute;
 pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};
 pub(crate) use emission::{Adding, Emission, Setting, element};
-pub(crate) use evaluator::UnprovedLaunches;
+pub(crate) use evaluator::{Extents, UnprovedLaunches};
+pub(crate) use hosts::{Hosts, WorkId};
 pub use kinds::Evaluation;
 pub(crate) use kinds::Record;
 pub use kinds::fill::Fillable;

@@ -54,7 +54,8 @@ impl Lowering<'_> {
         }
         self.structured = true;
         let returns = (results.len() > 1).then_some(results.len());
-        let syntax = Syntax { path: Some(callee.clone()), arguments, returns, faulty, ..Syntax::default() };
+        let (path, in_body) = (Some(callee.clone()), self.body.is_some());
+        let syntax = Syntax { path, arguments, returns, faulty, in_body, ..Syntax::default() };
         let number = self.calls.push(Call { arguments: bindings, results: returned });
         let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
         self.after(id, attributes);

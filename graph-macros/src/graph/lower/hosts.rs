@@ -1,4 +1,4 @@
-//! Host values: arguments that are only passed on to calls.
+//! Host values: arguments that are only passed on to calls, host statements and events.
 
 use cuweave_core::ids::ArgumentId;
 use cuweave_core::structure::Argument;
@@ -15,6 +15,13 @@ pub(super) struct HostValue {
     resource: bool,
     /// The written borrow, if there is one: true for `&mut`.
     borrow: Option<bool>,
+}
+
+impl HostValue {
+    /// Returns true for a resource, taken by `&mut`.
+    pub fn is_resource(&self) -> bool {
+        self.resource
+    }
 }
 
 impl Lowering<'_> {
@@ -72,8 +79,8 @@ impl Lowering<'_> {
         self.mentioned.insert(name.to_string());
         self.refuse(
             name,
-            &format!("`{name}` is a host value, which only calls take"),
-            "pass it to a library call or to a graph function; a buffer is declared as `&[T; len]`, and a scalar by value",
+            &format!("`{name}` is a host value, which only calls and host statements take"),
+            "pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and a scalar by value",
         )
     }
 }

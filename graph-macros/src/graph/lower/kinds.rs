@@ -3,16 +3,17 @@
 //! Launches are lowered in `calls`, calls of graph functions in `functions`.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
 use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, LineColumn, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
-use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
+use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax, host_statements};
 use crate::dims::compact;
 use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
@@ -23,7 +24,7 @@ use crate::graph::scope::{Binding, Borrow};
 pub(super) struct Word {
     name: &'static str,
     /// The number of arguments.
-    arguments: usize,
+    arguments: RangeInclusive<usize>,
     /// The syntax of the statement.
     usage: &'static str,
     lower: LowerWord,
@@ -32,11 +33,19 @@ pub(super) struct Word {
 /// Lowers a call of a word, with the name that a `let` gives it and its attributes.
 type LowerWord = fn(&mut Lowering<'_>, &ExprCall, Option<&Ident>, &[Attribute]) -> Lower<()>;
 
-const WORDS: [Word; 4] = [
-    Word { name: "alloc", arguments: 1, usage: "alloc::<T>(len)", lower: alloc },
-    Word { name: "fill", arguments: 2, usage: "fill(&mut b, value)", lower: fill },
-    Word { name: "copy", arguments: 2, usage: "copy(&a, &mut b)", lower: copy },
-    Word { name: "free", arguments: 1, usage: "free(b)", lower: free },
+const WORDS: [Word; 7] = [
+    Word { name: "alloc", arguments: 1..=1, usage: "alloc::<T>(len)", lower: alloc },
+    Word { name: "fill", arguments: 2..=2, usage: "fill(&mut b, value)", lower: fill },
+    Word { name: "copy", arguments: 2..=2, usage: "copy(&a, &mut b)", lower: copy },
+    Word { name: "free", arguments: 1..=1, usage: "free(b)", lower: free },
+    Word {
+        name: "host",
+        arguments: 1..=usize::MAX,
+        usage: "host(&a, &mut b, |a, b| ..)",
+        lower: host_statements::host,
+    },
+    Word { name: "record", arguments: 1..=1, usage: "record(&event)", lower: host_statements::record },
+    Word { name: "wait", arguments: 1..=1, usage: "wait(&event)", lower: host_statements::wait },
 ];
 
 impl Word {
@@ -60,6 +69,11 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         }
         Kind::Alloc(_) | Kind::Free(_) => {
             quote!(::core::result::Result::Ok(()))
+        }
+        Kind::Host(()) => host_step(of, evaluation),
+        Kind::Record(()) | Kind::Wait(()) => {
+            let (method, event) = (ident(of.statement.kind.name()), syntax.scalars());
+            quote!(#evaluation.#method(#(#event),*))
         }
         Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
             let (from, to) = (of.element_of(0, false), of.element_of(1, true));
@@ -98,6 +112,54 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     }
 }
 
+/// Returns the expression that evaluates a host statement. The function is evaluated once, and called with its buffers at each
+/// launch.
+fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
+    let Some((LaunchArgument::Scalar(work), given)) = of.syntax.arguments.split_last() else {
+        return quote!(::core::result::Result::Ok(()));
+    };
+    let [function, memory] = ["function", "memory"].map(|name| Ident::new(name, Span::mixed_site()));
+    let (mut types, mut values, mut generics) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut kept, mut hosts) = (Vec::new(), Vec::new());
+    for argument in given {
+        match argument {
+            LaunchArgument::Buffer(index) => {
+                let element = of.element(*index as usize);
+                if of.statement.accesses[*index as usize].mode == Mode::Read {
+                    types.push(quote!(&[#element]));
+                    values.push(quote!(#memory.slice::<#element>(#index)));
+                } else {
+                    types.push(quote!(&mut [#element]));
+                    values.push(quote!(#memory.slice_mut::<#element>(#index)));
+                }
+            }
+            LaunchArgument::Scalar(value) => {
+                let generic = format_ident!("__T{}", hosts.len(), span = Span::mixed_site());
+                let name = format_ident!("kept_{}", hosts.len(), span = Span::mixed_site());
+                types.push(quote!(&#generic));
+                values.push(quote!(&#name));
+                kept.push(name);
+                hosts.push(value);
+                generics.push(generic);
+            }
+            LaunchArgument::Moved(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => {}
+        }
+    }
+    // The bound tells rustc the types of the closure's parameters, and errors point to the closure.
+    let made = quote_spanned!(work.span()=> __function(#(#hosts,)* #work));
+    quote! {{
+        fn __function<
+            #(#generics: ?::core::marker::Sized + ::core::marker::Send + ::core::marker::Sync + 'static,)*
+            __F: ::core::ops::FnMut(#(#types),*) + ::core::marker::Send + 'static,
+        >(#(_: &::std::sync::Arc<#generics>,)* function: __F) -> __F {
+            function
+        }
+        let mut #function = #made;
+        #(let #kept = ::std::sync::Arc::clone(#hosts);)*
+        #evaluation.host(move |#memory: &::cuweave::__private::HostMemory<'_>| #function(#(#values),*))
+    }}
+}
+
 impl Lowering<'_> {
     /// Lowers a call of a word.
     pub(super) fn word(
@@ -107,15 +169,13 @@ impl Lowering<'_> {
         name: Option<&Ident>,
         attributes: &[Attribute],
     ) -> Lower<()> {
-        if call.args.len() == word.arguments {
+        if word.arguments.contains(&call.args.len()) {
             return (word.lower)(self, call, name, attributes);
         }
-        let usages = WORDS.map(|word| format!("`{}`", word.usage));
-        let [others @ .., last] = &usages;
         Err(self.refuse(
             call,
             &format!("`{}` does not take {} arguments", word.name, call.args.len()),
-            &format!("write {} or {last}", others.join(", ")),
+            &format!("write `{}`", word.usage),
         ))
     }
 }

@@ -41,6 +41,11 @@ impl Names {
         names
     }
 
+    /// Returns true if a pattern in the expression binds a name.
+    pub fn is_bound(&self, name: &Ident) -> bool {
+        self.bound.contains(&name.to_string())
+    }
+
     /// Returns true if a variable's name may be bound again in the expression, so that its value cannot be substituted
     /// there.
     pub fn binds(&self, variables: &[(String, Meaning)]) -> bool {

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use crate::base::config::device;
 use crate::base::device::MULTIPROCESSORS;
 use crate::base::pointer::{put, take};
+use crate::base::registers::OF_MULTIPROCESSOR;
 use crate::base::status::Status;
 use crate::base::types::CUdevice;
 use crate::call::driver_calls;
@@ -24,7 +25,7 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         9 => 64 << 10,
         10 => 32,
         11 => 0x7fff_ffff,
-        12 | 82 => 65536,
+        12 | 82 => OF_MULTIPROCESSOR as c_int,
         13 => 1_980_000,
         14 => 512,
         15 => 1,

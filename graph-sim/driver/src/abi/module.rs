@@ -14,7 +14,7 @@ use crate::state::{State, state};
 use crate::work::kernel::MAX_THREADS;
 
 /// Reads the image that a program points at: text up to a nul, or a binary with its length in the header.
-fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {
+pub(super) fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {
     if data.is_null() {
         return Err(Status::INVALID_VALUE);
     }
@@ -22,6 +22,13 @@ fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {
     // of four bytes. The text is read byte by byte, as far as its nul.
     unsafe {
         let start = data.cast::<u8>();
+        if (0..image::ENVELOPE.len()).all(|at| start.add(at).read() == image::ENVELOPE[at]) {
+            let length = start.add(image::ENVELOPE.len());
+            let length = std::array::from_fn(|at| length.add(at).read());
+            let bytes = usize::try_from(u64::from_le_bytes(length)).map_err(|_| Status::INVALID_IMAGE)?;
+            let all = bytes.checked_add(image::ENVELOPE.len() + 8).ok_or(Status::INVALID_IMAGE)?;
+            return image::text_of(std::slice::from_raw_parts(start, all));
+        }
         for magic in [[0x7f, b'E', b'L', b'F'], [0x50, 0xed, 0x55, 0xba]] {
             if (0..4).all(|at| start.add(at).read() == magic[at]) {
                 return Ok(std::slice::from_raw_parts(start, 4));
@@ -91,8 +98,8 @@ fn attribute(state: &State, function: CUfunction, number: u32) -> Result<c_int> 
         0 => kernel.max_threads.unwrap_or(MAX_THREADS) as c_int,
         1 => kernel.shared_bytes as c_int,
         2 | 7 | 15 => function.attributes.get(&number).copied().unwrap_or(0),
-        3 => kernel.local_bytes as c_int,
-        4 => 32,
+        3 => kernel.local_bytes.saturating_add(kernel.registers().spilled) as c_int,
+        4 => kernel.registers().used as c_int,
         5 | 6 => device().number() as c_int,
         8 => function.dynamic_shared as c_int,
         9 => function.attributes.get(&number).copied().unwrap_or(-1),

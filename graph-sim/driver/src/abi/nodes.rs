@@ -55,7 +55,7 @@ pub(super) fn copy_op(p: &CUDA_MEMCPY3D) -> Result<Op> {
 
 pub(super) fn host_op(p: &CUDA_HOST_NODE_PARAMS) -> Result<Op> {
     let function = p.function.ok_or(Status::INVALID_VALUE)?;
-    Ok(Op::Host { function, data: p.userData as usize })
+    Ok(Op::Host { function, data: p.userData as usize, touched: Vec::new() })
 }
 
 fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
@@ -414,7 +414,7 @@ driver_calls! {
 
     Call fn cuGraphHostNodeGetParams(node: CUgraphNode, params: *mut CUDA_HOST_NODE_PARAMS) {
         match &state().node(node)?.op {
-            Op::Host { function, data } => {
+            Op::Host { function, data, .. } => {
                 put(params, CUDA_HOST_NODE_PARAMS { function: Some(*function), userData: *data as *mut _ })
             }
             _ => Err(Status::INVALID_VALUE),

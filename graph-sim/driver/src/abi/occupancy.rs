@@ -1,4 +1,4 @@
-//! Occupancy: from the device's limits, at 32 registers a thread.
+//! Occupancy: from the device's limits and the registers that are assumed.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -26,7 +26,8 @@ fn blocks(state: &State, function: CUfunction, block: c_int, shared: usize) -> R
     }
     let taken = (shared + device.shared_reserved as usize).next_multiple_of(128);
     let by_shared = (device.shared as usize).checked_div(taken).unwrap_or(usize::MAX);
-    Ok((device.threads as usize / threads).min(device.blocks as usize).min(by_shared))
+    let by_registers = entry.kernel().registers().blocks(block as u32) as usize;
+    Ok((device.threads as usize / threads).min(device.blocks as usize).min(by_shared).min(by_registers))
 }
 
 fn best(

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::base::faults;
 use crate::base::note::Note;
 use crate::base::pointer::{put, take, take_all};
+use crate::base::registers;
 use crate::base::report;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
@@ -33,7 +34,7 @@ pub extern "C" fn cuweaveSimNonce() -> u64 {
 /// The version of the calls that `ANNOTATE.md` documents.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
-    3
+    4
 }
 
 /// Returns true if this library was built without optimisation.
@@ -81,6 +82,9 @@ pub struct SimMember {
     line: c_uint,
     first: c_uint,
 }
+
+/// The most registers of a thread, on every device.
+const MOST_REGISTERS: c_uint = 255;
 
 /// The flag of a buffer whose live range is within the graph.
 const PLANNED: c_uint = 1;
@@ -200,6 +204,46 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
     })
 }
 
+/// `CuweaveSimAccess` of `ANNOTATE.md`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SimAccess {
+    address: u64,
+    bytes: u64,
+    flags: c_uint,
+    reserved: c_uint,
+}
+
+/// The flag of an access that writes.
+const WRITES: c_uint = 1;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimHostAccesses(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    accesses: *const SimAccess,
+    count: usize,
+) -> u32 {
+    enter("cuweaveSimHostAccesses", false, Kind::Basic, || {
+        let told = take_all(accesses, count)?;
+        let range = |access: &SimAccess| {
+            let end = access.address.checked_add(access.bytes).ok_or(Status::INVALID_VALUE)?;
+            let flags =
+                if access.flags & WRITES != 0 { memory::READ | memory::WRITTEN } else { memory::READ };
+            Ok((access.address, end, flags))
+        };
+        let touched: Vec<_> = told.iter().map(range).collect::<Result<_>>()?;
+        let mut state = state();
+        let op = match exec {
+            0 => &mut state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op,
+            exec => &mut state.exec_mut(exec)?.find(node)?.op,
+        };
+        let Op::Host { touched: of_node, .. } = op else { return Err(Status::INVALID_VALUE) };
+        *of_node = touched;
+        Ok(())
+    })
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameMemory(address: CUdeviceptr, name: Text) -> u32 {
     enter("cuweaveSimNameMemory", false, Kind::Basic, || state().memory.name(address, name.read()?))
@@ -217,6 +261,18 @@ pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
 pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
     enter("cuweaveSimParallel", false, Kind::Basic, || {
         state().parallel = parallel != 0;
+        Ok(())
+    })
+}
+
+/// Sets the registers of a thread of the kernels whose names begin with a text; 0: no longer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimRegisters(prefix: Text, count: c_uint) -> u32 {
+    enter("cuweaveSimRegisters", false, Kind::Basic, || {
+        if count > MOST_REGISTERS {
+            return Err(Status::INVALID_VALUE);
+        }
+        registers::assume(prefix.read()?, count);
         Ok(())
     })
 }

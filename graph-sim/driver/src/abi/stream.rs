@@ -206,7 +206,7 @@ driver_calls! {
 
     Call fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void) {
         let function = function.ok_or(Status::INVALID_VALUE)?;
-        enqueue(stream, &Op::Host { function, data: data as usize })
+        enqueue(stream, &Op::Host { function, data: data as usize, touched: Vec::new() })
     }
 
     Call fn cuLaunchHostFunc_v2(stream: CUstream, function: CUhostFn, data: *mut c_void, mode: c_uint) {
@@ -214,7 +214,7 @@ driver_calls! {
         if mode > 1 {
             return Err(Status::INVALID_VALUE);
         }
-        enqueue(stream, &Op::Host { function, data: data as usize })
+        enqueue(stream, &Op::Host { function, data: data as usize, touched: Vec::new() })
     }
 
     Call fn cuEventCreate(event: *mut CUevent, flags: c_uint) {

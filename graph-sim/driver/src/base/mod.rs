@@ -8,6 +8,7 @@ pub mod faults;
 pub mod log;
 pub mod note;
 pub mod pointer;
+pub mod registers;
 pub mod report;
 pub mod status;
 pub mod table;

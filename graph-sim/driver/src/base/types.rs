@@ -13,6 +13,7 @@ pub type CUstream = u64;
 pub type CUevent = u64;
 pub type CUmodule = u64;
 pub type CUlibrary = u64;
+pub type CUlinkState = u64;
 pub type CUfunction = u64;
 pub type CUkernel = u64;
 pub type CUgraph = u64;

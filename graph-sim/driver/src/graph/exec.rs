@@ -228,12 +228,17 @@ fn permitted(old: &Op, new: &Op) -> Update {
     }
 }
 
-/// Keeps the attributes of a kernel node in an update of its parameters.
+/// Keeps the attributes of a kernel node, and what was told of a host node, in an update of its parameters.
 fn keep_attributes(old: &Op, mut new: Op) -> Op {
     if let (Op::Kernel(old), Op::Kernel(new)) = (old, &mut new)
         && new.attributes.is_empty()
     {
         new.attributes = old.attributes.clone();
+    }
+    if let (Op::Host { touched: old, .. }, Op::Host { touched: new, .. }) = (old, &mut new)
+        && new.is_empty()
+    {
+        new.clone_from(old);
     }
     new
 }

@@ -231,7 +231,8 @@ impl Execution<'_> {
                 }
                 Ok(())
             }
-            Op::Host { function, data } => {
+            Op::Host { function, data, touched: told } => {
+                touched.extend(told.iter().filter(|range| range.0 < range.1));
                 let (function, data) = (*function, *data);
                 drop(state);
                 // SAFETY: the program passed the function to be called in this way.

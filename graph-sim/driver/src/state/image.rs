@@ -4,6 +4,7 @@ use cuweave_ptx::{self as ptx, Function, Statement, isa};
 
 use crate::base::config::{config, device};
 use crate::base::log;
+use crate::base::registers::{Registers, most_for};
 use crate::base::status::{Result, Status};
 use crate::interp::{Entry, GlobalVariable, Program};
 
@@ -25,12 +26,21 @@ pub struct Kernel {
     pub explicit_cluster: bool,
     /// Static shared memory.
     pub shared_bytes: u32,
-    /// Local memory of a thread.
+    /// Local memory of a thread, without what is spilled.
     pub local_bytes: u32,
+    /// The most registers of a thread, by `.maxnreg`, or by `.minnctapersm` with `.maxntid` or `.reqntid`.
+    pub most_registers: Option<u32>,
     /// `Err` with the reason if the kernel cannot be run.
     pub supported: std::result::Result<(), String>,
     /// Its index among the program's entries.
     pub entry: usize,
+}
+
+impl Kernel {
+    /// Returns the registers that are assumed of it.
+    pub fn registers(&self) -> Registers {
+        Registers::of(&self.name, self.most_registers)
+    }
 }
 
 /// A module's file.
@@ -81,6 +91,23 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
         Some(&(_, ptx)) => ptx,
         None => (8, 0),
     }
+}
+
+/// The first bytes of this driver's machine code: an envelope, whose length and PTX follow. No other driver takes it.
+pub const ENVELOPE: &[u8; 19] = b"\x7fELF simulated PTX\n";
+
+/// Returns the machine code of PTX.
+pub fn machine_code(text: &[u8]) -> Vec<u8> {
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes();
+    [ENVELOPE.as_slice(), &bytes, text].concat()
+}
+
+/// Returns the PTX of this driver's machine code, and any other bytes as they are.
+pub fn text_of(bytes: &[u8]) -> Result<&[u8]> {
+    let Some(rest) = bytes.strip_prefix(ENVELOPE.as_slice()) else { return Ok(bytes) };
+    let (length, text) = rest.split_first_chunk().ok_or(Status::INVALID_IMAGE)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| Status::INVALID_IMAGE)?;
+    text.get(..length).ok_or_else(|| log::say(Status::INVALID_IMAGE, "machine code that is cut off"))
 }
 
 /// Reads an image that a program passes to the driver.
@@ -176,16 +203,21 @@ fn three(values: &[u32]) -> [u32; 3] {
 fn kernel(function: &Function, entry: &Entry, at: usize) -> Kernel {
     let required_block = function.performance(".reqntid").map(three);
     let most = function.performance(".maxntid").map(three).or(required_block);
+    let max_threads = most.map(|most| most.iter().fold(1u32, |all, &size| all.saturating_mul(size)));
+    let first = |directive| function.performance(directive).and_then(|values| values.first().copied());
+    let of_blocks =
+        first(".minnctapersm").zip(max_threads).map(|(blocks, threads)| most_for(blocks, threads));
     Kernel {
         name: entry.name.clone(),
         parameters: entry.parameters.clone(),
         parameter_bytes: entry.parameter_bytes,
-        max_threads: most.map(|most| most.iter().fold(1u32, |all, &size| all.saturating_mul(size))),
+        max_threads,
         required_block,
         required_cluster: function.performance(".reqnctapercluster").map(three),
         explicit_cluster: function.performance(".explicitcluster").is_some(),
         shared_bytes: entry.shared_bytes,
         local_bytes: entry.local_bytes,
+        most_registers: first(".maxnreg").or(of_blocks),
         supported: entry.supported.clone(),
         entry: at,
     }

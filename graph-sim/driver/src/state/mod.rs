@@ -6,6 +6,7 @@ mod current;
 pub mod exec;
 pub mod graph;
 pub mod image;
+pub mod link;
 pub mod members;
 pub mod module;
 pub mod op;

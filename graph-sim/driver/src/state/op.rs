@@ -9,7 +9,7 @@ use crate::base::types::{
     NODE_CONDITIONAL, NODE_EMPTY, NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC,
     NODE_MEM_FREE, NODE_MEMCPY, NODE_MEMSET, NODE_WAIT_EVENT,
 };
-use crate::memory::{Box3, Memory, Place};
+use crate::memory::{Box3, Memory, Place, Touched};
 
 /// A kernel launch.
 #[derive(Clone, PartialEq)]
@@ -246,6 +246,8 @@ pub enum Op {
         function: unsafe extern "C" fn(*mut c_void),
         /// Its argument.
         data: usize,
+        /// The memory that the program says that it touches.
+        touched: Touched,
     },
     /// A graph inside the graph, by handle.
     Child(u64),

@@ -10,6 +10,7 @@ use super::conditions::Handle;
 use super::current::current_context;
 use super::exec::Exec;
 use super::graph::{Graph, Node};
+use super::link::Link;
 use super::module::{Function, Module};
 use super::resource::{Context, Device, Event, Pool, Stream, UserObject};
 use crate::base::config::config;
@@ -34,6 +35,8 @@ pub struct State {
     pub modules: Table<Module>,
     /// Kernels of modules.
     pub functions: Table<Function>,
+    /// Linkers.
+    pub links: Table<Link>,
     /// Graphs.
     pub graphs: Table<Graph>,
     /// Nodes of graphs.
@@ -69,6 +72,7 @@ impl State {
             events: Table::new(3),
             modules: Table::new(4),
             functions: Table::new(5),
+            links: Table::new(12),
             graphs: Table::new(6),
             nodes: Table::new(7),
             execs: Table::new(8),
@@ -99,6 +103,16 @@ impl State {
     /// Returns a module.
     pub fn module(&self, module: u64) -> Result<&Module> {
         self.modules.get(module).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Returns a linker.
+    pub fn link(&self, link: u64) -> Result<&Link> {
+        self.links.get(link).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Returns a linker to change.
+    pub fn link_mut(&mut self, link: u64) -> Result<&mut Link> {
+        self.links.get_mut(link).ok_or(Status::INVALID_HANDLE)
     }
 
     /// Returns a kernel of a module.

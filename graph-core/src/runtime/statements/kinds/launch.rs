@@ -84,6 +84,9 @@ impl Evaluator<'_> {
         if !kernel.outline.is_empty() {
             self.covered(kernel, shape, accesses, arguments)?;
         }
+        if let Some(kept) = &mut self.extents {
+            kept.insert(self.statement, arguments.extents().to_vec());
+        }
         let first = narrow(self.words.len());
         self.words.extend_from_slice(arguments.words());
         Ok(LaunchRecord { kernel, function, shape: *shape, first })

@@ -1,0 +1,112 @@
+//! The launches of one kernel that nothing orders and that are not one launch, with the reasons: for reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::batch::beginnings;
+use super::decision::{Batch, GivenUp, Why};
+use super::draft::Draft;
+use super::launch::{Batching, Launch};
+use crate::ids::KernelId;
+use crate::ir::StatementId;
+
+/// Launches of one kernel that nothing orders, in several nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// The statements of each node.
+    pub nodes: Vec<Vec<StatementId>>,
+    /// The reasons: one for each node after the first, without duplicates.
+    pub why: BTreeSet<Why>,
+}
+
+/// Groups the launches of each kernel that are in different nodes though nothing orders them. Each launch is in one group at most.
+///
+/// # Complexity
+///
+/// O(n log n) in the launches for those of one level; O(n²) for launches that are alone on their levels.
+pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) -> Vec<Apart> {
+    let mut nodes: BTreeMap<KernelId, Vec<Vec<StatementId>>> = BTreeMap::new();
+    let batched: BTreeSet<StatementId> =
+        batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
+    let of_batches = batches.iter().map(|batch| batch.members.clone());
+    let single = draft.launches.ids().filter(|id| !batched.contains(id)).map(|id| vec![id]);
+    for node in of_batches.chain(single) {
+        if let Some(launch) = &draft.launches[node[0]] {
+            nodes.entry(launch.kernel).or_default().push(node);
+        }
+    }
+    let explained = Explained::new(draft, given_up);
+    let mut list = Vec::new();
+    for nodes in nodes.into_values() {
+        for mut nodes in unordered(draft, nodes) {
+            nodes.sort();
+            let first = nodes[0][0];
+            let why = nodes[1..].iter().map(|node| explained.why(first, node[0])).collect();
+            list.push(Apart { nodes, why });
+        }
+    }
+    list.sort_by(|a, b| a.nodes.cmp(&b.nodes));
+    list
+}
+
+/// Partitions the nodes of a kernel into groups of several that nothing orders; nodes that are ordered with all others are left out.
+fn unordered(draft: &Draft<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Vec<Vec<StatementId>>> {
+    let mut levels: BTreeMap<u32, Vec<Vec<StatementId>>> = BTreeMap::new();
+    for node in nodes {
+        levels.entry(draft.reach.levels()[node[0]]).or_default().push(node);
+    }
+    let (mut groups, mut alone): (Vec<_>, Vec<_>) = levels.into_values().partition(|group| group.len() > 1);
+    let mut chains: Vec<Vec<Vec<StatementId>>> = Vec::new();
+    for node in alone.drain(..).flatten() {
+        let free = |group: &&mut Vec<Vec<StatementId>>| {
+            group.iter().flatten().all(|&other| node.iter().all(|&id| !draft.reach.ordered(id, other)))
+        };
+        match chains.iter_mut().find(free) {
+            Some(group) => group.push(node),
+            None => chains.push(vec![node]),
+        }
+    }
+    groups.extend(chains.into_iter().filter(|group| group.len() > 1));
+    groups
+}
+
+/// The inputs of explanations.
+struct Explained<'d, 'p> {
+    draft: &'d Draft<'p>,
+    begins: crate::index::Vector<StatementId, u32>,
+    given_up: BTreeMap<StatementId, Why>,
+}
+
+impl<'d, 'p> Explained<'d, 'p> {
+    fn new(draft: &'d Draft<'p>, given_up: &GivenUp) -> Explained<'d, 'p> {
+        let by_member = given_up.iter().flat_map(|(members, why)| members.iter().map(move |&id| (id, *why)));
+        Explained { draft, begins: beginnings(draft), given_up: by_member.collect() }
+    }
+
+    /// Returns the reason that two launches of one kernel are not one.
+    fn why(&self, a: StatementId, b: StatementId) -> Why {
+        let launch = |id: StatementId| self.draft.launches[id].as_ref();
+        let never = |id: &StatementId| launch(*id).is_none_or(|launch| launch.batch == Batching::Never);
+        if let Some(id) = [a, b].into_iter().find(never) {
+            return Why::Never(id);
+        }
+        let (Some(first), Some(second)) = (launch(a), launch(b)) else { return Why::Never(a) };
+        if (first.block, first.shared) != (second.block, second.shared) {
+            return Why::Blocks;
+        }
+        let given_up = |id: &StatementId| self.given_up.get(id).copied();
+        if let (Some(why), Some(_)) = (given_up(&a), given_up(&b)) {
+            return why;
+        }
+        if self.begins[a] != self.begins[b] {
+            return Why::Begins;
+        }
+        let lasts = |launch: &Launch| (launch.grid, launch.work.clone());
+        if lasts(first) != lasts(second) && self.draft.followers[a] != self.draft.followers[b] {
+            return Why::Ends;
+        }
+        if first.grid != second.grid || first.grid_changes || second.grid_changes {
+            return Why::Flat;
+        }
+        given_up(&a).or(given_up(&b)).unwrap_or(Why::Room)
+    }
+}

@@ -1,0 +1,136 @@
+//! The nodes of the clocks of a serialised graph, while its nodes are added.
+
+use crate::index::Index;
+use crate::ir::Kind;
+use crate::operation::{Operation, OperationId, What};
+use crate::scopes::ScopeId;
+
+use crate::runtime::cuda::{Filling, Launching, Node, RawGraph, Values, Word};
+use crate::runtime::error::{Error, Result};
+use crate::runtime::kernels::{HUB, Kernel, STAMP};
+
+use super::bodies::Bodies;
+use super::definition::Definition;
+use super::nodes::Nodes;
+use super::stamps::{Clock, PAIR, Stamps, wide};
+
+impl Nodes {
+    /// Adds what stands before the first operation: the slots are zeroed, and an empty pair and a kernel that does nothing are timed.
+    pub(super) fn begin_stamps(&mut self, definition: &mut Definition) -> Result<()> {
+        let Some(mut stamps) = self.stamps.take() else { return Ok(()) };
+        let begun = self.begin(definition, &mut stamps);
+        self.stamps = Some(stamps);
+        begun
+    }
+
+    fn begin(&mut self, definition: &mut Definition, stamps: &mut Stamps) -> Result<()> {
+        let (graph, driver) = (self.graph, definition.driver);
+        if stamps.memory.is_some() {
+            // In elements of 4 bytes.
+            let width = 2 * wide(stamps.words_before(self.operations.list.len() + stamps.bodies.len()));
+            let filling = Filling { target: stamps.address(0), value: 0, element: 4, width };
+            let node = driver.add_fill(graph, &[], &filling, definition.context)?;
+            stamps.last.insert(graph, node);
+        }
+        for _ in 0..=PAIR {
+            let after = Vec::from_iter(stamps.last(graph));
+            stamps.add_event(definition, graph, &after)?;
+        }
+        let after = Vec::from_iter(stamps.last(graph));
+        let node = self.add_internal(definition, graph, &after, (&HUB, &[]))?;
+        stamps.add_event(definition, graph, &[node])?;
+        Ok(())
+    }
+
+    /// Adds a kernel of cuweave's with one thread.
+    fn add_internal(
+        &mut self,
+        definition: &mut Definition,
+        graph: RawGraph,
+        after: &[Node],
+        (kernel, words): (&'static Kernel, &[Word]),
+    ) -> Result<Node> {
+        let function = definition.modules.function(kernel)?.function;
+        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
+        let values = Values { words, params: kernel.params };
+        Ok(definition.driver.add_kernel(graph, after, &launch, values, &mut self.scratch)?)
+    }
+
+    /// Adds the event record node, or the stamp, behind the operation that was added last.
+    pub(super) fn stamp(
+        &mut self,
+        definition: &mut Definition,
+        bodies: &Bodies,
+        operation: &Operation,
+    ) -> Result<()> {
+        let Some(mut stamps) = self.stamps.take() else { return Ok(()) };
+        let stamped = self.stamp_with(definition, bodies, operation, &mut stamps);
+        self.stamps = Some(stamps);
+        let at = self.at(definition.program(), operation);
+        stamped.map_err(|error| match error {
+            Error::Driver(mut failure) => {
+                failure.at.get_or_insert(at);
+                Error::Driver(failure)
+            }
+            other => other,
+        })
+    }
+
+    fn stamp_with(
+        &mut self,
+        definition: &mut Definition,
+        bodies: &Bodies,
+        operation: &Operation,
+        stamps: &mut Stamps,
+    ) -> Result<()> {
+        let added = OperationId::new(stamps.clocks.len());
+        if operation.what == What::Statement(Kind::Join(())) {
+            stamps.clocks.push(Clock::Untimed);
+            return Ok(());
+        }
+        let mut after = Vec::new();
+        self.ends(added, &mut after);
+        match bodies.around(&self.operations, operation) {
+            None => {
+                stamps.add_event(definition, self.graph, &after)?;
+                stamps.clocks.push(Clock::Event(stamps.events.len() - 1));
+            }
+            Some(body) => {
+                let slot = stamps.slots;
+                stamps.slots += 1;
+                self.add_stamp(definition, stamps, (self.into, body, Some(slot)), &after)?;
+                let pair = stamps.pairs.get(&body).copied().unwrap_or(slot);
+                stamps.clocks.push(Clock::Slot { own: slot, pair });
+            }
+        }
+        if operation.what != What::Statement(Kind::Condition(())) {
+            return Ok(());
+        }
+        let begun = operation.sources.first().and_then(|&condition| bodies.scope_of(condition));
+        let Some((body, _)) = begun else { return Ok(()) };
+        let Some(graph) = bodies.graph(Some(body)) else { return Ok(()) };
+        self.add_stamp(definition, stamps, (graph, body, None), &[])?;
+        let slot = stamps.slots;
+        stamps.slots += 1;
+        stamps.pairs.insert(body, slot);
+        stamps.begun.insert(added, body);
+        let after = Vec::from_iter(stamps.last(graph));
+        self.add_stamp(definition, stamps, (graph, body, Some(slot)), &after)
+    }
+
+    /// Adds a stamp of a body, which becomes the last node of its graph.
+    fn add_stamp(
+        &mut self,
+        definition: &mut Definition,
+        stamps: &mut Stamps,
+        (graph, body, slot): (RawGraph, ScopeId, Option<usize>),
+        after: &[Node],
+    ) -> Result<()> {
+        let time = stamps.address(body.index());
+        let slot = slot.map_or(0, |slot| stamps.address(stamps.words_before(slot)));
+        let words = [Word::new(time), Word::new(slot)];
+        let node = self.add_internal(definition, graph, after, (&STAMP, &words))?;
+        stamps.last.insert(graph, node);
+        Ok(())
+    }
+}

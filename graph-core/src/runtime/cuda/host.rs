@@ -1,0 +1,164 @@
+//! Functions of the program that host nodes call.
+//!
+//! A host node keeps a pointer to a [`HostCall`]. The driver calls it on a thread of its own, once a launch and never twice at a
+//! time; a lock makes sure of that. A panic does not leave the call: it is kept for the next call of the exec.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::entry::{Driver, call};
+use super::failure::{Failure, Outcome};
+use super::handles::{Node, RawExec, RawGraph};
+use super::params::HostParams;
+
+/// The buffers of a host statement while it runs.
+pub struct HostMemory<'m> {
+    /// The address and the length, in elements, of each.
+    ranges: &'m [(u64, u64)],
+}
+
+impl fmt::Debug for HostMemory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostMemory").field("buffers", &self.ranges.len()).finish()
+    }
+}
+
+impl<'m> HostMemory<'m> {
+    /// Returns the elements of a buffer that the statement reads. Generated code passes the element type of its declaration.
+    #[must_use]
+    pub fn slice<T>(&self, index: u32) -> &'m [T] {
+        let (address, len) = self.range(index);
+        // SAFETY: the pinned memory of an operand, which lives until the launch is over, has that many elements of the type; the
+        // graph orders the statement after all that writes them and before the next write.
+        unsafe { std::slice::from_raw_parts(address, len) }
+    }
+
+    /// Returns the elements of a buffer that the statement writes, once.
+    #[must_use]
+    pub fn slice_mut<T>(&self, index: u32) -> &'m mut [T] {
+        let (address, len) = self.range(index);
+        // SAFETY: as above. The graph orders the statement with all other uses of these elements, and its own buffers do not
+        // overlap where it writes one (CW201).
+        unsafe { std::slice::from_raw_parts_mut(address, len) }
+    }
+
+    fn range<T>(&self, index: u32) -> (*mut T, usize) {
+        let found = usize::try_from(index).ok().and_then(|index| self.ranges.get(index));
+        match found.map(|&(address, len)| (usize::try_from(address), usize::try_from(len))) {
+            Some((Ok(address), Ok(len))) if len > 0 => (std::ptr::with_exposed_provenance_mut(address), len),
+            _ => (std::ptr::dangling_mut(), 0),
+        }
+    }
+}
+
+/// The function of a host statement.
+pub type HostWork = Arc<Mutex<dyn FnMut(&HostMemory<'_>) + Send>>;
+
+/// Returns the function of a host statement.
+pub fn host_work(work: impl FnMut(&HostMemory<'_>) + Send + 'static) -> HostWork {
+    Arc::new(Mutex::new(work))
+}
+
+/// The first panic of a graph's host statements that no call has returned yet: the number of the statement, and the message.
+#[derive(Debug, Default)]
+pub struct HostFaults {
+    any: AtomicBool,
+    first: Mutex<Option<(u32, String)>>,
+}
+
+impl HostFaults {
+    /// Returns the panic and forgets it.
+    pub fn take(&self) -> Option<(u32, String)> {
+        if !self.any.load(Ordering::Acquire) {
+            return None;
+        }
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        self.any.store(false, Ordering::Release);
+        first.take()
+    }
+
+    fn note(&self, statement: u32, payload: Box<dyn Any + Send>) {
+        let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+            (Some(text), _) => (*text).to_owned(),
+            (_, Some(text)) => text.clone(),
+            _ => "a value that is no text".to_owned(),
+        };
+        // Its drop is the program's, and may panic.
+        std::mem::forget(payload);
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((statement, text));
+        self.any.store(true, Ordering::Release);
+    }
+}
+
+/// A function with the buffers that it is given: the data of a host node.
+pub struct HostCall {
+    work: HostWork,
+    ranges: Vec<(u64, u64)>,
+    statement: u32,
+    faults: Arc<HostFaults>,
+    begun: AtomicBool,
+}
+
+impl fmt::Debug for HostCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostCall").field("statement", &self.statement).finish_non_exhaustive()
+    }
+}
+
+impl HostCall {
+    /// Returns the call of a statement's function with buffers, each an address and a length in elements.
+    pub fn new(
+        work: HostWork,
+        ranges: Vec<(u64, u64)>,
+        statement: u32,
+        faults: Arc<HostFaults>,
+    ) -> Arc<HostCall> {
+        Arc::new(HostCall { work, ranges, statement, faults, begun: AtomicBool::new(false) })
+    }
+
+    /// Returns true once a launch has called it: all earlier launches of the exec are over then.
+    pub fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Acquire)
+    }
+
+    fn run(&self) {
+        self.begun.store(true, Ordering::Release);
+        let run = || {
+            let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&HostMemory { ranges: &self.ranges });
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
+            self.faults.note(self.statement, payload);
+        }
+    }
+}
+
+/// Returns the parameters of the node of a call.
+fn host_params(call: &Arc<HostCall>) -> HostParams {
+    HostParams { function: run, data: Arc::as_ptr(call).cast_mut().cast() }
+}
+
+unsafe extern "C" fn run(data: *mut c_void) {
+    // SAFETY: the exec keeps the call of each of its nodes until no launch uses it.
+    unsafe { &*data.cast::<HostCall>() }.run();
+}
+
+impl Driver {
+    /// Adds a host node. The call must be kept until no launch uses it.
+    pub fn add_host(&self, graph: RawGraph, after: &[Node], call: &Arc<HostCall>) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        let params = host_params(call);
+        call!(self, cuGraphAddHostNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
+        Ok(node)
+    }
+
+    /// Changes a host node of an instantiated graph. The old call must be kept until the launches in flight are over.
+    pub fn set_host(&self, exec: RawExec, node: Node, call: &Arc<HostCall>) -> Outcome<()> {
+        let params = host_params(call);
+        call!(self, cuGraphExecHostNodeSetParams(exec, node, &params))
+    }
+}

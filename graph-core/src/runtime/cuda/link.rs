@@ -1,0 +1,55 @@
+//! The driver's linker, by which PTX becomes machine code that can be kept. Unlike a load, it holds no lock while it compiles, so that
+//! threads compile side by side.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use super::entry::Driver;
+use super::failure::{Failure, NOT_FOUND, Outcome};
+
+/// `CU_JIT_INPUT_PTX`
+const PTX: u32 = 1;
+
+/// A linker's state. Its drop destroys it.
+struct Linker<'d> {
+    driver: &'d Driver,
+    state: usize,
+}
+
+impl Drop for Linker<'_> {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.driver.cuLinkDestroy {
+            // SAFETY: the state was created by the driver and is destroyed once. A failure leaves nothing to do.
+            let _ = unsafe { destroy(self.state) };
+        }
+    }
+}
+
+impl Driver {
+    /// Compiles PTX for the current context's device, and returns the machine code. May be called on several threads at once.
+    pub fn link(&self, text: &str) -> Outcome<Vec<u8>> {
+        let missing = |call| Failure { call, code: NOT_FOUND };
+        let create = self.cuLinkCreate.ok_or(missing("cuLinkCreate"))?;
+        let add = self.cuLinkAddData.ok_or(missing("cuLinkAddData"))?;
+        let complete = self.cuLinkComplete.ok_or(missing("cuLinkComplete"))?;
+        let check = |call, code| if code == 0 { Ok(()) } else { Err(Failure { call, code }) };
+        let mut text = text.as_bytes().to_vec();
+        text.push(0);
+        let mut linker = Linker { driver: self, state: 0 };
+        // SAFETY: the pointers are to locals; there are no options.
+        check("cuLinkCreate", unsafe { create(0, null_mut(), null_mut(), &mut linker.state) })?;
+        let start = text.as_mut_ptr().cast::<c_void>();
+        let name = c"kernels".as_ptr();
+        // SAFETY: the text lives until the linker is done, and ends with a nul.
+        let added = unsafe { add(linker.state, PTX, start, text.len(), name, 0, null_mut(), null_mut()) };
+        check("cuLinkAddData", added)?;
+        let (mut code, mut bytes) = (null_mut::<c_void>(), 0usize);
+        // SAFETY: the pointers are to locals.
+        check("cuLinkComplete", unsafe { complete(linker.state, &mut code, &mut bytes) })?;
+        if code.is_null() {
+            return Err(missing("cuLinkComplete"));
+        }
+        // SAFETY: the driver has set the start and the length of the code, which lives as long as the linker.
+        Ok(unsafe { std::slice::from_raw_parts(code.cast::<u8>(), bytes) }.to_vec())
+    }
+}

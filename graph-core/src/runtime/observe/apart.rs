@@ -1,0 +1,401 @@
+//! The launches that might be fewer or overlap more, with the reasons that they do not.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::compile::explain;
+use crate::ir::{Kind, Program, StatementId};
+use crate::launches::{Allowed, Apart as Group, Launch, Run, Why};
+use crate::operation::{Operation, OperationId, Operations, What};
+use crate::scopes::Scopes;
+
+use crate::index::{Index, Vector};
+use crate::runtime::error::{At, at_statement};
+use crate::runtime::kernels::{Change, LaunchRecord, LeftAlone, NamedKernel};
+use crate::runtime::statements::Record;
+
+use super::decided::Decided;
+
+/// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repeated {
+    /// The statement.
+    pub at: At,
+    /// The number of its launches.
+    pub times: usize,
+}
+
+/// Launches of one kernel that nothing orders and that are in several nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Apart {
+    /// The kernel.
+    pub kernel: NamedKernel,
+    /// The launches.
+    pub launches: Vec<Repeated>,
+    /// The number of nodes that run them.
+    pub nodes: usize,
+    /// The reasons that they are not one.
+    pub reasons: Vec<WhyApart>,
+    /// The number of such groups of the same lines, for the same reasons.
+    pub times: usize,
+}
+
+/// A reason that launches of one kernel are not one launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WhyApart {
+    /// The option `launches` of their function does not allow it.
+    NotAllowed,
+    /// They stand in the body of a condition on the device.
+    InBody,
+    /// The kernel cannot be batched: the reason.
+    Kernel(String),
+    /// A setter may change the block or the shared memory of one of them.
+    Setter,
+    /// One launch would be slower: it holds too few blocks, or spills registers.
+    Slower(String),
+    /// Their blocks or their dynamic shared memory differ.
+    Blocks,
+    /// They come after launches that are not known to end at the same time.
+    Begins,
+    /// They are not known to last equally long, and different launches come after them.
+    Ends,
+    /// Their grids differ or may be changed, and they have too many blocks for a launch that finds its member block by block.
+    Grids,
+    /// One launch would join chains and fork them again.
+    Joins,
+    /// One launch would add too much order.
+    Edges,
+    /// They are steps of chains whose levels fill the device.
+    Chains,
+    /// They are steps of chains that run in two halves.
+    Halves,
+    /// Their parameters do not fit into one launch, or a budget does not hold their buffers at once.
+    Room,
+}
+
+impl WhyApart {
+    /// Returns the change of the program that makes them one launch; `None` if none is known, or if one launch is slower.
+    #[must_use]
+    pub fn help(&self) -> Option<&'static str> {
+        Some(match self {
+            WhyApart::NotAllowed => "leave the option `launches` out",
+            WhyApart::InBody
+            | WhyApart::Slower(_)
+            | WhyApart::Chains
+            | WhyApart::Halves
+            | WhyApart::Joins => {
+                return None;
+            }
+            WhyApart::Edges | WhyApart::Kernel(_) => return None,
+            WhyApart::Setter => "let no scalar that has a setter reach the block or the shared memory",
+            WhyApart::Blocks => "give them equal blocks and shared memory",
+            WhyApart::Begins => {
+                "let the same launches, or launches of equal kernels and grids, come before each"
+            }
+            WhyApart::Ends => {
+                "give them equal grids and trip counts, or let the same launches come after each"
+            }
+            WhyApart::Grids => "give them equal grids that no setter changes, with a free dimension",
+            WhyApart::Room => "pass fewer parameters, or raise the budget",
+        })
+    }
+}
+
+impl fmt::Display for WhyApart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WhyApart::NotAllowed => "the option `launches` does not allow it",
+            WhyApart::InBody => "launches in the body of a condition stay as they are written",
+            WhyApart::Kernel(reason) | WhyApart::Slower(reason) => reason,
+            WhyApart::Setter => "a setter may change the block or the shared memory",
+            WhyApart::Blocks => "their blocks or their shared memory differ",
+            WhyApart::Begins => "they come after launches that may end at different times",
+            WhyApart::Ends => "they may last for different times, and different launches come after them",
+            WhyApart::Grids => "their grids differ or may be set, and they have many blocks",
+            WhyApart::Joins => "one launch would join chains and fork them again",
+            WhyApart::Edges => "one launch would add too many edges",
+            WhyApart::Chains => {
+                "they are steps of chains that fill the device: each would wait for the longest"
+            }
+            WhyApart::Halves => {
+                "they are steps of chains that run in two halves: one works while the other ends"
+            }
+            WhyApart::Room => {
+                "their parameters do not fit into one launch, or their buffers not into the budget"
+            }
+        })
+    }
+}
+
+/// A full edge between two kernels of which the second could start before the first has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FullEdge {
+    /// The first launch, or the first member of its batch.
+    pub from: At,
+    /// The second one.
+    pub to: At,
+    /// The reason that the edge is full.
+    pub reason: WhyFull,
+    /// The number of such edges between these lines.
+    pub times: usize,
+}
+
+/// A reason that an edge between two kernels is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WhyFull {
+    /// So many launches depend on the first kernel.
+    Dependents(usize),
+    /// The second kernel depends on so many launches.
+    Dependencies(usize),
+    /// Other launches run side by side with them, which nobody measured on this device.
+    Beside,
+}
+
+impl WhyFull {
+    /// Returns the change of the program that makes the edge programmatic, if one is known.
+    #[must_use]
+    pub fn help(self) -> Option<&'static str> {
+        match self {
+            WhyFull::Dependents(_) => {
+                Some("launches that become one, or that follow each other, depend on it once")
+            }
+            WhyFull::Dependencies(_) => {
+                Some("launches that become one, or that follow each other, precede it once")
+            }
+            WhyFull::Beside => None,
+        }
+    }
+}
+
+impl fmt::Display for WhyFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WhyFull::Dependents(count) => write!(f, "{count} nodes depend on the first"),
+            WhyFull::Dependencies(count) => write!(f, "the second depends on {count} nodes"),
+            WhyFull::Beside => {
+                f.write_str("other launches run beside them, which is not measured on this device")
+            }
+        }
+    }
+}
+
+/// A branch that comes after another one of its lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InLane {
+    /// The first launch of the branch.
+    pub at: At,
+    /// The last launch of the branch before it.
+    pub after: At,
+    /// The number of such pairs of branches.
+    pub times: usize,
+}
+
+/// The number of times, for entries that stand for several.
+fn times(count: usize) -> String {
+    if count > 1 { format!(", {count} times") } else { String::new() }
+}
+
+impl fmt::Display for Repeated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let At { name, line, .. } = &self.at;
+        match self.times {
+            1 => write!(f, "`{name}` (line {line})"),
+            times => write!(f, "`{name}` (line {line}) {times} times"),
+        }
+    }
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let launches: Vec<String> = self.launches.iter().map(ToString::to_string).collect();
+        write!(f, "{} in {} nodes{}", launches.join(", "), self.nodes, times(self.times))?;
+        for (at, reason) in self.reasons.iter().enumerate() {
+            write!(f, "{}{reason}", if at == 0 { ": " } else { "; " })?;
+        }
+        self.reasons.iter().filter_map(WhyApart::help).try_for_each(|help| write!(f, "\n    help: {help}"))
+    }
+}
+
+impl fmt::Display for FullEdge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FullEdge { from, to, reason, times: count } = self;
+        write!(f, "from `{}` (line {}) to `{}` (line {})", from.name, from.line, to.name, to.line)?;
+        write!(f, "{}: {reason}", times(*count))?;
+        reason.help().map_or(Ok(()), |help| write!(f, "\n    help: {help}"))
+    }
+}
+
+impl fmt::Display for InLane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InLane { at, after, times: count } = self;
+        write!(f, "`{}` (line {}) after `{}` (line {})", at.name, at.line, after.name, after.line)?;
+        write!(
+            f,
+            "{}: many small branches side by side take longer, and the host longer to launch them",
+            times(*count)
+        )?;
+        write!(f, "\n    help: launches of one kernel with equal blocks and grids become one launch instead")
+    }
+}
+
+/// The entries of a report.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    pub apart: Vec<Apart>,
+    pub full_edges: Vec<FullEdge>,
+    pub in_lanes: Vec<InLane>,
+}
+
+/// The input of the entries.
+pub(super) struct Explaining<'g> {
+    pub program: &'g Program,
+    pub operations: &'g Operations,
+    pub records: &'g [Record],
+    pub left_alone: &'g [LeftAlone],
+    pub decided: &'g Decided,
+}
+
+impl Explaining<'_> {
+    /// Returns the entries; none if all launches are as they are written.
+    pub fn entries(&self) -> Entries {
+        let Decided { checked: Some(checked), wishes, .. } = self.decided else { return Entries::default() };
+        if wishes.launches.len() != self.program.statements.len() {
+            return Entries::default();
+        }
+        let (groups, lanes) = explain(checked, wishes, self.operations);
+        let mut entries = Entries::default();
+        if wishes.allowed.batches {
+            let apart = groups.iter().filter_map(|group| self.apart(group));
+            entries.apart = folded(apart, |entry| &mut entry.times);
+        }
+        if wishes.allowed.overlap {
+            entries.full_edges = folded(self.full_edges().into_iter(), |entry| &mut entry.times);
+        }
+        let lanes =
+            lanes.into_iter().map(|(after, at)| InLane { at: self.at(at), after: self.at(after), times: 1 });
+        entries.in_lanes = folded(lanes, |entry| &mut entry.times);
+        entries
+    }
+
+    fn at(&self, statement: StatementId) -> At {
+        *at_statement(self.program, statement)
+    }
+
+    fn launch(&self, statement: StatementId) -> Option<&Launch> {
+        self.decided.wishes.launches.get(statement).and_then(Option::as_ref)
+    }
+
+    fn apart(&self, group: &Group) -> Option<Apart> {
+        let first = group.nodes.first()?.first()?;
+        let Kind::Launch(LaunchRecord { kernel, .. }) = self.records.get(first.index())? else { return None };
+        let kernel = NamedKernel { name: kernel.name.to_owned(), path: kernel.module.path().to_owned() };
+        let mut reasons: Vec<WhyApart> = group.why.iter().map(|&why| self.why(why, &kernel)).collect();
+        reasons.sort();
+        reasons.dedup();
+        let mut statements: Vec<StatementId> = group.nodes.iter().flatten().copied().collect();
+        statements.sort_unstable();
+        let mut places: Vec<At> = statements.into_iter().map(|id| self.at(id)).collect();
+        places.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+        let launches = repeated(places.into_iter());
+        Some(Apart { kernel, launches, nodes: group.nodes.len(), reasons, times: 1 })
+    }
+
+    fn why(&self, why: Why, kernel: &NamedKernel) -> WhyApart {
+        match why {
+            Why::Never(statement) => self.why_never(statement, kernel),
+            Why::Blocks => WhyApart::Blocks,
+            Why::Begins => WhyApart::Begins,
+            Why::Ends => WhyApart::Ends,
+            Why::Flat => WhyApart::Grids,
+            Why::Joins => WhyApart::Joins,
+            Why::Edges => WhyApart::Edges,
+            Why::Chains => WhyApart::Chains,
+            Why::Halves => WhyApart::Halves,
+            Why::Room => WhyApart::Room,
+        }
+    }
+
+    /// Returns the reason that a launch is in no batch.
+    fn why_never(&self, statement: StatementId, kernel: &NamedKernel) -> WhyApart {
+        if let Some(slower) = self.decided.slower.get(&statement) {
+            return WhyApart::Slower(slower.to_string());
+        }
+        if Scopes::of(self.program).around(statement).is_some() {
+            return WhyApart::InBody;
+        }
+        let functions = self.decided.checked.as_ref().map(|checked| checked.functions());
+        let option = functions.and_then(|functions| functions.launches(self.program, statement));
+        if !Allowed::by(option).batches {
+            return WhyApart::NotAllowed;
+        }
+        let of_kernel = |left: &&LeftAlone| left.kernel.as_ref().is_none_or(|of| of == kernel);
+        let batching = |left: &&LeftAlone| matches!(left.change, Change::Any | Change::Batching);
+        match self.left_alone.iter().filter(of_kernel).find(batching) {
+            Some(left) => WhyApart::Kernel(left.reason.clone()),
+            None => WhyApart::Setter,
+        }
+    }
+
+    fn full_edges(&self) -> Vec<FullEdge> {
+        let list = &self.operations.list;
+        let mut dependents: Vector<OperationId, usize> = Vector::filled(0, list.len());
+        for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
+            operation.after.iter().for_each(|&before| dependents[before] += 1);
+        }
+        let run = |operation: &Operation| Run::of(operation.sources.iter().map(|&id| self.launch(id)));
+        let is_kernel = |operation: &Operation| operation.what == What::KERNEL && run(operation).is_some();
+        let mut edges = Vec::new();
+        for operation in list.iter().filter(|operation| is_kernel(operation)) {
+            if operation.programmatic.is_some() || !run(operation).is_some_and(|run| run.waits) {
+                continue;
+            }
+            let before = || operation.after.iter().copied().filter(|&before| !list[before].what.is_memory());
+            let count = before().count();
+            for first in before().filter(|&before| is_kernel(&list[before])) {
+                let reason = match (dependents[first], count) {
+                    (2.., _) => WhyFull::Dependents(dependents[first]),
+                    (_, 2..) => WhyFull::Dependencies(count),
+                    _ => WhyFull::Beside,
+                };
+                let (Some(&from), Some(&to)) = (list[first].sources.first(), operation.sources.first())
+                else {
+                    continue;
+                };
+                edges.push(FullEdge { from: self.at(from), to: self.at(to), reason, times: 1 });
+            }
+        }
+        edges
+    }
+}
+
+/// Returns the statements, equal ones in a row as one.
+fn repeated(list: impl Iterator<Item = At>) -> Vec<Repeated> {
+    let mut runs: Vec<Repeated> = Vec::new();
+    for at in list {
+        match runs.last_mut() {
+            Some(last) if last.at == at => last.times += 1,
+            _ => runs.push(Repeated { at, times: 1 }),
+        }
+    }
+    runs
+}
+
+/// Returns the entries, equal ones as one, in the order of their first ones.
+fn folded<T: fmt::Display>(list: impl Iterator<Item = T>, times: fn(&mut T) -> &mut usize) -> Vec<T> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut entries: Vec<T> = Vec::new();
+    for entry in list {
+        let at = *known.entry(entry.to_string()).or_insert(entries.len());
+        match entries.get_mut(at) {
+            Some(first) => *times(first) += 1,
+            None => entries.push(entry),
+        }
+    }
+    entries
+}

@@ -1,0 +1,22 @@
+//! The inputs of the launch decisions, kept for reports.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::check::Checked;
+use crate::compile::Wishes;
+use crate::ir::StatementId;
+use crate::runtime::kernels::Unfit;
+
+/// The inputs of the launch decisions of a plan.
+#[derive(Debug, Default)]
+pub(crate) struct Decided {
+    /// The flat program; `None` before there is a plan.
+    pub checked: Option<Arc<Checked>>,
+    /// The facts, and the allowed changes.
+    pub wishes: Wishes,
+    /// The launches that are in no batch because it would be slower.
+    pub slower: BTreeMap<StatementId, Arc<Unfit>>,
+    /// The kernels that are launched, with the registers of a thread that a simulated driver assumes. Empty on a device.
+    pub assumed: Vec<(&'static str, u32)>,
+}

@@ -1,0 +1,227 @@
+//! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and the statements of events, `record(&event)` and `wait(&event)`.
+
+use cuweave_core::ir::{Access, Kind, Mode};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprCall};
+
+use super::hosts::HostValue;
+use super::names::Names;
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
+use crate::dims::compact;
+use crate::graph::scope::{Binding, Borrow};
+
+/// Lowers `host(&a, &mut b, |a, b| ..);`.
+pub(super) fn host(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    lowering.outside_bodies(call, "a host statement")?;
+    let given = call.args.len() - 1;
+    let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
+    let mut faulty = false;
+    for argument in call.args.iter().take(given) {
+        match lowering.host_argument(argument) {
+            Ok(Given::Buffer(access)) => {
+                arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                accesses.push(access);
+            }
+            Ok(Given::Value(value)) => arguments.push(LaunchArgument::Scalar(value)),
+            Err(Reported) => faulty = true,
+        }
+    }
+    let work = &call.args[given];
+    if matches!(bare(work), Expr::Reference(_)) {
+        return Err(lowering.refuse(
+            work,
+            "the last argument of `host` is the function that the host runs",
+            "write `host(&a, &mut b, |a, b| ..);`",
+        ));
+    }
+    arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(work))));
+    faulty |= lowering.captures_no_host(work).is_err();
+    if faulty {
+        lowering.poison(call.args.to_token_stream());
+        return Err(Reported);
+    }
+    lowering.push_word(call, name, attributes, (Kind::Host(()), arguments), accesses);
+    Ok(())
+}
+
+/// Lowers `record(&event);`.
+pub(super) fn record(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    event(lowering, call, name, attributes, Kind::Record(()))
+}
+
+/// Lowers `wait(&event);`.
+pub(super) fn wait(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    event(lowering, call, name, attributes, Kind::Wait(()))
+}
+
+fn event(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+    kind: Kind,
+) -> Lower<()> {
+    let word = kind.name();
+    let what = if word == "record" { "the record of an event" } else { "the wait for an event" };
+    lowering.outside_bodies(call, what)?;
+    let Some(host) = lowering.host(&call.args[0]) else {
+        return Err(lowering.refuse(
+            &call.args[0],
+            &format!("`{word}` takes an event of the caller"),
+            &format!("declare it as an argument, `event: &CudaEvent`, and write `{word}(&event);`"),
+        ));
+    };
+    let event = lowering.kept(&host, "an event")?;
+    let arguments = vec![LaunchArgument::Scalar(Box::new(event))];
+    lowering.push_word(call, name, attributes, (kind, arguments), Vec::new());
+    Ok(())
+}
+
+/// An argument of a host statement.
+enum Given {
+    Buffer((Access, Span)),
+    /// A host value, which the exec keeps.
+    Value(Box<Expr>),
+}
+
+impl Lowering<'_> {
+    /// Refuses a statement in a body that the device decides about.
+    fn outside_bodies(&mut self, at: &ExprCall, what: &str) -> Lower<()> {
+        if self.body.is_none() {
+            return Ok(());
+        }
+        Err(self.refuse(
+            at,
+            &format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer"),
+            "the device runs such a body by itself: write the statement before it or behind it",
+        ))
+    }
+
+    /// Refuses a function that names a host value inside the call of a macro.
+    fn captures_no_host(&mut self, work: &Expr) -> Lower<()> {
+        let names = Names::of(work);
+        let mut mentioned = Vec::new();
+        identifiers(work.to_token_stream(), &mut mentioned);
+        let free = |name: &&Ident| !names.is_bound(name) && !names.values.contains(name);
+        let is_host = |name: &&Ident| matches!(self.scopes.get(name), Some(Binding::Host { .. }));
+        match mentioned.iter().filter(free).find(is_host) {
+            Some(name) => Err(self.host_elsewhere(name)),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a statement that is a call of a word.
+    fn push_word(
+        &mut self,
+        call: &ExprCall,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+        (kind, arguments): (Kind, Vec<LaunchArgument>),
+        accesses: Vec<(Access, Span)>,
+    ) {
+        let syntax = Syntax { arguments, ..Syntax::default() };
+        let text = name.map_or_else(|| kind.name().to_owned(), ToString::to_string);
+        let span = name.map_or_else(|| call.func.span(), Ident::span);
+        let id = self.push(text, span, (kind, syntax), accesses);
+        self.after(id, attributes);
+        self.name(name, id);
+    }
+
+    /// Returns the expression of a host value that the exec keeps.
+    fn kept(&mut self, host: &HostValue, what: &str) -> Lower<Expr> {
+        let value = self.passed(host, &[])?;
+        if host.is_resource() {
+            let name = &host.name;
+            let message = format!("`{name}` is taken by `&mut`, and {what} is shared with the exec");
+            return Err(self.refuse(name, &message, "take it by `&`, with a lock inside if it changes"));
+        }
+        self.kept.insert(host.name.to_string());
+        Ok(value)
+    }
+
+    /// Returns an argument of a host statement: pinned memory or a host value.
+    fn host_argument(&mut self, argument: &Expr) -> Lower<Given> {
+        if let Some(host) = self.host(argument) {
+            return Ok(Given::Value(Box::new(self.kept(&host, "what a host statement is given")?)));
+        }
+        let (inner, borrow) = match bare(argument) {
+            Expr::Reference(reference) => {
+                let mutable = reference.mutability.is_some();
+                (&*reference.expr, Some(if mutable { Borrow::Mutable } else { Borrow::Shared }))
+            }
+            inner => (inner, None),
+        };
+        let Some(view) = self.view(inner)? else {
+            return Err(self.refuse(
+                argument,
+                "a host statement is given pinned memory and host values",
+                "scalars need not be given: name them in the function, `move |a| .. n ..`",
+            ));
+        };
+        let buffer = &self.buffers[view.buffer];
+        if !buffer.origin.is_pinned() {
+            let message =
+                format!("`{}` is memory of the device, which the host statement cannot reach", buffer.name);
+            return Err(self.refuse(
+                argument,
+                &message,
+                "`copy` it to an argument `&mut Pinned<[T; len]>` first, and give that to `host`",
+            ));
+        }
+        let mode = match borrow.or(view.borrow) {
+            Some(Borrow::Mutable) => Mode::ReadWrite,
+            Some(Borrow::Shared) => Mode::Read,
+            None => {
+                let text = compact(inner);
+                return Err(self.refuse(
+                    argument,
+                    "a buffer is passed by reference",
+                    &format!("write `&{text}` or `&mut {text}`"),
+                ));
+            }
+        };
+        Ok(Given::Buffer(self.access(&view, mode, inner.span())))
+    }
+}
+
+/// Adds the names in tokens, but for those of members.
+fn identifiers(tokens: TokenStream, names: &mut Vec<Ident>) {
+    let mut member = false;
+    for token in tokens {
+        let of_a_value = std::mem::replace(
+            &mut member,
+            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.'),
+        );
+        match token {
+            TokenTree::Group(group) => identifiers(group.stream(), names),
+            TokenTree::Ident(name) if !of_a_value => names.push(name),
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// Returns the expression in parentheses and groups.
+fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(inner) => bare(&inner.expr),
+        Expr::Group(inner) => bare(&inner.expr),
+        expr => expr,
+    }
+}

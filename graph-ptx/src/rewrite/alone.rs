@@ -1,0 +1,105 @@
+//! Texts of single entries, so that only what is launched is compiled, and side by side.
+
+use super::edit::Edits;
+use super::uses::Scan;
+use crate::syntax::{Item, Module, Space, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The entries of a module that can be compiled by themselves, each with the names of the functions that it and its callees call.
+pub type Independent = BTreeMap<String, BTreeSet<String>>;
+
+/// The parts of a module's text that some entries need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// The independent ones of these entries, each with its text.
+    pub alone: Vec<(String, String)>,
+    /// The text of all entries that are not independent, if one of these entries is such a one.
+    pub rest: Option<String>,
+}
+
+/// Returns the independent entries of a module as it is written: neither they nor what they call name a variable that lasts from one
+/// launch to the next, so a second module with such an entry has no state of its own. Time: linear in the module.
+pub fn independent(module: &Module<'_>) -> Independent {
+    let splits = |item: &Item<'_>| match item {
+        Item::Directive(directive) => matches!(directive.name, ".section" | ".pragma" | "@@DWARF"),
+        _ => true,
+    };
+    if module.target.contains(&"debug")
+        || module.entries().nth(1).is_none()
+        || !module.items.iter().all(splits)
+    {
+        return Independent::new();
+    }
+    let mut scan = Scan::new(module);
+    let mut found = Independent::new();
+    for entry in module.entries() {
+        let Ok(closure) = scan.closure(entry.name) else { continue };
+        let lasts = |space| matches!(space, Space::Global | Space::Const);
+        // What is refused elsewhere, as calls through registers, may reach more than is named.
+        let depends = |&place: &usize| {
+            let uses = scan.uses(place);
+            let refused = uses.waiting.is_some() || uses.batching.is_some();
+            refused || uses.variables.iter().any(|variable| lasts(variable.space))
+        };
+        if !closure.iter().any(depends) {
+            let named = closure.iter().flat_map(|&place| &scan.uses(place).calls);
+            found.insert(entry.name.to_owned(), named.map(|&name| name.to_owned()).collect());
+        }
+    }
+    found
+}
+
+/// Splits a form of a module's text, which may have other instructions, for some of its entries. What a text does not need is blank in
+/// it: lines keep their numbers. Time: linear in the module for each text.
+pub fn split(module: &Module<'_>, independent: &Independent, wanted: &[&str]) -> Split {
+    let mut found = Split::default();
+    for &entry in wanted {
+        match independent.get(entry) {
+            Some(_) if found.alone.iter().any(|(known, _)| known == entry) => {}
+            Some(needed) => found.alone.push((entry.to_owned(), alone(module, entry, needed))),
+            None if found.rest.is_none() => found.rest = Some(rest(module, independent)),
+            None => {}
+        }
+    }
+    found
+}
+
+/// Returns the text of one entry, with the functions of these names and without variables that last.
+fn alone(module: &Module<'_>, entry: &str, needed: &BTreeSet<String>) -> String {
+    blanked(module, |item| match item {
+        Item::Function(function) if function.entry => function.name == entry,
+        Item::Function(function) => needed.contains(function.name),
+        Item::Variable(variable) => !matches!(variable.space, Space::Global | Space::Const),
+        _ => true,
+    })
+}
+
+/// Returns the text without the independent entries.
+fn rest(module: &Module<'_>, independent: &Independent) -> String {
+    blanked(module, |item| match item {
+        Item::Function(function) => !(function.entry && independent.contains_key(function.name)),
+        _ => true,
+    })
+}
+
+/// Returns the text with the items that are not kept blank.
+fn blanked(module: &Module<'_>, keep: impl Fn(&Item<'_>) -> bool) -> String {
+    let span = |item: &Item<'_>| match item {
+        Item::Function(function) => Some(function.span),
+        Item::Variable(variable) => Some(variable.span),
+        _ => None,
+    };
+    let mut edits = Edits::default();
+    let mut blank = BTreeSet::new();
+    for item in module.items.iter().filter(|item| !keep(item)) {
+        // Variables that are declared together have one span.
+        if let Some(span) = span(item)
+            && blank.insert((span.start, span.end))
+        {
+            let lines = module.source(span).matches('\n').count();
+            edits.replace(span, "\n".repeat(lines));
+        }
+    }
+    let all = Span { start: 0, end: module.text.len() as u32 };
+    edits.apply(module.text, all).unwrap_or_else(|_| module.text.to_owned())
+}

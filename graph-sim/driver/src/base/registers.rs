@@ -1,0 +1,93 @@
+//! Registers of kernels. Nothing compiles them here, so their number is assumed.
+
+use std::sync::{Mutex, PoisonError};
+
+/// The registers of a thread that are assumed of a kernel of which the program says nothing.
+pub const ASSUMED: u32 = 32;
+/// The registers of a multiprocessor, which also are the most of a block.
+pub const OF_MULTIPROCESSOR: u32 = 65_536;
+
+/// The partitions of a multiprocessor. Each has a quarter of the registers and holds whole warps.
+const PARTITIONS: u32 = 4;
+/// Registers are given to warps in steps.
+const STEP: u32 = 256;
+/// The bytes of a register that does not fit and lies in local memory instead.
+const SPILLED: u32 = 4;
+
+static SAID: Mutex<Vec<(String, u32)>> = Mutex::new(Vec::new());
+
+/// Sets the registers of a thread of the kernels whose names begin with `prefix`. Of several prefixes of a name the longest
+/// one counts; 0 removes a prefix.
+pub fn assume(prefix: String, registers: u32) {
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    said.retain(|(known, _)| *known != prefix);
+    if registers > 0 {
+        said.push((prefix, registers));
+    }
+}
+
+/// The registers of a kernel, and the local memory of those that it must do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// Registers of a thread.
+    pub used: u32,
+    /// Bytes of local memory of a thread.
+    pub spilled: u32,
+}
+
+impl Registers {
+    /// Returns the registers of a kernel that may use `most` of them.
+    pub fn of(kernel: &str, most: Option<u32>) -> Registers {
+        let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_kernel = said.iter().filter(|(prefix, _)| kernel.starts_with(prefix.as_str()));
+        let wanted = of_kernel.max_by_key(|(prefix, _)| prefix.len()).map_or(ASSUMED, |said| said.1);
+        let used = wanted.min(most.unwrap_or(u32::MAX));
+        Registers { used, spilled: (wanted - used).saturating_mul(SPILLED) }
+    }
+
+    /// Returns the number of blocks of `threads` threads whose registers a multiprocessor has.
+    pub fn blocks(self, threads: u32) -> u32 {
+        (OF_MULTIPROCESSOR / PARTITIONS / self.of_warp().max(1)) * PARTITIONS / threads.div_ceil(32).max(1)
+    }
+
+    fn of_warp(self) -> u32 {
+        self.used.saturating_mul(32).next_multiple_of(STEP)
+    }
+}
+
+/// Returns the most registers of a thread with which a multiprocessor holds so many blocks.
+pub fn most_for(blocks: u32, threads: u32) -> u32 {
+    let warps = blocks.saturating_mul(threads.div_ceil(32)).div_ceil(PARTITIONS).max(1);
+    OF_MULTIPROCESSOR / PARTITIONS / warps / STEP * STEP / 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_spilled() {
+        assume("registers_test_".to_owned(), 40);
+        assume("registers_test_large".to_owned(), 96);
+        assert_eq!(Registers::of("registers_test_a", None), Registers { used: 40, spilled: 0 });
+        assert_eq!(Registers::of("registers_test_larger", Some(64)), Registers { used: 64, spilled: 128 });
+        assert_eq!(Registers::of("registers_test_a", Some(64)), Registers { used: 40, spilled: 0 });
+        assume("registers_test_".to_owned(), 0);
+        assert_eq!(Registers::of("registers_test_a", None), Registers { used: ASSUMED, spilled: 0 });
+    }
+
+    /// CUDA's occupancy tables for compute capability 9.0, blocks of 128 and of 256 threads.
+    #[test]
+    fn blocks_by_registers() {
+        let blocks = |used, threads| Registers { used, spilled: 0 }.blocks(threads);
+        for (used, of_128, of_256) in
+            [(32, 16, 8), (38, 12, 6), (40, 12, 6), (44, 10, 5), (64, 8, 4), (255, 2, 1)]
+        {
+            assert_eq!((blocks(used, 128), blocks(used, 256)), (of_128, of_256), "{used}");
+        }
+        for (most, threads) in [(12, 128), (10, 128), (8, 256), (1, 1024), (5, 96)] {
+            let used = most_for(most, threads);
+            assert!(blocks(used, threads) >= most && blocks(used + 1, threads) < most, "{most} of {threads}");
+        }
+    }
+}
