@@ -106,6 +106,26 @@ fn the_host_stands_between_what_comes_before_it_and_behind() {
     }
 }
 
+/// A profile runs the graph twice a launch: itself, and its nodes in series.
+#[test]
+fn profiles_run_the_functions_of_both_graphs() {
+    let device = alone();
+    let (mut x, mut beside) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
+    let (mut seen, mut given) = (pinned(&device, N), pinned(&device, N));
+    let log = Arc::new(Log::default());
+    let graph = there_and_back(&device.ctx, N as u32, 3, &log, &mut x, &mut beside, &mut seen, &mut given);
+    let mut exec = graph.and_then(|graph| graph.instantiate()).expect("it builds");
+    let profile = exec.profile(&device.stream, 3).expect("it runs");
+    assert!(profile.entries.iter().any(|entry| entry.name.contains("turn")), "{profile}");
+    let mut value = 7;
+    let runs = (0..6).map(|_| {
+        let logged = step(value, 1);
+        value = step(logged.wrapping_mul(3), 2);
+        logged
+    });
+    assert_eq!(log.take(), runs.collect::<Vec<u32>>());
+}
+
 /// The reports break the context, as a fault on a GPU does, so this runs in a process of its own.
 #[test]
 fn the_simulated_driver_sees_what_the_host_touches() {
