@@ -129,6 +129,7 @@ fn text(report: &Report) -> String {
 #[test]
 fn reports_say_why_launches_are_apart_and_edges_full() {
     let (_guard, ctx) = alone();
+    change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let n = 1_024;
     let of = |n| buffer(&ctx, n);
     let graph = unlike(&ctx, n, of(n), of(n), of(n), of(n)).expect("it builds");
@@ -153,6 +154,7 @@ fn reports_say_why_launches_are_apart_and_edges_full() {
 #[test]
 fn forks_and_joins_have_full_edges() {
     let (_guard, ctx) = alone();
+    change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let n = 1_024_u32;
     let mut b = Builder::with_name(&ctx, "fork");
     let [x, y, z, w] = ["x", "y", "z", "w"].map(|name| b.exclusive(name, n, buffer(&ctx, n)));
@@ -174,6 +176,7 @@ fn forks_and_joins_have_full_edges() {
 #[test]
 fn chains_are_apart_by_their_levels() {
     let (_guard, ctx) = alone();
+    change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let [dropped, halved, large, pairs] =
         [(4, 3, 16 * 132 / 4), (8, 3, 16 * 132 / 8), (4, 3, 16 * 132), (4, 2, 16 * 132 / 4)]
             .map(|(count, steps, blocks)| chains(&ctx, count, steps, blocks));
@@ -186,7 +189,7 @@ fn chains_are_apart_by_their_levels() {
 #[test]
 fn lanes_are_told_branch_by_branch() {
     let (_guard, ctx) = alone();
-    change_next_rules(|_, _, rules| rules.allowed.batches = false);
+    change_next_rules(|_, _, rules| (rules.allowed.fuse, rules.allowed.batches) = (false, false));
     let report = chains(&ctx, 20, 2, 4);
     println!("{report}");
     insta::assert_snapshot!("lanes", text(&report));

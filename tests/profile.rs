@@ -107,6 +107,7 @@ fn every_node_has_an_entry() {
     let device = alone();
     let (mut x, mut out) = (device.upload(&[1.0f32; N]), device.zeros::<u32>(1));
     let iters = device.scaled(100_000, 4_000);
+    cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let graph = step(&device.ctx, N as u32, iters, &mut x, &mut out).expect("a graph");
     let before = graph.dot();
     let mut exec = graph.instantiate().expect("an exec");
@@ -126,7 +127,7 @@ fn every_node_has_an_entry() {
     let slow = entry(&profile, "slow");
     assert_eq!((slow.statement, slow.kernel.as_deref(), slow.bytes), ("launch", Some("spin"), 4));
     let at = slow.at.as_ref().expect("a place");
-    assert!(at.file.ends_with("tests/profile.rs") && at.line == line!() - 29, "{at}");
+    assert!(at.file.ends_with("tests/profile.rs") && at.line == line!() - 30, "{at}");
     assert_eq!(entry(&profile, "fill").bytes, 2 * 4 * N as u64);
     assert_eq!(entry(&profile, "copy").bytes, 2 * 4 * N as u64);
     assert_eq!(entry(&profile, "grow").bytes, 2 * 4 * N as u64);
@@ -157,6 +158,7 @@ fn layers(n: u32, count: u32, x: &mut [f32; n]) {
 fn turns_of_loops_are_one_row() {
     let device = alone();
     let mut x = device.upload(&[1.0f32; N]);
+    cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let mut exec =
         layers(&device.ctx, N as u32, 22, &mut x).expect("a graph").instantiate().expect("an exec");
     let profile = exec.profile(&device.stream, 1).expect("a profile");
@@ -486,11 +488,29 @@ fn each_call_fails_once() {
     device.nothing_reported();
 }
 
+/// Launches in one fused kernel are one entry, whose members are estimates.
+#[test]
+fn fused_launches_are_one_entry() {
+    let device = alone();
+    let mut x = device.upload(&[1.0f32; N]);
+    let graph = layers(&device.ctx, N as u32, 3, &mut x).expect("a graph");
+    assert_eq!(graph.report().fused.len(), 1, "{}", graph.report());
+    let mut exec = graph.instantiate().expect("an exec");
+    let profile = exec.profile(&device.stream, 2).expect("a profile");
+    check(&device, &profile, 2);
+    let fused: Vec<&Entry> = profile.entries.iter().filter(|entry| entry.node == "fused kernel").collect();
+    assert_eq!(fused.iter().map(|entry| entry.members.len()).collect::<Vec<_>>(), [6], "{profile}");
+    assert!(profile.to_string().contains("fused kernel"), "{profile}");
+    drop(exec);
+    device.nothing_reported();
+}
+
 /// Profiles of one exec after another, in every order of drops.
 #[test]
 fn drops_in_any_order() {
-    let device = device();
+    let device = alone();
     let mut x = device.upload(&[1.0f32; N]);
+    cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let mut exec = owned(&device.ctx, N as u32, &mut x).expect("a graph").instantiate().expect("an exec");
     let (one, two) = (exec.profile(&device.stream, 1), exec.profile(&device.new_stream(), 1));
     drop(one.expect("a profile"));

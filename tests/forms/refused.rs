@@ -112,8 +112,14 @@ fn a_kernel_without_fault_is_batched_and_overlapped() {
     assert_eq!(everything.1.left_alone.is_empty(), overlaps(&device), "{}", everything.1);
 }
 
-/// Builds the plain file while calls of that name fail, by their numbers. Returns the report.
+/// Builds the plain file without fusing while calls of that name fail, by their numbers. Returns the report.
 fn failing(device: &Device, call: &str, numbers: &[u64]) -> Report {
+    cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
+    building(device, call, numbers)
+}
+
+/// Builds the plain file while calls of that name fail, by their numbers. Returns the report.
+fn building(device: &Device, call: &str, numbers: &[u64]) -> Report {
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
     let function = Printable::new(&function.with(None, Memory::Arena)).launching(PLAIN.launched());
@@ -167,6 +173,25 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     let report = failing(&device, "cuGraphInstantiateWithParams", &[1]);
     assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
     says(&report, "all launches are as they are written: `cuGraphInstantiateWithParams`");
+    device.nothing_reported();
+}
+
+/// A fused kernel that the driver does not take, linked or as text, is launched in parts.
+#[test]
+fn what_is_not_loaded_is_not_fused() {
+    let device = device();
+    if !device.simulated {
+        return println!("not run: only the simulated driver fails on request");
+    }
+    device.schedule(0);
+    // All loads behind those of the variants.
+    let report = building(&device, "cuModuleLoadDataEx", &[3, 4]);
+    assert_eq!((report.batches.len(), report.fused.len()), (1, 0), "{report}");
+    let told = |left: &cuweave::report::LeftAlone| {
+        left.to_string()
+            .contains("is not fused: the driver does not take the fused kernel: `cuModuleLoadDataEx`")
+    };
+    assert!(report.left_alone.iter().any(told), "{report}");
     device.nothing_reported();
 }
 

@@ -372,6 +372,7 @@ fn a_body_that_captures_in_its_second_run_alone() {
     for refused in [false, true] {
         let bad = Bad::new(&device, Way::SecondRun);
         let mut out = device.upload(&[0.5f32; 3]);
+        cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
         let graph = behind_launches(&device.ctx, 3, &bad, &x, &mut out).expect("it builds");
         assert_eq!(graph.report().overlapped, 1);
         if refused {

@@ -15,6 +15,7 @@ use cuweave_ptx as ptx;
 use cuweave_ptx::coverage::{self, Outline, Region};
 use cuweave_ptx::rewrite::{self, Fusion};
 
+use super::code;
 use super::coverage::Cache;
 use super::declaration::Kernel;
 use super::facts::Facts;
@@ -91,7 +92,7 @@ impl LoadedModule {
         }
         let fusion = Fusion { parts: &parts, name: &name, block, waits };
         let (text, table) = rewrite::fused(&fusion).map_err(|why| why.to_string())?;
-        let raw = self.driver.load_module(text.as_bytes()).map_err(|(failure, log)| {
+        let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
             format!("the driver does not take the fused kernel: {}", one_line(failure, &log))
         })?;
         let failed = |failure| Error::from(failure).to_string();
