@@ -86,8 +86,8 @@ fn products_in_loops_choices_and_calls() {
         let calls = layers + if twice { layers.div_ceil(2) } else { 0 };
         let report = graph.report();
         assert_eq!(report.calls, (calls + 4) as usize);
-        // Two kernels a layer, two batches of four launches before the products of the branches, and one behind them.
-        assert_eq!((report.kernels, report.batches.len()), ((2 * calls + 3) as usize, 3), "{report}");
+        // One fused kernel a layer, two batches of four launches before the products of the branches, and one behind them.
+        assert_eq!((report.kernels, report.batches.len()), ((calls + 3) as usize, 3), "{report}");
         let dot = graph.dot();
         assert!(dot.contains("layer") && dot.contains("matmul"), "{dot}");
         let mut exec = graph.instantiate().expect("it instantiates");

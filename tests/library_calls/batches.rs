@@ -1,6 +1,7 @@
 //! Launches in front of calls, between them and behind them are batched, as around any other statement. Calls stay what they are.
 
 use cudarc::driver::{DriverError, PushKernelArg};
+use cuweave::__private::change_next_rules;
 use cuweave::prelude::*;
 use cuweave::report::Report;
 use cuweave_testkit::device::{Device, alone, simulated_alone};
@@ -133,6 +134,12 @@ fn launches_around_calls_are_batched() {
         let report = launched!(device, front(&device.ctx, n, count, &library, &x, &mut out));
         rows(&device, count, |x| 2.0 * x, &out, n);
         assert_eq!(shape(&report), (vec![many], 1, many), "{report}");
+        // Two batches would join the calls only to fork to as many again.
+        change_next_rules(|_, _, rules| rules.allowed.fuse = false);
+        let report = launched!(device, between(&device.ctx, n, count, &library, &x, &mut out));
+        rows(&device, count, |x| 3.0 * x, &out, n);
+        assert_eq!(shape(&report), (Vec::new(), 2 * many, 2 * many), "{report}");
+        change_next_rules(|_, _, rules| (rules.allowed.fuse, rules.tuning.between_calls) = (false, 0));
         let report = launched!(device, between(&device.ctx, n, count, &library, &x, &mut out));
         rows(&device, count, |x| 3.0 * x, &out, n);
         assert_eq!(shape(&report), (vec![many; 2], 2, 2 * many), "{report}");

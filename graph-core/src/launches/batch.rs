@@ -17,7 +17,7 @@ use super::draft::{Classes, Contracted, Draft};
 use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
 use crate::index::{Vector, size};
-use crate::ir::StatementId;
+use crate::ir::{Kind, StatementId};
 
 /// The maximum number of edges that a batch adds: the product of its members and its neighbours.
 const MOST_EDGES: usize = 1 << 18;
@@ -71,7 +71,37 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>, given_up: &mut GivenUp
         let written: usize = batch.members.iter().map(edges).sum();
         before.min(after) < draft.tuning.crossing || before + after < written
     });
+    let nodes = Contracted::new(&draft.reach, &batches);
+    let all: BTreeSet<StatementId> = batches.iter().map(|batch| batch.members[0]).collect();
+    retain(&mut batches, Why::Joins, given_up, |batch| {
+        !is_between_calls(draft, &nodes, &all, batch.members[0])
+    });
     batches
+}
+
+/// Returns true if a batch stands in a short run of batches that joins several library calls only to fork to several again. `all`
+/// are the nodes of batches.
+fn is_between_calls(
+    draft: &Draft<'_>,
+    nodes: &Contracted,
+    all: &BTreeSet<StatementId>,
+    node: StatementId,
+) -> bool {
+    let most = draft.tuning.between_calls;
+    let mut length = 1;
+    let mut end = |next: &Vector<StatementId, Vec<StatementId>>| {
+        let mut node = node;
+        while let &[one] = next[node].as_slice()
+            && all.contains(&one)
+            && length <= most
+        {
+            (node, length) = (one, length + 1);
+        }
+        let is_call = |&id: &StatementId| matches!(draft.program.statements[id].kind, Kind::Capture(_));
+        next[node].len() >= draft.tuning.crossing && next[node].iter().all(is_call)
+    };
+    let (behind, before) = (end(&nodes.before), end(&nodes.after));
+    behind && before && length <= most
 }
 
 /// Returns the class of each statement's begin: equal for statements that are assumed to begin at the same time.

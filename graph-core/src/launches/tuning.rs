@@ -37,6 +37,9 @@ pub struct Tuning {
     pub flat: Waves,
     /// The least number of predecessors, and of successors, of a batch that is dropped if it saves no edge. For 9.0, 8 chains of alternating kernels and copies took 1.35 of the time batched.
     pub crossing: usize,
+    /// The longest run of batches that is dropped because several library calls stand before it and several behind it. For 9.0, 8 chains of
+    /// product, launches, product took 1.32 of the time with one batch between the products, and 1.27 with two (`library_calls.md`).
+    pub between_calls: usize,
     /// The lanes of small branches that cannot be batched; `None` if these are not serialized.
     pub lanes: Option<Lanes>,
     /// The limits for batches of unjoined chains.
@@ -207,6 +210,7 @@ pub struct Residency {
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
     crossing: 2,
+    between_calls: 2,
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8, least: 12 }),
     chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5), large: Waves(4, 1), pairs: Waves(1, 1) },
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
@@ -223,6 +227,7 @@ impl Default for Tuning {
         Tuning {
             flat: Waves(0, 1),
             crossing: 2,
+            between_calls: usize::MAX,
             lanes: None,
             chains: Chains {
                 many: usize::MAX,
