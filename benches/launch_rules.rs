@@ -1,6 +1,5 @@
-//! The gain of each rule of the launch decisions: graphs of real programs with everything on, and with each rule off in turn,
-//! in one race. A rule that changes nothing in a graph is not measured there.
-//!
+//! The gain of each rule of the launch decisions: graphs of real programs with everything on, and with each rule off in turn, in one
+//! race. A rule that changes nothing in a graph is not measured there.
 //! `--filter TEXT` runs the graphs whose names contain the text, `--rule TEXT` the rules whose names do.
 
 #[macro_use]
@@ -557,11 +556,10 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
         |own| graphs::copies(ctx, n, own.some()?, own.some()?),
         |args| args.xs.into_iter().chain(args.ys).collect::<Vec<_>>()
     );
-    let threads = 64;
     ablate!(
         ablation,
-        format!("chain of 200 kernels of {threads} threads"),
-        lens(&[(1, threads)]),
+        "chain of 200 kernels of 64 threads".to_owned(),
+        lens(&[(1, 64)]),
         |own| graphs::smallest(ctx, own.one()?),
         |args| [args.x]
     );
@@ -570,14 +568,13 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
 
 fn numerics(ablation: &mut Ablation<'_>) -> Result<()> {
     let setup = ablation.setup;
-    let ctx = &setup.ctx;
     for blocks in setup.scaled(vec![4, 64], vec![1, 2]) {
         let n = 256 * blocks;
         ablate!(
             ablation,
             format!("FFT, 32 lanes, 10 stages, {blocks} blocks"),
             lens(&[(64, n)]),
-            |own| graphs::fft(ctx, n, own.some()?, own.some()?),
+            |own| graphs::fft(&setup.ctx, n, own.some()?, own.some()?),
             |args| args.a.into_iter().collect::<Vec<_>>()
         );
     }
@@ -586,17 +583,16 @@ fn numerics(ablation: &mut Ablation<'_>) -> Result<()> {
             ablation,
             format!("V-cycle, 5 fields of {} squared, 3 levels", 8 * s),
             lens(&[(5, 64 * s * s)]),
-            |own| graphs::v_cycle(ctx, s, own.some()?),
+            |own| graphs::v_cycle(&setup.ctx, s, own.some()?),
             |args| args.xs
         );
     }
     for (blocks, k) in setup.scaled(vec![(64, 512), (2_048, 4_096)], vec![(1, 8), (9, 8)]) {
-        let n = 256 * blocks;
         ablate!(
             ablation,
             format!("conjugate gradients, 8 iterations, {blocks} blocks"),
-            lens(&[(2, n)]),
-            |own| graphs::gradient(ctx, n, k, own.one()?, own.one()?),
+            lens(&[(2, 256 * blocks)]),
+            |own| graphs::gradient(&setup.ctx, 256 * blocks, k, own.one()?, own.one()?),
             |args| [args.x]
         );
     }

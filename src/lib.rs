@@ -524,6 +524,8 @@ pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
+#[cfg(doctest)]
+mod pages;
 pub mod prelude;
 
 pub mod bind {
@@ -594,20 +596,5 @@ pub mod error {
     };
 }
 
-/// The code of the README as a doc test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-mod readme {}
-
-/// The code of the page about calls of the user's own.
-#[cfg(all(doctest, feature = "blas"))]
-#[doc = include_str!("../docs/library-calls.md")]
-mod own_calls {}
-
 #[doc(hidden)]
-pub mod __private {
-    pub use cudarc::driver::{CudaContext, CudaStream, CudaView, CudaViewMut, PinnedHostSlice};
-    pub use cuweave_core::runtime::private::*;
-
-    pub use crate::prelude::language::found;
-}
+pub mod __private;

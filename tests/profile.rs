@@ -4,7 +4,7 @@ use cuweave::ArenaPool;
 use cuweave::builder::Builder;
 use cuweave::prelude::*;
 use cuweave::profile::{Entry, Profile};
-use cuweave_testkit::device::{Device, alone, device, simulated_alone};
+use cuweave_testkit::device::{Device, alone, simulated_alone};
 use cuweave_testkit::faults::{CURRENT, GRAPH, LOAD, NOT_SUPPORTED, ORDER};
 use serde_json::Value;
 
