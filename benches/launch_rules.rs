@@ -558,7 +558,7 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
     );
     ablate!(
         ablation,
-        "chain of 200 kernels of 64 threads".to_owned(),
+        "chain of 200 kernels of 64 threads",
         lens(&[(1, 64)]),
         |own| graphs::smallest(ctx, own.one()?),
         |args| [args.x]
