@@ -3,7 +3,7 @@
 //!
 //! It computes nothing: a product copies the first factor that it is given to the result, and overwrites its workspace. It holds every
 //! handle and description against its kind, counts those that live, notes what it was called with, and fails where a test asks it to.
-//! The functions `cublasTest..` are the test's; [`note`] describes the notes.
+//! The functions `cublasTest..` are the test's; `note` describes the notes.
 
 #![allow(non_snake_case, unsafe_code)]
 #![allow(clippy::not_unsafe_ptr_arg_deref, reason = "C has no unsafe functions")]
