@@ -236,7 +236,17 @@ impl Function {
                 Does::Axpy(..) => ("axpy", Kind::Launch(())),
             };
             let (accesses, after) = (accesses.into(), Vec::new().into());
-            Statement { name: name.into(), line, column: 0, file: None, kind, accesses, after }
+            Statement {
+                name: name.into(),
+                line,
+                column: 0,
+                file: None,
+                kind,
+                accesses,
+                after,
+                on: None,
+                device: Device::FIRST,
+            }
         });
         let statements = statements.collect();
         let program = Program {

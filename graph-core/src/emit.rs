@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::index::{Vector, size};
-use crate::ir::{Program, StatementId};
+use crate::ir::{Device, Program, StatementId};
 use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::{Layout, Ranks};
 use crate::operation::{MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
@@ -117,6 +117,7 @@ impl Draft {
                     launch_order: false,
                     sources,
                     name,
+                    device: statement.device,
                 },
                 key,
             );
@@ -144,6 +145,7 @@ impl Draft {
                 continue;
             }
             let key = from.iter().map(|&at| self.keys[at].0).max().unwrap_or(0);
+            let device = self.list[from[0]].device;
             let hub = Operation {
                 what: What::Hub,
                 after: from,
@@ -151,6 +153,7 @@ impl Draft {
                 launch_order: false,
                 sources: Vec::new(),
                 name: "hub".into(),
+                device,
             };
             let hub = self.push(hub, (key, AFTER_STATEMENT));
             for at in to {
@@ -172,8 +175,8 @@ impl Draft {
             let ranges = &inside[memory];
             allocs[memory] = Some(self.alloc(memory, block, ranges, placed));
             if ranges.iter().all(|range| range.freed) {
-                frees[memory] =
-                    Some(self.free(What::Free { memory }, format!("free {}", block.name), ranges, placed));
+                let named = (format!("free {}", block.name), block.device);
+                frees[memory] = Some(self.free(What::Free { memory }, named, ranges, placed));
             }
         }
         if let Some(ranks) = &layout.ranks {
@@ -198,8 +201,9 @@ impl Draft {
         }
         for (buffer, range) in placed.live_ranges.enumerate() {
             if let Some(range) = range.as_ref().filter(|range| !range.allocated && range.freed) {
-                let name = format!("free {}", program.buffers[buffer].name);
-                self.free(What::FreeTaken { buffer }, name, &[range], placed);
+                // A graph takes over memory of its first device.
+                let named = (format!("free {}", program.buffers[buffer].name), Device::FIRST);
+                self.free(What::FreeTaken { buffer }, named, &[range], placed);
             }
         }
     }
@@ -229,6 +233,7 @@ impl Draft {
             launch_order: false,
             sources: Vec::new(),
             name: format!("alloc {}", block.name).into(),
+            device: block.device,
         };
         let key = key.checked_sub(1).map_or((0, AT_STATEMENT), |key| (key, BEFORE_NEXT));
         let at = self.push(operation, key);
@@ -239,7 +244,13 @@ impl Draft {
         at
     }
 
-    fn free(&mut self, what: What, name: String, ranges: &[&LiveRange], placed: &Placed) -> OperationId {
+    fn free(
+        &mut self,
+        what: What,
+        (name, device): (String, Device),
+        ranges: &[&LiveRange],
+        placed: &Placed,
+    ) -> OperationId {
         let last: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.ends.iter()).map(|&id| self.behind(id)).collect();
         let last = placed.reach.maximal(&last);
@@ -253,6 +264,7 @@ impl Draft {
                 launch_order: false,
                 sources: Vec::new(),
                 name: name.into(),
+                device,
             },
             (key, AFTER_STATEMENT),
         )

@@ -35,4 +35,17 @@ indices! {
     pub struct KernelId;
     /// Index of a target in [`Operations::pointed`](crate::operation::Operations::pointed).
     pub struct PointedId;
+    /// Index of a device among those of a graph: of a context among those that its function is given.
+    pub struct Device;
+}
+
+impl Default for Device {
+    fn default() -> Device {
+        Device::FIRST
+    }
+}
+
+impl Device {
+    /// The device of a graph that has one.
+    pub const FIRST: Device = Device::from_u32(0);
 }

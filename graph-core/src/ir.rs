@@ -14,8 +14,8 @@
 use std::borrow::Cow;
 
 use crate::ids::PartId;
-pub use crate::ids::{BufferId, CallId, DimId, StatementId};
-use crate::index::Vector;
+pub use crate::ids::{BufferId, CallId, Device, DimId, StatementId};
+use crate::index::{Index, Vector};
 pub use crate::kind::{Kind, Lifetime};
 
 /// A string that is owned in the macro and borrowed in the printed table.
@@ -45,6 +45,22 @@ pub struct Program {
     pub outputs: List<BufferId>,
 }
 
+impl Program {
+    /// Returns the device of a buffer that the graph allocates; `None` for one that the caller binds.
+    pub fn device_of(&self, buffer: BufferId) -> Option<Device> {
+        match self.buffers[buffer].origin {
+            Origin::Alloc(statement) => self.statements.get(statement).map(|alloc| alloc.device),
+            Origin::Device { .. } | Origin::Pinned { .. } | Origin::Taken | Origin::Part(_) => None,
+        }
+    }
+
+    /// Returns the number of devices that its statements need: 1 without any. O(statements).
+    pub fn devices(&self) -> usize {
+        let last = self.statements.iter().map(|statement| statement.device.index()).max();
+        last.map_or(1, |last| last + 1)
+    }
+}
+
 /// The options of `#[graph(...)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -56,6 +72,8 @@ pub struct Options {
     pub launches: Option<Launches>,
     /// The dimension (in bytes) of `budget = expr`.
     pub budget: Option<DimId>,
+    /// The number in `devices = expr`; `None` for a function of one device.
+    pub devices: Option<DimId>,
     /// The line of the attribute; 0 where it is not known.
     pub line: u32,
 }
@@ -206,6 +224,10 @@ pub struct Statement {
     pub accesses: List<Access>,
     /// The statements that its `#[after]` names.
     pub after: List<StatementId>,
+    /// The number in `#[on(expr)]`, counted from the first device of the function. `None` in flat programs.
+    pub on: Option<DimId>,
+    /// The device of the graph that it runs on, or allocates on. The first one before expansion.
+    pub device: Device,
 }
 
 /// One buffer argument of a statement.

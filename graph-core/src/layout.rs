@@ -4,10 +4,11 @@
 //! - a buffer that the graph allocates lies in a memory, an output in a memory of its own;
 //! - two buffers share bytes only if one is before the other ([`Placed::before`]).
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
+use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
 use crate::operation::{Bounds, MemoryBlock, MemoryId, Place};
 use crate::place::{LiveRange, Placed};
 use crate::plan;
@@ -133,7 +134,8 @@ fn separate(
         let place = match &placed.live_ranges[buffer] {
             Some(range) if range.allocated && own(range) => {
                 let bytes = bytes(program, dims, buffer)?;
-                let block = MemoryBlock { bytes, name: declared.name.clone(), node: true };
+                let device = program.device_of(buffer).unwrap_or_default();
+                let block = MemoryBlock { bytes, name: declared.name.clone(), node: true, device };
                 owners.push(buffer);
                 Place::Inside { memory: layout.memories.push(block), offset: 0 }
             }
@@ -185,7 +187,8 @@ fn for_planner(
     Ok((list, ids))
 }
 
-/// Packs all temporaries into one memory, allocated by a node or owned by the exec. Each output has a memory of its own.
+/// Packs the temporaries of each device into one memory, allocated by a node or owned by the exec. Each output has a memory of its
+/// own.
 fn packed(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -193,31 +196,46 @@ fn packed(
     node: bool,
 ) -> Result<Layout, LayoutError> {
     let (mut layout, _) = separate(program, dims, placed, |range| !range.freed)?;
-    let (list, ids) = temporaries(program, dims, placed)?;
-    if list.is_empty() {
-        return Ok(layout);
+    let all = temporaries(program, dims, placed)?;
+    for (device, (list, ids)) in by_device(program, all) {
+        let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
+            .map_err(|error| plan_error(program, &ids, error))?;
+        debug_assert_eq!(
+            plan::check::check(&placed.reach, &list, &planned.offsets, planned.total),
+            Ok(()),
+            "the plan violates the definition"
+        );
+        let name = if device == Device::FIRST { "arena".into() } else { format!("arena of device {device}").into() };
+        let memory = layout.memories.push(MemoryBlock { bytes: planned.total, name, node, device });
+        layout.alloc_after.push(Vec::new());
+        for (&buffer, &offset) in ids.iter().zip(&planned.offsets) {
+            layout.places[buffer] = Place::Inside { memory, offset };
+        }
+        let bounds = Bounds {
+            floor: planned.floor.bytes,
+            floor_statement: planned.floor.node,
+            antichain: planned.bound.bytes,
+            antichain_buffers: planned.bound.buffers.iter().map(|&at| ids[at]).collect(),
+            planned: planned.total,
+            optimal: planned.optimal,
+        };
+        layout.bounds = Some(match layout.bounds.take() {
+            Some(others) => others.and(bounds),
+            None => bounds,
+        });
     }
-    let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
-        .map_err(|error| plan_error(program, &ids, error))?;
-    debug_assert_eq!(
-        plan::check::check(&placed.reach, &list, &planned.offsets, planned.total),
-        Ok(()),
-        "the plan violates the definition"
-    );
-    let memory = layout.memories.push(MemoryBlock { bytes: planned.total, name: "arena".into(), node });
-    layout.alloc_after.push(Vec::new());
-    for (&buffer, &offset) in ids.iter().zip(&planned.offsets) {
-        layout.places[buffer] = Place::Inside { memory, offset };
-    }
-    layout.bounds = Some(Bounds {
-        floor: planned.floor.bytes,
-        floor_statement: planned.floor.node,
-        antichain: planned.bound.bytes,
-        antichain_buffers: planned.bound.buffers.iter().map(|&at| ids[at]).collect(),
-        planned: planned.total,
-        optimal: planned.optimal,
-    });
     Ok(layout)
+}
+
+/// Returns the planner's buffers of each device that has some.
+fn by_device(program: &Program, (list, ids): Planned) -> BTreeMap<Device, Planned> {
+    let mut devices: BTreeMap<Device, Planned> = BTreeMap::new();
+    for (buffer, id) in list.into_iter().zip(ids) {
+        let (list, ids) = devices.entry(program.device_of(id).unwrap_or_default()).or_default();
+        list.push(buffer);
+        ids.push(id);
+    }
+    devices
 }
 
 /// Returns the planner's error with the name of the buffer.
@@ -266,8 +284,14 @@ fn nodes(
             Emit::Free(buffer) => ranks.frees[memory_of(buffer)] = rank,
         }
     }
+    // The driver shares no memory between devices.
+    let device = |at: BufferIndex| program.device_of(ids[at]);
     let memories = |after: Vector<BufferIndex, Vec<BufferIndex>>| {
-        after.into_iter().map(|list| list.into_iter().map(memory_of).collect()).collect()
+        let after = after.enumerate().map(|(at, list)| {
+            let here = list.iter().filter(|&&other| device(other) == device(at));
+            here.map(|&other| memory_of(other)).collect()
+        });
+        after.collect()
     };
     layout.alloc_after = memories(chosen.alloc_after);
     layout.free_after = memories(chosen.free_after);

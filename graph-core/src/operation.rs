@@ -2,7 +2,7 @@
 //! picture shows the graph.
 
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
+use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId, Text};
 use crate::kind::{Counts, Runs};
 use crate::launches::{Batch, Chain};
 
@@ -24,6 +24,8 @@ pub struct Operation {
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.
     pub name: Text,
+    /// The device that it runs on, or whose memory it is.
+    pub device: Device,
 }
 
 /// The kinds of operations.
@@ -89,6 +91,8 @@ pub struct MemoryBlock {
     pub name: Text,
     /// True if an alloc node allocates it; otherwise the exec owns it.
     pub node: bool,
+    /// The device that has it.
+    pub device: Device,
 }
 
 /// The place of a buffer in memory.
@@ -122,6 +126,21 @@ pub struct Bounds {
     pub planned: u64,
     /// True if `planned` equals `antichain`.
     pub optimal: bool,
+}
+
+impl Bounds {
+    /// Returns the bounds of this plan and of one for another device: the sums.
+    #[must_use]
+    pub fn and(self, other: Bounds) -> Bounds {
+        Bounds {
+            floor: self.floor.saturating_add(other.floor),
+            floor_statement: if self.floor >= other.floor { self.floor_statement } else { other.floor_statement },
+            antichain: self.antichain.saturating_add(other.antichain),
+            antichain_buffers: [self.antichain_buffers, other.antichain_buffers].concat(),
+            planned: self.planned.saturating_add(other.planned),
+            optimal: self.optimal && other.optimal,
+        }
+    }
 }
 
 /// The effects of a budget on the order.
@@ -240,6 +259,15 @@ impl Operations {
     #[must_use]
     pub fn chain_of(&self, operation: &Operation) -> Option<ChainId> {
         Chain::at(self.chains.as_slice(), operation.sources.first()).map(ChainId::new)
+    }
+
+    /// Returns the number of edges between operations of two devices.
+    pub fn crossings(&self) -> usize {
+        let crosses = |operation: &Operation| {
+            let elsewhere = |before: &&OperationId| self.list[**before].device != operation.device;
+            operation.after.iter().filter(elsewhere).count()
+        };
+        self.list.iter().map(crosses).sum()
     }
 
     /// Returns the number of edges.

@@ -16,13 +16,15 @@
 //! 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one edges 0.65 to
 //! 0.99 (benches/results).
 //!
+//! The two kernels are of one device: an edge between two devices is full.
+//!
 //! If no other node is on the levels of the two, and the producer fills the device or both are tiny, the edge leaves by the
 //! launch-order port: the consumer is launched when all blocks of the producer have begun, not when they have ended.
 
 use std::collections::BTreeMap;
 
 use crate::index::{Index, Vector, ids, indices};
-use crate::ir::{Kind, StatementId};
+use crate::ir::{Kind, Program, StatementId};
 use crate::launches::{Batch, Contracted, Launch, Run, Tuning};
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
@@ -45,6 +47,7 @@ pub fn mark(
         let mut others = list[at].after.iter().copied().filter(|&before| !list[before].what.is_memory());
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first] == 1;
+        let one_to_one = one_to_one && list[first].device == list[at].device;
         let gains = tuning.overlap.beside_others || levels.count(at) == 1;
         let runs_kernels = matches!(list[first].what, What::KERNEL | What::Statement(Kind::Capture(())));
         (one_to_one && gains && runs_kernels).then_some(first)
@@ -108,6 +111,7 @@ impl Levels {
 /// Returns, for each statement, its dependents by programmatic edges as [`mark`] finds them after emission. Memory nodes have full edges: a path
 /// from the producer through a free and an alloc to the consumer would make the consumer wait for the end of the producer.
 pub fn followers(
+    program: &Program,
     reach: &Reach,
     batches: &[Batch],
     launches: &Vector<StatementId, Option<Launch>>,
@@ -121,7 +125,8 @@ pub fn followers(
         let one = [id];
         let second = members.get(&id).copied().unwrap_or(&one);
         let waits = second.iter().all(|&id| launch(id).is_some_and(|launch| launch.waits));
-        let before = nodes.previous(id).filter(|&before| waits && launch(before).is_some());
+        let here = |before: StatementId| program.statements[before].device == program.statements[id].device;
+        let before = nodes.previous(id).filter(|&before| waits && here(before) && launch(before).is_some());
         if let Some(before) = before {
             let one = [before];
             for &first in members.get(&before).copied().unwrap_or(&one) {

@@ -21,7 +21,7 @@ use bytes::{Reader, Writer};
 use crate::ids::{ArgumentId, LeafId, ScalarId};
 use crate::index::{Vector, narrow, size};
 use crate::ir::{
-    Access, Buffer, BufferId, DimId, Kind, Launches, Memory, Mode, Options, Order, Origin, Program,
+    Access, Buffer, BufferId, Device, DimId, Kind, Launches, Memory, Mode, Options, Order, Origin, Program,
     Statement, StatementId, Text, View,
 };
 use crate::structure::{PartId, Structure, VariableId};
@@ -285,7 +285,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        let Options { order, memory, launches, budget, line } = options;
+        let Options { order, memory, launches, budget, devices, line } = options;
         self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
@@ -304,6 +304,7 @@ impl<'p> Writer<'p> {
             Some(Launches::Fused) => 4,
         });
         self.ids(budget.as_slice());
+        self.ids(devices.as_slice());
         self.number(*line);
     }
 
@@ -370,6 +371,7 @@ impl<'p> Writer<'p> {
             writer.id(access.hi);
         });
         self.ids(&statement.after);
+        self.ids(statement.on.as_slice());
     }
 }
 
@@ -474,8 +476,9 @@ impl Reader {
             4 => Some(Launches::Fused),
             _ => return None,
         };
-        let budget: Vec<DimId> = self.ids()?;
-        Some(Options { order, memory, launches, budget: budget.first().copied(), line: self.number()? })
+        let (budget, devices): (Vec<DimId>, Vec<DimId>) = (self.ids()?, self.ids()?);
+        let (budget, devices) = (budget.first().copied(), devices.first().copied());
+        Some(Options { order, memory, launches, budget, devices, line: self.number()? })
     }
 
     fn op(&mut self) -> Option<Op> {
@@ -515,6 +518,7 @@ impl Reader {
         let kind = Kind::read(tag, || self.number())?;
         let accesses = self.list(Reader::access)?;
         let after = self.ids()?;
+        let on: Vec<DimId> = self.ids()?;
         Some(Statement {
             name,
             line,
@@ -523,6 +527,8 @@ impl Reader {
             kind,
             accesses: accesses.into(),
             after: after.into(),
+            on: on.first().copied(),
+            device: Device::FIRST,
         })
     }
 

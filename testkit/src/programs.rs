@@ -87,6 +87,8 @@ impl Writer {
             kind,
             accesses,
             after,
+            on: None,
+            device: Device::FIRST,
         })
     }
 

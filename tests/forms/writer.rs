@@ -157,6 +157,8 @@ impl Writer {
             kind,
             accesses: accesses.into(),
             after,
+            on: None,
+            device: Device::FIRST,
         });
         self.does.push(does);
     }

@@ -231,12 +231,12 @@ fn decided(
     let nodes = decision.nodes();
     // Only memory nodes can come between the two kernels of a programmatic edge.
     let overlapping = match (wishes.allowed.overlap, memory) {
-        (true, Memory::Nodes) => overlap::followers(&placed.reach, &nodes, &wishes.launches),
+        (true, Memory::Nodes) => overlap::followers(program, &placed.reach, &nodes, &wishes.launches),
         _ => Vector::new(),
     };
     let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
-        && (!nodes.is_empty() || !Scopes::of(program).is_empty())
+        && (!nodes.is_empty() || program.devices() > 1 || !Scopes::of(program).is_empty())
         && bounds.planned > budgeted.budget
     {
         return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });

@@ -156,6 +156,11 @@ impl<'e> At<'e> {
 /// The reason that a program cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
+    /// A statement runs on a device that no graph has.
+    Device {
+        /// The number of the device.
+        device: u64,
+    },
     /// An index into a list of arguments is not below its length.
     Index {
         /// The argument, with its fields.
@@ -222,6 +227,9 @@ pub const MOST_STATEMENTS: usize = 1 << 17;
 
 /// The most turns of all loops of a build: some of them may have no statement.
 pub const MOST_TURNS: usize = 1 << 20;
+
+/// The most devices of a graph.
+pub const MOST_DEVICES: u32 = 1 << 10;
 
 /// An argument of the outermost function.
 #[derive(Clone, Debug, PartialEq, Eq)]

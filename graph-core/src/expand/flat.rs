@@ -3,7 +3,7 @@
 use super::answers::{Formula, FrameId, Instance, Moving, Number};
 use crate::ids::{ArgumentId, VariableId};
 use crate::index::{Index, Vector, between};
-use crate::ir::{Buffer, BufferId, DimId, Statement, StatementId, Text, View};
+use crate::ir::{Buffer, BufferId, Device, DimId, Statement, StatementId, Text, View};
 use crate::table::Decoded;
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
@@ -91,6 +91,8 @@ pub(super) struct Scope<'t> {
     pub turns: Arc<[i64]>,
     /// The latest instances of each statement: several for a call.
     pub latest: Vector<StatementId, Range<StatementId>>,
+    /// The device that its own devices are counted from.
+    pub device: Device,
     /// Statements of the flat program whose `#[after]` names a later one of this turn.
     pub forward: Vec<(StatementId, StatementId)>,
 }
@@ -106,6 +108,7 @@ impl<'t> Scope<'t> {
             dims: Vector::filled(None, program.dims.len()),
             turns: vec![0; table.structure.variables.len()].into(),
             latest: Vector::filled(none..none, program.statements.len()),
+            device: Device::FIRST,
             forward: Vec::new(),
         }
     }

@@ -1,10 +1,12 @@
 //! Statements, loops and choices.
 
-use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Refusal, ZERO};
+use super::answers::{
+    Answers, At, Frame, FrameId, Instance, MOST_DEVICES, MOST_STATEMENTS, MOST_TURNS, Refusal, ZERO,
+};
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
 use crate::index::{Index, between, size, wide};
-use crate::ir::{Access, BufferId, DimId, Kind, Origin, Statement, StatementId, View};
+use crate::ir::{Access, BufferId, Device, DimId, Kind, Origin, Statement, StatementId, View};
 use crate::kind::Lifetime;
 use crate::structure::{Argument, Call, Item, Loop, Turns};
 use crate::table::{Decoded, Parameter};
@@ -212,11 +214,27 @@ impl<A: Answers> Expansion<'_, A> {
             kind,
             accesses: accesses.into(),
             after: after.into(),
+            on: None,
+            device: self.device(scope, id)?,
         };
         self.flat.statements.push(statement);
         self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
         scope.latest[id] = at..self.flat.next();
         Ok(())
+    }
+
+    /// Returns the device of a statement, or the first one of a call.
+    pub(super) fn device(&mut self, scope: &Scope<'_>, id: StatementId) -> Result<Device, A::Error> {
+        let statement = &scope.table.program.statements[id];
+        let own = match statement.on {
+            Some(on) => self.number(scope, on)?.value,
+            None => wide(statement.device.index()),
+        };
+        let number = own.saturating_add(wide(scope.device.index()));
+        match u32::try_from(number).ok().filter(|&number| number < MOST_DEVICES) {
+            Some(number) => Ok(Device::from_u32(number)),
+            None => Err(self.refuse(scope, Some(id), Refusal::Device { device: number })),
+        }
     }
 
     /// Returns the statements that the `#[after]` of a statement names, for its instance. A name that is used before its statement is
@@ -256,6 +274,7 @@ impl<A: Answers> Expansion<'_, A> {
         self.not_again(scope, id, &callee)?;
         let first = self.flat.next();
         let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
+        inner.device = self.device(scope, id)?;
         let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
         let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
         self.frames.push(Frame {

@@ -43,6 +43,8 @@ impl<A: Answers> Expansion<'_, A> {
             kind: Kind::Capture(()),
             accesses: accesses.into(),
             after: Vec::new().into(),
+            on: None,
+            device: inner.device,
         });
         self.flat.instances.push(Instance {
             frame: inner.frame,

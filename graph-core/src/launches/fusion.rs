@@ -103,7 +103,9 @@ impl Grow<'_, '_> {
 
     fn may_follow(&self, members: &[StatementId], next: StatementId) -> bool {
         let (Some(launch), Some(first)) = (self.launch(next), self.launch(members[0])) else { return false };
-        launch.grid == first.grid
+        let device = |id: StatementId| self.draft.program.statements[id].device;
+        device(next) == device(members[0])
+            && launch.grid == first.grid
             && launch.block == first.block
             && launch.waits == first.waits
             && self.fits(members, next)

@@ -10,7 +10,7 @@ use super::blocks::Blocks;
 use super::decision::{Decision, by_member};
 use super::draft::{Contracted, Draft};
 use super::launch::Launch;
-use crate::ir::StatementId;
+use crate::ir::{Device, StatementId};
 
 /// Adds edges between consecutive branches of each lane.
 pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
@@ -20,16 +20,18 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
     let single = |id: StatementId| {
         draft.launches[id].as_ref().filter(|launch| launch.lanes && !batched.contains_key(&id))
     };
-    let mut groups: BTreeMap<(&[StatementId], &[StatementId]), Vec<Branch>> = BTreeMap::new();
+    let device = |id: StatementId| draft.program.statements[id].device;
+    let mut groups: BTreeMap<Around<'_>, Vec<Branch>> = BTreeMap::new();
     for id in draft.launches.ids() {
         let begins = nodes.of[id] == id
             && single(id).is_some()
-            && nodes.previous(id).is_none_or(|before| single(before).is_none());
+            && nodes.previous(id).is_none_or(|before| single(before).is_none() || device(before) != device(id));
         if !begins {
             continue;
         }
-        let branch = branch(&nodes, id, &single);
-        let around = (nodes.before[id].as_slice(), nodes.after[branch.tail].as_slice());
+        let here = |other: StatementId| single(other).filter(|_| device(other) == device(id));
+        let branch = branch(&nodes, id, &here);
+        let around = (device(id), nodes.before[id].as_slice(), nodes.after[branch.tail].as_slice());
         groups.entry(around).or_default().push(branch);
     }
     for branches in groups.into_values() {
@@ -44,6 +46,9 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
         }
     }
 }
+
+/// The device of a branch, and what stands in front of it and behind it.
+type Around<'n> = (Device, &'n [StatementId], &'n [StatementId]);
 
 /// A branch, by its first and last launch.
 struct Branch {

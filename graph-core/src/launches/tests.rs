@@ -1,7 +1,7 @@
 use super::*;
 use crate::ids::{KernelId, OperationId};
 use crate::index::{Index, Vector, ids, narrow, size};
-use crate::ir::{Kind, Options, Statement};
+use crate::ir::{Device, Kind, Options, Statement};
 use crate::operation::{Operation, What};
 use crate::overlap;
 use crate::reach::Reach;
@@ -72,6 +72,8 @@ impl Case {
             kind: Kind::Launch(()),
             accesses: Vec::new().into(),
             after: Vec::new().into(),
+            on: None,
+            device: Device::FIRST,
         };
         let program = Program {
             name: "f".into(),
@@ -386,6 +388,7 @@ fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation>
             launch_order: false,
             sources: vec![StatementId::from_u32(id)],
             name: "k".into(),
+            device: Device::FIRST,
         })
         .collect();
     let count = overlap::mark(&mut list, tuning, |operation| Some(runs[operation.sources[0].index()]));

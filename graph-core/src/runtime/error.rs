@@ -13,6 +13,7 @@ use crate::layout::LayoutError;
 use super::cuda::{self, Failure, Unavailable};
 
 mod calls;
+mod devices;
 mod failed;
 mod parts;
 mod places;
@@ -20,6 +21,7 @@ mod places;
 mod tests;
 
 pub use calls::CallFault;
+pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
@@ -312,6 +314,12 @@ pub enum Error {
         /// The other one.
         second: Box<At>,
     },
+    /// A graph function of several devices is given no context.
+    #[error("a graph is built for one context at least, and none is given")]
+    NoContext,
+    /// A fault of a graph over several devices.
+    #[error("{0}")]
+    Devices(Box<DeviceFault>),
     /// A buffer of another context.
     #[error("{at} is a buffer of another context than the one that the graph is built for")]
     #[non_exhaustive]

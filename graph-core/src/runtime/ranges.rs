@@ -19,6 +19,8 @@ pub(crate) struct Range {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     device: c_int,
+    /// The other devices that have access.
+    others: Vec<c_int>,
     start: u64,
     /// The number of reserved bytes; 0 once the range is retired or leaked.
     reserved: u64,
@@ -33,12 +35,18 @@ impl Range {
         let step = driver.granularity(device)?;
         let reserved = bytes.next_multiple_of(step);
         let start = driver.reserve(reserved)?;
-        Ok(Range { driver, ctx: ctx.clone(), device, start, reserved, mapped: 0, step })
+        let (ctx, others) = (ctx.clone(), Vec::new());
+        Ok(Range { driver, ctx, device, others, start, reserved, mapped: 0, step })
     }
 
     /// Reserves as many bytes of addresses as the device has memory.
     pub fn of_device(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Range> {
         Range::new(driver, ctx, driver.total_memory(ctx.cu_device())?)
+    }
+
+    /// Gives other devices access to the memory that is mapped from now on.
+    pub fn share(&mut self, others: Vec<c_int>) {
+        self.others = others;
     }
 
     /// Returns its first address.
@@ -61,7 +69,7 @@ impl Range {
             return Err(Failure::out_of_memory("cuMemCreate"));
         }
         let (at, more) = (self.start + self.mapped, bytes.next_multiple_of(self.step) - self.mapped);
-        let map = || self.driver.relaxed(|| self.driver.map(self.device, at, more));
+        let map = || self.driver.relaxed(|| self.driver.map(self.device, &self.others, at, more));
         map().or_else(|failure| {
             if !failure.is_out_of_memory() || !settle(self.driver) {
                 return Err(failure);

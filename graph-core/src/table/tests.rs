@@ -19,6 +19,8 @@ fn statement(kind: Kind, accesses: &[Access], after: &[usize]) -> Statement {
         kind,
         accesses: accesses.to_vec().into(),
         after: list(after).into(),
+        on: after.first().map(|&on| id(on)),
+        device: Device::FIRST,
     }
 }
 
@@ -46,6 +48,7 @@ fn program() -> Program {
             memory: Some(Memory::Owned),
             launches: Some(Launches::Batched),
             budget: Some(id(2)),
+            devices: Some(id(1)),
             line: 9,
         },
         dims: vec!["0".into(), "n * k".into(), "x".into()].into(),

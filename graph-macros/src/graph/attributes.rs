@@ -1,4 +1,4 @@
-//! Attributes within a graph function: `#[after(..)]`, lint levels, doc comments. Others are errors.
+//! Attributes within a graph function: `#[after(..)]`, `#[on(..)]`, lint levels, doc comments. Others are errors.
 
 use cuweave_core::codes::Code;
 use cuweave_ptx::nearest::nearest;
@@ -21,25 +21,42 @@ fn is_silent(attribute: &Attribute) -> bool {
         || path.segments.first().is_some_and(|first| first.ident == "rustfmt" || first.ident == "clippy")
 }
 
-/// The attributes of a statement: lint levels, and `#[after(..)]` on statements that may have it. Others are reported.
+/// The attributes that something may have besides lint levels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// None.
+    Nothing,
+    /// `#[on(..)]`: blocks, loops and choices.
+    Device,
+    /// `#[on(..)]` and `#[after(..)]`: statements.
+    Order,
+}
+
+/// The attributes of a statement: lint levels, and `#[on(..)]` and `#[after(..)]` where these may stand. Others are reported.
 pub struct Attributes {
     /// The attributes that set the level of lints.
     pub levels: Vec<Attribute>,
     /// The `#[after(..)]` attributes.
     pub after: Vec<Attribute>,
+    /// The `#[on(..)]` attributes.
+    pub on: Vec<Attribute>,
     /// True if an attribute was refused that may have been meant as `#[after]`.
     pub misspelt: bool,
 }
 
 impl Attributes {
     /// Reads the attributes of a statement.
-    pub fn of(attributes: &[Attribute], takes_after: bool, report: &mut Report) -> Attributes {
-        let mut sorted = Attributes { levels: Vec::new(), after: Vec::new(), misspelt: false };
+    pub fn of(attributes: &[Attribute], takes: Takes, report: &mut Report) -> Attributes {
+        let takes_after = takes == Takes::Order;
+        let mut sorted =
+            Attributes { levels: Vec::new(), after: Vec::new(), on: Vec::new(), misspelt: false };
         for attribute in attributes {
             if is_level(attribute) {
                 sorted.levels.push(attribute.clone());
             } else if takes_after && attribute.path().is_ident("after") {
                 sorted.after.push(attribute.clone());
+            } else if takes != Takes::Nothing && attribute.path().is_ident("on") {
+                sorted.on.push(attribute.clone());
             } else if !is_silent(attribute) {
                 sorted.misspelt |= takes_after;
                 refuse(attribute, report);
@@ -67,7 +84,7 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
             ),
         }
     }
-    (Attributes::of(&others, false, report).levels, number)
+    (Attributes::of(&others, Takes::Nothing, report).levels, number)
 }
 
 fn refuse(attribute: &Attribute, report: &mut Report) {
@@ -82,13 +99,13 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
         );
     }
     let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
-    let near = nearest(&name, ["after"].into_iter().chain(LEVELS))
+    let near = nearest(&name, ["after", "on"].into_iter().chain(LEVELS))
         .map(|near| format!("did you mean `#[{near}(..)]`?"));
     report.error(
         attribute.span(),
         Code::CW001,
         "an attribute is not part of the language here",
         &[],
-        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[allow(..)]` and its like on any statement")),
+        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[on(..)]` on what runs or allocates; `#[allow(..)]` and its like on any statement")),
     );
 }

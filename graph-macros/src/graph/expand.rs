@@ -269,16 +269,21 @@ impl Expansion<'_> {
         let unused = self.unused();
         let ctx = Ident::new("ctx", Span::mixed_site());
         let errors = self.errors_section();
+        let context = quote!(::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>);
+        let (contexts, build) = match self.lowered.source.program.options.devices {
+            None => (quote!(&#context), ident("build")),
+            Some(_) => (quote!(&[#context]), ident("build_on")),
+        };
         quote_spanned! {name.span()=>
             #(#attributes)*
             #errors
             #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type, clippy::redundant_field_names, clippy::used_underscore_binding)]
             #visibility fn #name<'a>(
-                #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+                #ctx: #contexts,
                 #(#parameters),*
             ) -> ::cuweave::Result<::cuweave::Graph<#name::Args<'a>>> {
                 #unused
-                ::cuweave::__private::build(
+                ::cuweave::__private::#build(
                     #ctx,
                     #name::Args::__new(#(#values,)* ::cuweave::__private::Token),
                 )

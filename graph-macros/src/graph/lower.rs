@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
-    self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
+    self, Access, Buffer, BufferId, CallId, Device, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
 use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
@@ -20,7 +20,7 @@ use super::launch::Literal;
 use super::paths::Callee;
 use super::place::{Parts, Uses};
 use super::scope::{Binding, Borrow, Scopes, View};
-use super::signature::{ArgumentKind, Signature};
+use super::signature::{ArgumentKind, OptionValues, Signature};
 use crate::dims::{Bound, Meaning, turn, variable};
 use crate::report::Report;
 
@@ -30,6 +30,7 @@ mod arrays;
 mod calls;
 mod conditionals;
 mod conditions;
+mod devices;
 mod elements;
 mod expressions;
 mod functions;
@@ -191,6 +192,10 @@ struct Lowering<'r> {
     outer_names: usize,
     /// The statement in front of the innermost body that the device decides about.
     body: Option<StatementId>,
+    /// The value of `devices = expr`.
+    devices: Option<Expr>,
+    /// The device of the statements that name none.
+    on: Option<DimId>,
     /// The names of the host values that host statements and events keep.
     kept: BTreeSet<String>,
     dims: Vector<DimId, Bound>,
@@ -274,6 +279,8 @@ impl<'r> Lowering<'r> {
             conditions: Vec::new(),
             outer_names: 0,
             body: None,
+            devices: None,
+            on: None,
             kept: BTreeSet::new(),
             dims: Vector::new(),
             dim_ids: BTreeMap::new(),
@@ -308,7 +315,7 @@ pub fn lower(
     name: &Ident,
     file: String,
     options: Options,
-    budget: Option<&Expr>,
+    values: &OptionValues,
     signature: &Signature,
     body: Option<&Block>,
     report: &mut Report,
@@ -324,12 +331,17 @@ pub fn lower(
     signature.unknown.iter().for_each(|name| lowering.scopes.bind(name, Binding::Unknown));
     let options = Options {
         line: Span::call_site().start().line as u32,
-        budget: budget.map(|expr| {
+        budget: values.budget.as_ref().map(|expr| {
+            let bound = lowering.bound(expr);
+            lowering.dim(bound)
+        }),
+        devices: values.devices.as_ref().map(|expr| {
             let bound = lowering.bound(expr);
             lowering.dim(bound)
         }),
         ..options
     };
+    lowering.devices.clone_from(&values.devices);
     if let Some(body) = body {
         lowering.body(body, signature);
     }
@@ -469,6 +481,8 @@ impl Lowering<'_> {
             kind,
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
+            on: self.on,
+            device: Device::FIRST,
         });
         self.items.push(Item::Statement(id));
         id

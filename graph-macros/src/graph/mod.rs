@@ -55,14 +55,14 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#error #diagnostics);
         }
     };
-    let (options, budget) = signature::options(attribute, &mut report);
+    let (options, values) = signature::options(attribute, &mut report);
     let mut signature = signature::signature(&function, &mut report);
     let file = function.sig.ident.span().file();
     let mut lowered = lower::lower(
         &function.sig.ident,
         file,
         options,
-        budget.as_ref(),
+        &values,
         &signature,
         unread.is_none().then_some(&*function.block),
         &mut report,

@@ -395,17 +395,24 @@ fn returned(output: &ReturnType, report: &mut Report) -> Option<Vec<Returned>> {
     Some(list)
 }
 
-/// The options, and the expression of the budget.
-pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<Expr>) {
+/// The expressions among the options.
+#[derive(Default)]
+pub struct OptionValues {
+    pub budget: Option<Expr>,
+    pub devices: Option<Expr>,
+}
+
+/// Reads the options, and the expressions among them.
+pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionValues) {
     let mut options = Options::default();
-    let mut budget = None;
+    let mut values = OptionValues::default();
     let parser = syn::punctuated::Punctuated::<syn::MetaNameValue, syn::Token![,]>::parse_terminated;
     let tokens = attribute.clone();
     let list = match parser.parse2(attribute) {
         Ok(list) => list,
         Err(error) => {
             valueless(&error, &tokens, report);
-            return (options, None);
+            return (options, values);
         }
     };
     let mut told: Vec<String> = Vec::new();
@@ -447,12 +454,20 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
                 &[],
                 Some("write an expression of integers: `budget = 1 << 20`, `budget = 64 * n as u64`"),
             ),
-            "budget" => budget = Some(option.value.clone()),
+            "budget" => values.budget = Some(option.value.clone()),
+            "devices" if is_text(&option.value) => report.error(
+                option.value.span(),
+                Code::CW001,
+                "the number of devices is an integer",
+                &[],
+                Some("write an expression of integers: `devices = 2`, `devices = count`"),
+            ),
+            "devices" => values.devices = Some(option.value.clone()),
             _ => {
-                let known = ["order", "memory", "budget", "launches"];
+                let known = ["order", "memory", "budget", "launches", "devices"];
                 let help = match nearest(&name, known) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "options are `order`, `memory`, `budget` and `launches`".to_owned(),
+                    None => "options are `order`, `memory`, `budget`, `launches` and `devices`".to_owned(),
                 };
                 report.error(
                     option.path.span(),
@@ -464,12 +479,12 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
             }
         }
     }
-    (options, budget)
+    (options, values)
 }
 
 /// Reports options that are not of the form `name = value`.
 fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
-    const VALUES: [(&str, &str); 8] = [
+    const VALUES: [(&str, &str); 9] = [
         ("order", "order = \"explicit\""),
         ("explicit", "order = \"explicit\""),
         ("memory", "memory = \"nodes\""),
@@ -478,6 +493,7 @@ fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
         ("launches", "launches = \"as-written\""),
         ("batched", "launches = \"batched\""),
         ("budget", "budget = 1 << 20"),
+        ("devices", "devices = 2"),
     ];
     let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
     let metas = parser.parse2(options.clone()).unwrap_or_default();
@@ -485,7 +501,7 @@ fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
     let name = found.and_then(|meta| meta.path().get_ident()).map(ToString::to_string).unwrap_or_default();
     let help = match VALUES.iter().find(|(word, _)| *word == name) {
         Some((_, written)) => format!("write `{written}`"),
-        None => "options are `order`, `memory`, `budget` and `launches`, each with `= value`".to_owned(),
+        None => "options are `order`, `memory`, `budget`, `launches` and `devices`, each with `= value`".to_owned(),
     };
     let span = found.map_or_else(|| error.span(), Spanned::span);
     report.error(span, Code::CW001, "this is not an option of a graph", &[error.to_string()], Some(&help));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ids::KernelId;
 use crate::index::narrow;
-use crate::ir::{Kind, Options, Statement};
+use crate::ir::{Device, Kind, Options, Statement};
 use crate::launches::{Allowed, Batching, Tuning, decide};
 
 fn id(at: u32) -> StatementId {
@@ -19,6 +19,8 @@ fn program(count: usize) -> Program {
         kind: Kind::Launch(()),
         accesses: Vec::new().into(),
         after: Vec::new().into(),
+        on: None,
+        device: Device::FIRST,
     };
     Program {
         name: "f".into(),

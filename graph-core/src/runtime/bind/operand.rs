@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
+use crate::ids::Device;
 use crate::index::wide;
 use crate::runtime::cuda::{Driver, Event, Stream};
 use crate::runtime::error::Result;
@@ -49,7 +50,8 @@ pub(crate) struct Operand {
     pub len: u64,
     /// The size of its element in bytes.
     pub element: u64,
-    pub same_context: bool,
+    /// The device of the graph that has its memory; `None` for memory of another context.
+    pub device: Option<Device>,
     /// True if the caller owns the buffer, and may drop it without the exec's knowledge.
     pub borrowed: bool,
     /// True if nobody else can use the buffer while it is bound.
@@ -75,14 +77,14 @@ pub(crate) struct Operand {
 }
 
 impl Operand {
-    /// Returns memory without an owning stream and without events, of the graph's context.
+    /// Returns memory without an owning stream and without events, of the graph's first device.
     pub fn new<T>(kind: MemoryKind, address: u64, len: usize, [borrowed, exclusive]: [bool; 2]) -> Operand {
         Operand {
             kind,
             address,
             len: wide(len),
             element: wide(size_of::<T>()),
-            same_context: true,
+            device: Some(Device::FIRST),
             borrowed,
             exclusive,
             per_thread: false,

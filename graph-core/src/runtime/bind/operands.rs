@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::ids::Device;
 use crate::index::ids;
 use crate::ir::BufferId;
 
@@ -26,8 +27,8 @@ pub(crate) struct Operands {
     pub pinned_replaced: bool,
     /// True if the next launch waits for the uses that those events record.
     pub pinned_pending: bool,
-    /// The events in which each launch is recorded, besides its own.
-    pub recorded: Vec<Event>,
+    /// The events in which each launch is recorded, besides its own; those of other contexts than the launch's in this owning stream.
+    pub recorded: Vec<(Event, Option<usize>)>,
     /// Events of borrowed operands that a setter has replaced, to be recorded at the end, with their owners.
     pub retired: BTreeMap<Event, usize>,
     /// True if views of operands were handed out since the last launch.
@@ -107,8 +108,9 @@ impl Operands {
                 owner.borrowed = if comes { owner.borrowed + 1 } else { owner.borrowed.saturating_sub(1) };
             }
             if operand.recorded != Event::NONE {
-                match self.recorded.iter().position(|&event| event == operand.recorded) {
-                    _ if comes => self.recorded.push(operand.recorded),
+                let elsewhere = operand.device.filter(|&device| device != Device::FIRST).and(operand.owner);
+                match self.recorded.iter().position(|&(event, _)| event == operand.recorded) {
+                    _ if comes => self.recorded.push((operand.recorded, elsewhere)),
                     Some(at) => drop(self.recorded.swap_remove(at)),
                     None => {}
                 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice, SyncOnDrop};
 
-use crate::runtime::cuda::{self, Event, Failure, Quiet, Stream};
+use crate::ids::Device;
+use crate::index::Vector;
+use crate::runtime::cuda::{self, Context, Event, Failure, Quiet, Stream};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::SideStream;
 
@@ -16,7 +18,8 @@ use super::output::{OutputDescription, Slot};
 
 /// Collects the operands of bound arguments.
 pub struct Visitor<'v> {
-    ctx: &'v Arc<CudaContext>,
+    /// The contexts of the graph's devices.
+    contexts: &'v Vector<Device, Arc<CudaContext>>,
     owners: &'v mut Owners,
     /// The cudarc objects of the owning streams, through which they wait.
     waiting: Vec<Option<Arc<CudaStream>>>,
@@ -31,9 +34,12 @@ impl fmt::Debug for Visitor<'_> {
 }
 
 impl<'v> Visitor<'v> {
-    /// Returns a visitor without operands. The context must be current.
-    pub(crate) fn new(ctx: &'v Arc<CudaContext>, owners: &'v mut Owners) -> Visitor<'v> {
-        Visitor { ctx, owners, waiting: Vec::new(), found: Vec::new(), error: None }
+    /// Returns a visitor without operands. The first context must be current.
+    pub(crate) fn new(
+        contexts: &'v Vector<Device, Arc<CudaContext>>,
+        owners: &'v mut Owners,
+    ) -> Visitor<'v> {
+        Visitor { contexts, owners, waiting: Vec::new(), found: Vec::new(), error: None }
     }
 
     /// Returns the operands in the order of the visits, or the first error.
@@ -58,6 +64,16 @@ impl<'v> Visitor<'v> {
         Ok(())
     }
 
+    /// Returns the device of the graph that a context is of; the first one that is.
+    fn device_of(&self, ctx: &CudaContext) -> Option<Device> {
+        self.contexts.position(|known| **known == *ctx)
+    }
+
+    /// Returns the context of the first device.
+    fn ctx(&self) -> &'v Arc<CudaContext> {
+        &self.contexts[Device::FIRST]
+    }
+
     /// Adds an operand; `operand` makes its owning stream wait for its uses.
     fn try_push(
         &mut self,
@@ -67,7 +83,13 @@ impl<'v> Visitor<'v> {
         if self.error.is_some() {
             return;
         }
-        match self.of_owner(stream, operand) {
+        let found = self.of_owner(stream, operand).and_then(|found| {
+            if found.device.is_some_and(|device| device != Device::FIRST) {
+                cuda::driver()?.enter(Context::of(self.ctx()))?;
+            }
+            Ok(found)
+        });
+        match found {
             Ok(found) => self.found.push(found),
             Err(error) => self.error = Some(error),
         }
@@ -79,11 +101,15 @@ impl<'v> Visitor<'v> {
         operand: impl FnOnce(&CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
     ) -> Result<Operand> {
         let driver = cuda::driver()?;
-        let quiet = Quiet::of(driver, self.ctx)?;
-        if **stream.context() != **self.ctx {
+        let Some(device) = self.device_of(stream.context()) else {
             // A buffer of another context is refused later: its streams and events are not used.
-            return Ok(Operand { same_context: false, owner: None, ..operand(stream, quiet)? });
+            let quiet = Quiet::of(driver, self.ctx())?;
+            return Ok(Operand { device: None, owner: None, ..operand(stream, quiet)? });
+        };
+        if device != Device::FIRST {
+            driver.enter(Context::of(stream.context()))?;
         }
+        let quiet = Quiet::of(driver, stream.context())?;
         let at = self.owners.index(driver, stream)?;
         self.waiting.resize(self.owners.list.len(), None);
         let owner = match &mut self.waiting[at] {
@@ -97,7 +123,7 @@ impl<'v> Visitor<'v> {
             }
         };
         let per_thread = Stream::of(stream).is_per_thread();
-        Ok(Operand { owner: Some(at), per_thread, ..operand(&owner, quiet)? })
+        Ok(Operand { device: Some(device), owner: Some(at), per_thread, ..operand(&owner, quiet)? })
     }
 
     /// Adds elements from an address on of an output of another graph.
@@ -175,8 +201,8 @@ impl<'v> Visitor<'v> {
             Ok((address, read)) => {
                 let operand =
                     Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), [borrowed, mutable]);
-                let same_context = **memory.context() == **self.ctx;
-                self.found.push(Operand { same_context, read, ..operand });
+                let device = self.device_of(memory.context()).filter(|&device| device == Device::FIRST);
+                self.found.push(Operand { device, read, ..operand });
             }
             Err(error) => self.error = Some(error),
         }
@@ -185,9 +211,9 @@ impl<'v> Visitor<'v> {
     /// Returns the address of pinned memory, and the event of its uses, which the first launch waits for.
     fn pinned_parts<T>(&self, memory: &PinnedHostSlice<T>) -> Result<(u64, Event)> {
         let driver = cuda::driver()?;
-        let quiet = Quiet::of(driver, self.ctx)?;
+        let quiet = Quiet::of(driver, self.ctx())?;
         // cudarc returns the event only with a wait of a stream for it: the side stream has no other work.
-        let side = SideStream::of(driver, self.ctx)?;
+        let side = SideStream::of(driver, self.ctx())?;
         let stream = quiet.stream(side.raw());
         Ok(quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?)
     }
@@ -196,8 +222,9 @@ impl<'v> Visitor<'v> {
     pub(crate) fn taken<T>(&mut self, output: &OutputDescription<T>) {
         let slot = output.slot();
         let operand = Operand::new::<T>(MemoryKind::Taken, slot.address(), 0, [false, true]);
-        let same_context = **slot.context() == **self.ctx;
-        self.found.push(Operand { len: output.len(), same_context, slot: Some(slot.clone()), ..operand });
+        // The free node of a taken-over output is one of the first device.
+        let device = self.device_of(slot.context()).filter(|&device| device == Device::FIRST);
+        self.found.push(Operand { len: output.len(), device, slot: Some(slot.clone()), ..operand });
     }
 
     /// Adds a buffer that other execs may use between the launches.
@@ -205,8 +232,8 @@ impl<'v> Visitor<'v> {
         let tracked = buffer.tracked();
         let operand =
             Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), [false, exclusive]);
-        let same_context = **buffer.context() == **self.ctx;
-        self.found.push(Operand { same_context, shared: Some(tracked.clone()), ..operand });
+        let device = self.device_of(buffer.context());
+        self.found.push(Operand { device, shared: Some(tracked.clone()), ..operand });
     }
 
     /// Records the error for memory that cannot be bound.

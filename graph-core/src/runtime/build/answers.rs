@@ -9,7 +9,7 @@ use crate::ir::{DimId, StatementId};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op, TableHandle};
 
-use crate::runtime::error::{At, Error, Fault, Result};
+use crate::runtime::error::{At, DeviceFault, Error, Fault, Result};
 use crate::runtime::statements::{Dim, compute, dim};
 use crate::runtime::token::Token;
 
@@ -211,6 +211,9 @@ impl Answers for Asked<'_> {
     fn refused(&mut self, at: Place<'_>, blamed: Option<StatementId>, refusal: Refusal) -> Error {
         let at = statement(at, blamed);
         match refusal {
+            Refusal::Device { device } => {
+                Error::Devices(Box::new(DeviceFault::NoDevice { at: *at, device, devices: None }))
+            }
             Refusal::Short { callee, parameter, buffer, needed, len } => {
                 Error::Extent { at, kernel: callee, parameter, buffer, extent: needed, len }
             }

@@ -1,5 +1,7 @@
 //! The nodes of library calls among the others of a graph.
 
+use std::collections::btree_map::Entry;
+
 use crate::ir::{Kind, StatementId};
 use crate::operation::{Operation, OperationId, What};
 use crate::table::Parameter;
@@ -27,20 +29,22 @@ impl Nodes {
         let statement = operation.sources[0];
         let at = self.at(definition.program(), operation);
         let failed = |failure| Error::driver(failure, Some(at.clone()));
-        definition.driver.enter(definition.context).map_err(failed)?;
+        let device = operation.device;
+        definition.driver.enter(definition.context_of(device)).map_err(failed)?;
         let flat = &definition.flat;
         let frame = flat.instances[statement].frame;
         let callee = flat.frames[frame].table.clone();
         let memory = memory(flat, &self.emission(flat, &definition.dims), statement);
-        let stream = match &mut self.stream {
-            Some(stream) => stream,
-            None => {
-                self.stream.insert(CaptureStream::new(definition.driver, &definition.ctx).map_err(failed)?)
+        let stream = match self.streams.entry(device) {
+            Entry::Occupied(stream) => stream.into_mut(),
+            Entry::Vacant(none) => {
+                let ctx = &definition.contexts[device];
+                none.insert(CaptureStream::new(definition.driver, ctx).map_err(failed)?)
             }
         };
         let mut capture = Capture {
             driver: definition.driver,
-            context: definition.context,
+            context: definition.context_of(device),
             graph: self.into,
             in_body: self.into != self.graph,
             after,
@@ -55,7 +59,7 @@ impl Nodes {
         let Capture { captured, spoiled, at, .. } = capture;
         if spoiled {
             self.graph = RawGraph::NONE;
-            self.stream = None;
+            self.streams.clear();
         }
         let returns = |what: &str| Error::Config {
             at: at.clone(),

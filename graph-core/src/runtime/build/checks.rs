@@ -21,10 +21,17 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
     }
     let uses =
         |statement: &Statement| statement.accesses.iter().any(|access| access.lo == dim || access.hi == dim);
+    if let Some(statement) = program.statements.position(|statement| statement.on == Some(dim)) {
+        return ("the device", at_statement(program, statement));
+    }
     match program.statements.position(uses) {
         Some(statement) => ("a bound", at_statement(program, statement)),
         None => (
-            if program.options.budget == Some(dim) { "the budget" } else { "a bound of a loop or a part" },
+            match Some(dim) {
+                dim if program.options.budget == dim => "the budget",
+                dim if program.options.devices == dim => "the number of devices",
+                _ => "a bound of a loop or a part",
+            },
             Box::new(At {
                 name: program.name.to_string(),
                 file: program.file.to_string(),
@@ -127,7 +134,7 @@ pub(crate) fn check_operands(
         if kind != operand.kind || u64::from(buffer.element) != operand.element {
             return Err(Error::Plan(format!("{} is bound to another kind of memory than declared", at())));
         }
-        if !operand.same_context {
+        if operand.device.is_none() {
             return Err(Error::OtherContext { at: at() });
         }
         let needed = dims[buffer.len];

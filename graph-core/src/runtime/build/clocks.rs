@@ -1,7 +1,7 @@
 //! The nodes of the clocks of a serialised graph, while its nodes are added.
 
 use crate::index::Index;
-use crate::ir::Kind;
+use crate::ir::{Device, Kind};
 use crate::operation::{Operation, OperationId, What};
 use crate::scopes::ScopeId;
 
@@ -37,7 +37,7 @@ impl Nodes {
             stamps.add_event(definition, graph, &after)?;
         }
         let after = Vec::from_iter(stamps.last(graph));
-        let node = self.add_internal(definition, graph, &after, (&HUB, &[]))?;
+        let node = self.add_internal(definition, graph, &after, Device::FIRST, (&HUB, &[]))?;
         stamps.add_event(definition, graph, &[node])?;
         Ok(())
     }
@@ -48,9 +48,10 @@ impl Nodes {
         definition: &mut Definition,
         graph: RawGraph,
         after: &[Node],
+        device: Device,
         (kernel, words): (&'static Kernel, &[Word]),
     ) -> Result<Node> {
-        let function = definition.modules.function(kernel)?.function;
+        let function = definition.modules.function(device, kernel)?.function;
         let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
         let values = Values { words, params: kernel.params };
         Ok(definition.driver.add_kernel(graph, after, &launch, values, &mut self.scratch)?)
@@ -98,7 +99,7 @@ impl Nodes {
             Some(body) => {
                 let slot = stamps.slots;
                 stamps.slots += 1;
-                self.add_stamp(definition, stamps, (self.into, body, Some(slot)), &after)?;
+                self.add_stamp(definition, stamps, (self.into, body, Some(slot), operation.device), &after)?;
                 let pair = stamps.pairs.get(&body).copied().unwrap_or(slot);
                 stamps.clocks.push(Clock::Slot { own: slot, pair });
             }
@@ -109,13 +110,13 @@ impl Nodes {
         let begun = operation.sources.first().and_then(|&condition| bodies.scope_of(condition));
         let Some((body, _)) = begun else { return Ok(()) };
         let Some(graph) = bodies.graph(Some(body)) else { return Ok(()) };
-        self.add_stamp(definition, stamps, (graph, body, None), &[])?;
+        self.add_stamp(definition, stamps, (graph, body, None, operation.device), &[])?;
         let slot = stamps.slots;
         stamps.slots += 1;
         stamps.pairs.insert(body, slot);
         stamps.begun.insert(added, body);
         let after = Vec::from_iter(stamps.last(graph));
-        self.add_stamp(definition, stamps, (graph, body, Some(slot)), &after)
+        self.add_stamp(definition, stamps, (graph, body, Some(slot), operation.device), &after)
     }
 
     /// Adds a stamp of a body, which becomes the last node of its graph.
@@ -123,13 +124,13 @@ impl Nodes {
         &mut self,
         definition: &mut Definition,
         stamps: &mut Stamps,
-        (graph, body, slot): (RawGraph, ScopeId, Option<usize>),
+        (graph, body, slot, device): (RawGraph, ScopeId, Option<usize>, Device),
         after: &[Node],
     ) -> Result<()> {
         let time = stamps.address(body.index());
         let slot = slot.map_or(0, |slot| stamps.address(stamps.words_before(slot)));
         let words = [Word::new(time), Word::new(slot)];
-        let node = self.add_internal(definition, graph, after, (&STAMP, &words))?;
+        let node = self.add_internal(definition, graph, after, device, (&STAMP, &words))?;
         stamps.last.insert(graph, node);
         Ok(())
     }

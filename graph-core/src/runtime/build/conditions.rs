@@ -30,7 +30,7 @@ impl Nodes {
         let missing = || Error::Plan(format!("`{}` has no body", operation.name));
         let (first, scope) = bodies.scope_of(statement).ok_or_else(missing)?;
         let scope = scope.clone();
-        let (driver, context) = (definition.driver, definition.context);
+        let (driver, context) = (definition.driver, definition.context_of(operation.device));
         let at = self.at(definition.program(), operation);
         let failed = |failure| Error::driver(failure, Some(at.clone()));
         let mut setters = Vec::new();
@@ -74,7 +74,7 @@ impl Nodes {
             nodes.push(self.set_condition(definition, statement, (handle, &scope.body, false), after)?);
         } else if !bodies.filled.contains(&scope.condition) {
             let at = self.at(definition.program(), operation);
-            let function = definition.modules.function(&HUB)?.function;
+            let function = definition.modules.function(operation.device, &HUB)?.function;
             let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
             let none = Values { words: &[], params: HUB.params };
             let added = definition.driver.add_kernel(self.into, after, &launch, none, &mut self.scratch);
@@ -92,7 +92,8 @@ impl Nodes {
         (handle, body, begins): (u64, &Condition, bool),
         after: &[Node],
     ) -> Result<Node> {
-        let function = definition.modules.function(&SET_CONDITION)?.function;
+        let device = definition.program().statements[statement].device;
+        let function = definition.modules.function(device, &SET_CONDITION)?.function;
         let program = definition.program();
         let emission = self.emission(&definition.flat, &definition.dims);
         let own =

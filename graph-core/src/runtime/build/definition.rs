@@ -5,11 +5,12 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use crate::index::Vector;
-use crate::ir::{DimId, Program};
+use crate::ir::{Device, DimId, Program};
 
-use crate::runtime::cuda::{Context, Driver};
+use crate::runtime::cuda::{Context, Driver, Outcome};
 use crate::runtime::kernels::{Limits, Modules};
 
+use super::devices::{Contexts, Peers};
 use super::flattened::Flattened;
 
 /// A program with the values of its lengths and bounds, in a context.
@@ -21,10 +22,15 @@ pub(crate) struct Definition {
     /// The values of the symbols of bounds that setters change.
     pub symbols: Vec<u64>,
     pub driver: &'static Driver,
+    /// The context of the first device, in whose streams the graph is launched.
     pub ctx: Arc<CudaContext>,
     pub context: Context,
-    /// The limits of the device.
-    pub limits: Limits,
+    /// The contexts of all devices.
+    pub contexts: Contexts,
+    /// The devices that access memory of others.
+    pub peers: Peers,
+    /// The limits of each device.
+    pub limits: Vector<Device, Limits>,
     /// The loaded modules and functions.
     pub modules: Modules,
 }
@@ -33,6 +39,30 @@ impl Definition {
     /// The program.
     pub fn program(&self) -> &Program {
         self.flat.checked.program()
+    }
+
+    /// Returns the context of a device.
+    pub fn context_of(&self, device: Device) -> Context {
+        if device == Device::FIRST { self.context } else { Context::of(&self.contexts[device]) }
+    }
+
+    /// Returns the other devices that can access memory of the first, as the driver numbers them.
+    pub fn others(&self) -> Vec<std::ffi::c_int> {
+        let others = self.contexts.iter().skip(1);
+        let can = |ctx: &&Arc<CudaContext>| self.driver.can_access(ctx, &self.ctx) == Ok(true);
+        others.filter(can).map(|ctx| ctx.cu_device()).collect()
+    }
+
+    /// Waits on the host for all work of all contexts. The first one is current afterwards.
+    pub fn synchronize(&self) -> Outcome<()> {
+        if self.contexts.len() == 1 {
+            return self.driver.synchronize_context();
+        }
+        let others = self.contexts.as_slice()[1..].iter().try_for_each(|ctx| {
+            self.driver.enter(Context::of(ctx)).and_then(|()| self.driver.synchronize_context())
+        });
+        self.driver.enter(self.context)?;
+        others.and(self.driver.synchronize_context())
     }
 
     /// The values of its lengths and bounds.

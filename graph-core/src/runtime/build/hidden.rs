@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::index::Vector;
-use crate::ir::{BufferId, Kind, Mode, Program, StatementId};
+use crate::ir::{BufferId, Device, Kind, Mode, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
@@ -19,8 +19,8 @@ use super::flattened::Flattened;
 /// A piece of shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State<'a> {
-    /// A variable of the module at that address.
-    Variable(usize, &'a str),
+    /// A variable of the module at that address, on a device.
+    Variable(Device, usize, &'a str),
     /// A buffer of the graph.
     Buffer(BufferId),
 }
@@ -42,8 +42,15 @@ pub(crate) fn edges(
     let mut uses = Uses::new();
     for (statement, record) in records.enumerate() {
         if let Kind::Launch(launch) = record {
-            variables(statement, launch, &mut uses);
+            variables((statement, program.statements[statement].device), launch, &mut uses);
             updates(flat, statement, launch, &mut uses);
+        }
+    }
+    // Atomics of the scope of a device do not commute with those of another device.
+    let device = |one: &Use<'_>| program.statements[one.statement].device;
+    for uses in uses.values_mut() {
+        if uses.iter().any(|one| device(one) != device(&uses[0])) {
+            uses.iter_mut().for_each(|one| one.effect = Effect::Ordered);
         }
     }
     uses.retain(|_, uses| {
@@ -85,14 +92,18 @@ pub(crate) fn edges(
 }
 
 /// Adds the variables of its module that a launch reads and writes.
-fn variables(statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'static>) {
+fn variables(
+    (statement, device): (StatementId, Device),
+    launch: &LaunchRecord,
+    uses: &mut Uses<'static>,
+) {
     let kernel = launch.kernel;
     let module = std::ptr::from_ref::<Module>(kernel.module).addr();
     let writes = kernel.hidden_writes.iter().map(|name| (name, Effect::Ordered));
     let reads = kernel.hidden_reads.iter().filter(|name| !kernel.hidden_writes.contains(name));
     for (name, effect) in writes.chain(reads.map(|name| (name, Effect::Reads))) {
         let one = Use { statement, effect, lo: 0, hi: 1 };
-        uses.entry(State::Variable(module, name)).or_default().push(one);
+        uses.entry(State::Variable(device, module, name)).or_default().push(one);
     }
 }
 
@@ -122,7 +133,7 @@ fn updates(flat: &Flattened, statement: StatementId, launch: &LaunchRecord, uses
 fn unordered(program: &Program, state: State<'_>, (first, second): (StatementId, StatementId)) -> Error {
     let (first, second) = (at_statement(program, first), at_statement(program, second));
     match state {
-        State::Variable(_, variable) => Error::HiddenState { variable: variable.to_owned(), first, second },
+        State::Variable(_, _, variable) => Error::HiddenState { variable: variable.to_owned(), first, second },
         State::Buffer(buffer) => {
             let buffer = program.buffers[buffer].name.to_string();
             Error::AtomicOrder { buffer, first, second }

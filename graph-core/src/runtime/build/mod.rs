@@ -1,6 +1,7 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
 //! - `checks`: whether the operands hold what the program says of them;
+//! - `devices`: what may stand on which device, and the access to memory of others;
 //! - `given`: arguments whose types are known when the program runs;
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
 //!   the flat program that it gives; `recursion`: calls that have no end;
@@ -24,6 +25,7 @@ mod checks;
 mod clocks;
 mod conditions;
 mod definition;
+mod devices;
 mod flattened;
 mod fused;
 mod fusing;
@@ -53,6 +55,7 @@ pub use body::{Body, Sets};
 pub use capture::Capture;
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub(crate) use definition::Definition;
+pub(crate) use devices::{Contexts, Peers, check_devices, check_same_devices};
 pub(crate) use flattened::{Built, Flattened};
 pub use given::{CalledItem, Given, LaunchedItem};
 pub(crate) use given::{GivenArgument, Misfit, Value};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use crate::index::{Index, Vector, size};
-use crate::ir::{BufferId, DimId, Kind, Program, StatementId};
+use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
 use crate::kind::Runs;
 use crate::layout::ALIGNMENT;
 use crate::operation::{
@@ -45,8 +45,8 @@ pub(crate) struct Nodes {
     pub nodes: Vector<OperationId, Node>,
     /// The nodes of library calls.
     pub captured: BTreeMap<OperationId, Captured>,
-    /// The stream that captures, while nodes are added.
-    pub stream: Option<CaptureStream>,
+    /// The streams of the devices that capture, while nodes are added.
+    pub streams: BTreeMap<Device, CaptureStream>,
     /// One record for each statement.
     pub records: Vector<StatementId, Record>,
     /// The values of the launches' parameters.
@@ -113,7 +113,7 @@ impl Nodes {
             exec: RawExec::NONE,
             nodes: Vector::with_capacity(operations.list.len()),
             captured: BTreeMap::new(),
-            stream: None,
+            streams: BTreeMap::new(),
             operations,
             records,
             words,
@@ -170,7 +170,7 @@ impl Nodes {
         let operations = self.operations.clone();
         let mut full = Vec::new();
         let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
-        self.stream = None;
+        self.streams.clear();
         added?;
         self.check_all_captured(definition)?;
         self.note_full(&full);
@@ -257,11 +257,12 @@ impl Nodes {
         self.destroy_graph_with(driver, ctx);
     }
 
-    /// Returns the memories that no node allocates, each with its offset in one block that holds all of them, and the size of
-    /// that block in bytes.
-    pub(crate) fn without_nodes(&self) -> (Vec<(MemoryId, u64)>, u64) {
+    /// Returns the memories of a device that no node allocates, each with its offset in one block that holds all of them, and the size
+    /// of that block in bytes.
+    pub(crate) fn without_nodes(&self, device: Device) -> (Vec<(MemoryId, u64)>, u64) {
         let mut end = 0u64;
-        let memories = self.operations.memories.enumerate().filter(|(_, memory)| !memory.node);
+        let memories = self.operations.memories.enumerate();
+        let memories = memories.filter(|(_, memory)| !memory.node && memory.device == device);
         let offsets = memories
             .map(|(at, memory)| {
                 let offset = end.next_multiple_of(ALIGNMENT);
@@ -414,7 +415,9 @@ impl Nodes {
         let added = match operation.what {
             What::Alloc { memory } => {
                 let bytes = self.operations.memories[memory].bytes;
-                driver.add_alloc(graph, after, bytes, definition.ctx.ordinal()).map(|(node, address)| {
+                let others = definition.peers.others(&definition.contexts, &inside[memory]);
+                let on = (&*definition.contexts[operation.device], others.as_slice());
+                driver.add_alloc(graph, after, bytes, on).map(|(node, address)| {
                     memories[memory] = address;
                     self.place(&inside[memory], address);
                     node
@@ -423,7 +426,7 @@ impl Nodes {
             What::Free { memory } => driver.add_free(graph, after, memories[memory]),
             What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer]),
             What::Hub => {
-                let function = definition.modules.function(&HUB)?.function;
+                let function = definition.modules.function(operation.device, &HUB)?.function;
                 let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
                 let none = Values { words: &[], params: HUB.params };
                 driver.add_kernel(graph, after, &launch, none, &mut self.scratch)
@@ -441,7 +444,7 @@ impl Nodes {
                 let mut scratch = std::mem::take(&mut self.scratch);
                 let emission = self.emission(&definition.flat, &definition.dims);
                 let added = self.records[statement].node(&emission, statement, |node| {
-                    let context = definition.context;
+                    let context = definition.context_of(operation.device);
                     let (words, scratch) = (&self.words, &mut scratch);
                     node.add(Adding { driver, context, graph, after, words, scratch })
                 });

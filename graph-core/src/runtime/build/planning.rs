@@ -11,7 +11,7 @@ use cudarc::driver::CudaContext;
 
 use crate::compile::Wishes;
 use crate::index::{Vector, narrow};
-use crate::ir::{Memory, Mode, Statement, StatementId};
+use crate::ir::{Device, Memory, Mode, Statement, StatementId};
 use crate::launches::Allowed;
 use crate::operation::{BatchId, ChainId, Operations};
 
@@ -42,7 +42,7 @@ pub(crate) struct Planned {
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
 pub(crate) fn plan(
     flat: &Flattened,
-    (driver, ctx): (&'static Driver, &Arc<CudaContext>),
+    (driver, contexts): (&'static Driver, &Vector<Device, Arc<CudaContext>>),
     (records, words): (&Vector<StatementId, Record>, &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
@@ -51,7 +51,7 @@ pub(crate) fn plan(
     let program = checked.program();
     let changing = Changing::of(&flat.scalars, program.statements.len());
     let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
-    let gathered = gather((driver, ctx), (launches, words), &changing, modules, allowed);
+    let gathered = gather((driver, contexts), program, (launches, words), &changing, modules, allowed);
     let (mut facts, allowed) = match gathered {
         Ok(facts) => (facts, allowed),
         // Launches as they are written need no facts.
@@ -80,8 +80,7 @@ pub(crate) fn plan(
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         let variants = facts.variants((driver, modules), &operations.batches);
-        let multiprocessors = facts.multiprocessors;
-        let fused = facts.fused((driver, modules, multiprocessors), &operations.chains);
+        let fused = facts.fused((driver, modules), &operations.chains);
         if let (Some(variants), Some(fused)) = (variants, fused) {
             let assumed = facts.assumed(modules);
             let Facts { left_alone, slower, .. } = facts;

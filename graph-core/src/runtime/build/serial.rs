@@ -65,6 +65,7 @@ impl Nodes {
                     launch_order: false,
                     sources: Vec::new(),
                     name: block.name.clone(),
+                    device: block.device,
                 });
             }
         }

@@ -68,6 +68,7 @@ impl Stamps {
                 // One slot for each operation, and for the empty pair of each body.
                 let bytes = 8 * wide(words_before(count, operations.list.len() + count));
                 let mut range = Range::new(definition.driver, &definition.ctx, bytes)?;
+                range.share(definition.others());
                 range.grow(bytes)?;
                 Some(range)
             }

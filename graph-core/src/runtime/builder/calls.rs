@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::ids::CallId;
 use crate::index::{Index, narrow};
-use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
+use crate::ir::{Access, BufferId, Device, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
 use crate::structure::{Argument as CallArgument, Call as Bindings};
@@ -83,7 +83,7 @@ impl Program {
         let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
         self.calls.push(Bindings { arguments, results });
         let (name, kind) = (function.to_string(), Kind::Call(call));
-        self.push(Written { name, place, kind, accesses, after, scalars });
+        self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
         Ok(handles)
     }
 

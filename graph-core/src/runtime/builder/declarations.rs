@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::CudaContext;
 
-use crate::index::Index;
-use crate::ir::{self, BufferId, Launches, Memory, Origin, StatementId};
+use crate::index::{Index, wide};
+use crate::ir::{self, BufferId, Device, Launches, Memory, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::bind::{BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken};
 use crate::runtime::build::Value;
 use crate::runtime::error::{Refusal, Result};
-use crate::runtime::exec::{Graph, build};
+use crate::runtime::exec::{Graph, build_on};
 
 use super::bound::{Binding, EXCLUSIVE, Element, PINNED, PINNED_MUT, SHARED, Storable, TAKEN};
 use super::code::Args;
@@ -33,11 +33,12 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 ///
 /// - A [`Handle`] is a buffer, a [`Scalar`] a scalar argument, a [`Statement`](super::Statement) a node. They can be copied and
 ///   kept in collections, and are refused by any other builder.
-/// - [`named`](Builder::named) and [`after`](Builder::after) are about the next statement: `b.after(s).launch(..)?`.
+/// - [`named`](Builder::named), [`on`](Builder::on) and [`after`](Builder::after) are about the next statement: `b.after(s).launch(..)?`.
 /// - Expressions over integer scalars, `n * 4`, are lengths, bounds of ranges (`h.range(i * n, (i + 1) * n)`) and extents of
 ///   configurations. Ranges are compared as expressions, as in a graph function, so that a setter changes no order.
 pub struct Builder<'a> {
-    pub(super) ctx: Arc<CudaContext>,
+    /// The contexts of its devices.
+    pub(super) contexts: Vec<Arc<CudaContext>>,
     pub(super) program: Program,
     /// The buffers that arguments are bound to.
     pub(super) bound: Vec<(BufferId, Binding<'a>)>,
@@ -62,8 +63,22 @@ impl<'a> Builder<'a> {
     /// As [`Builder::new`], with a name for messages and pictures.
     #[track_caller]
     pub fn with_name(ctx: &Arc<CudaContext>, name: &str) -> Builder<'a> {
+        Builder::made(vec![ctx.clone()], name, Place::caller())
+    }
+
+    /// Returns a builder of a graph over several devices, in the order in which [`on`](Builder::on) numbers them. The graph is
+    /// launched into streams of the first context.
+    #[track_caller]
+    pub fn over(contexts: &[Arc<CudaContext>], name: &str) -> Builder<'a> {
+        let mut builder = Builder::made(contexts.to_vec(), name, Place::caller());
+        let devices = builder.program.dim(&wide(contexts.len()).to_size());
+        builder.program.options.devices = Some(devices);
+        builder
+    }
+
+    fn made(contexts: Vec<Arc<CudaContext>>, name: &str, place: Place) -> Builder<'a> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Builder { ctx: ctx.clone(), program: Program::new(number, name, Place::caller()), bound: Vec::new() }
+        Builder { contexts, program: Program::new(number, name, place), bound: Vec::new() }
     }
 
     /// Sets the source of the order: `#[graph(order = ..)]`. Explicit order comes from [`after`](Builder::after) and
@@ -99,6 +114,13 @@ impl<'a> Builder<'a> {
     /// Names the next statement, or the buffer that it allocates.
     pub fn named(&mut self, name: &str) -> &mut Self {
         self.program.pending.name = Some(name.to_owned());
+        self
+    }
+
+    /// Puts the next statement on a device: `#[on(1)]`. Without it a statement is on the first one; the devices of a graph function
+    /// that is called are counted from that of the call.
+    pub fn on(&mut self, device: u32) -> &mut Self {
+        self.program.pending.on = Device::from_u32(device);
         self
     }
 
@@ -219,6 +241,7 @@ impl<'a> Builder<'a> {
             accesses: Vec::new(),
             after,
             scalars: Default::default(),
+            device: Device::FIRST,
         });
         self.handle(buffer)
     }
@@ -242,6 +265,6 @@ impl<'a> Builder<'a> {
     /// configuration that the device does not take, a module that cannot be loaded, a failure of the driver.
     pub fn build(self) -> Result<Graph<Args<'a>>> {
         let checked = lower::checked(&self.program)?;
-        build(&self.ctx, lower::args(self.program, self.bound, checked)).map_err(words::of_builder)
+        build_on(&self.contexts, lower::args(self.program, self.bound, checked)).map_err(words::of_builder)
     }
 }

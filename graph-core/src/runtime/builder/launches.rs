@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::ids::ScalarId;
 use crate::index::Index;
-use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
+use crate::ir::{Access, BufferId, Device, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Kernel, ParamKind};
@@ -142,7 +142,7 @@ impl Program {
         let at = self.at(place, &name);
         launch.arguments(&self.values).map_err(|misfit| launch.refused(&at, misfit))?;
         let kind = Kind::Launch(launch);
-        let id = self.push(Written { name, place, kind, accesses, after, scalars });
+        let id = self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
         Ok(self.statement(id))
     }
 
@@ -235,7 +235,7 @@ impl Program {
         }
         let scalars = [self.mentioned(&sources), BTreeSet::new(), BTreeSet::new()];
         let (kind, accesses) = (Kind::Fill(Fill { element, sources }), vec![access]);
-        let id = self.push(Written { name, place, kind, accesses, after, scalars });
+        let id = self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
         Ok(self.statement(id))
     }
 
@@ -257,7 +257,7 @@ impl Program {
         }
         let accesses = vec![source, target];
         let scalars = Default::default();
-        let id = self.push(Written { name, place, kind: Kind::Copy(()), accesses, after, scalars });
+        let id = self.push(Written { name, place, kind: Kind::Copy(()), accesses, after, scalars, device: Device::FIRST });
         Ok(self.statement(id))
     }
 
@@ -265,7 +265,7 @@ impl Program {
         let (name, after) = self.begun(place, "free")?;
         let buffer = self.own(&Site { place, name: &name }, buffer)?;
         let (kind, accesses, scalars) = (Kind::Free(buffer), Vec::new(), Default::default());
-        let id = self.push(Written { name, place, kind, accesses, after, scalars });
+        let id = self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
         Ok(self.statement(id))
     }
 

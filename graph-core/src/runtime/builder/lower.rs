@@ -103,6 +103,8 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
             kind: written.kind.written(&number),
             accesses: written.accesses.iter().map(access).collect(),
             after: written.after.clone().into(),
+            on: None,
+            device: written.device,
         }
     };
     Source {

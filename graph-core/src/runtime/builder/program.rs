@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codes::Code;
 use crate::ids::{CallId, ScalarId};
 use crate::index::{Index, Vector};
-use crate::ir::{self, Access, BufferId, DimId, Mode, Origin, StatementId};
+use crate::ir::{self, Access, BufferId, Device, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::build::Value;
 use crate::runtime::error::{At, Error, Refusal, Result};
@@ -47,6 +47,8 @@ pub(super) struct Written {
     pub after: Vec<StatementId>,
     /// The scalars in it, those in its grid, and those in its block and shared memory.
     pub scalars: [BTreeSet<ScalarId>; 3],
+    /// The device that was asked for; set by [`Program::push`].
+    pub device: Device,
 }
 
 /// The name and the order that were asked for the next statement.
@@ -54,6 +56,7 @@ pub(super) struct Written {
 pub(super) struct Pending {
     pub name: Option<String>,
     pub after: Vec<Ordered>,
+    pub on: Device,
 }
 
 /// The program so far. Buffers are numbered as they were declared.
@@ -74,6 +77,8 @@ pub(super) struct Program {
     pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, Place)>,
     pub pending: Pending,
+    /// The device of the statement that is made.
+    taken: Device,
     /// Faults of declarations.
     pub faults: Vec<Refusal>,
 }
@@ -122,6 +127,7 @@ impl Program {
             calls: Vector::new(),
             outputs: Vec::new(),
             pending: Pending::default(),
+            taken: Device::FIRST,
             faults: Vec::new(),
         };
         program.dim(&0u64.to_size());
@@ -207,9 +213,10 @@ impl Program {
         }
     }
 
-    /// Takes the order that was asked for the next statement.
+    /// Takes the order and the device that were asked for the next statement.
     pub fn take_after(&mut self, at: &Site<'_>) -> Result<Vec<StatementId>> {
         let after = std::mem::take(&mut self.pending.after);
+        self.taken = std::mem::take(&mut self.pending.on);
         after.into_iter().map(|before| self.ordered(at, before)).collect()
     }
 
@@ -334,7 +341,8 @@ impl Program {
 
     /// Adds a statement, with the order that was asked for it.
     pub fn push(&mut self, written: Written) -> StatementId {
-        self.statements.push(written)
+        let device = std::mem::take(&mut self.taken);
+        self.statements.push(Written { device, ..written })
     }
 
     /// Returns how each bound is computed; `buffer` gives the final number of a buffer.

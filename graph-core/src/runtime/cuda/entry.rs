@@ -10,8 +10,8 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 use super::params::{
-    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams,
-    Properties,
+    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location, MemcpyParams,
+    MemsetParams, Properties,
 };
 
 /// The oldest CUDA version that is supported.
@@ -121,6 +121,12 @@ entry_points! {
         cuMemMap(u64, usize, usize, u64, u64);
         cuMemUnmap(u64, usize);
         cuMemSetAccess(u64, usize, *const Access, usize);
+        cuMemGetAccess(*mut u64, *const Location, u64);
+        cuPointerGetAttribute(*mut c_void, u32, u64);
+        cuMemPoolGetAccess(*mut u32, usize, *mut Location);
+        cuMemPoolSetAccess(usize, *const Access, usize);
+        cuDeviceCanAccessPeer(*mut c_int, c_int, c_int);
+        cuCtxEnablePeerAccess(Context, u32);
         cuGraphCreate(*mut RawGraph, u32);
         cuGraphDestroy(RawGraph);
         cuGraphAddKernelNode(*mut Node, RawGraph, *const Node, usize, *const KernelParams);

@@ -1,10 +1,14 @@
 //! Calls about graphs.
 
+use std::ffi::c_int;
+
+use cudarc::driver::CudaContext;
+
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
 use super::handles::{Context, Event, Node, RawExec, RawGraph, Stream};
 use super::params::{
-    AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values,
+    Access, AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values,
     WordCount, host_size, kernel_params, memcpy_params, memset_params,
 };
 
@@ -86,24 +90,26 @@ impl Driver {
         Ok(node)
     }
 
-    /// Adds an alloc node. Returns it with the address of its allocation, which is the same at each launch.
+    /// Adds an alloc node of memory of a device that others can access, too. Returns it with the address of its allocation, which is
+    /// the same at each launch.
     pub fn add_alloc(
         &self,
         graph: RawGraph,
         after: &[Node],
         bytes: u64,
-        device: usize,
+        (device, others): (&CudaContext, &[c_int]),
     ) -> Outcome<(Node, u64)> {
         let mut node = Node::NONE;
+        let accesses: Vec<Access> = others.iter().map(|&other| Access::of(other)).collect();
         // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE
         let mut params = AllocParams {
             allocation_type: 1,
             handle_types: 0,
             location_type: 1,
-            location: i32::try_from(device).unwrap_or(i32::MAX),
+            location: device.cu_device(),
             reserved: [0; 9],
-            accesses: 0,
-            access_count: 0,
+            accesses: if accesses.is_empty() { std::ptr::null() } else { accesses.as_ptr() },
+            access_count: accesses.len(),
             bytes: host_size(bytes),
             address: 0,
         };

@@ -30,17 +30,19 @@ impl Driver {
         call!(self, cuMemAddressFree(start, host_size(bytes)))
     }
 
-    /// Maps new memory of a device to a part of a reserved range, and gives that device access. The memory lives as long as
-    /// the mapping. On failure everything is undone.
-    pub fn map(&self, device: c_int, start: u64, bytes: u64) -> Outcome<()> {
+    /// Maps new memory of a device to a part of a reserved range, and gives that device and others access. The memory lives as long
+    /// as the mapping. On failure everything is undone.
+    pub fn map(&self, device: c_int, others: &[c_int], start: u64, bytes: u64) -> Outcome<()> {
         let bytes = host_size(bytes);
         let mut handle = 0;
         call!(self, cuMemCreate(&mut handle, bytes, &Properties::of(device), 0))?;
         let mapped = call!(self, cuMemMap(start, bytes, 0, handle, 0));
         let released = call!(self, cuMemRelease(handle));
         mapped?;
-        let access = Access::of(device);
-        let accessible = released.and_then(|()| call!(self, cuMemSetAccess(start, bytes, &access, 1)));
+        let accesses: Vec<Access> =
+            std::iter::once(device).chain(others.iter().copied()).map(Access::of).collect();
+        let set = || call!(self, cuMemSetAccess(start, bytes, accesses.as_ptr(), accesses.len()));
+        let accessible = released.and_then(|()| set());
         accessible.inspect_err(|_: &Failure| {
             // A failure of the cleanup is ignored: the first failure is returned.
             let _ = call!(self, cuMemUnmap(start, bytes));

@@ -9,7 +9,7 @@
 //! that of a live allocation of the operand or graph that it belongs to.
 //!
 //! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles`: their types;
-//! - `functions`, `streams`, `mappings`, `graphs`: the calls, by subject; `params`: the parameters of nodes;
+//! - `functions`, `streams`, `mappings`, `peers`, `graphs`: the calls, by subject; `params`: the parameters of nodes;
 //! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `any_bits`: element types without invalid bits;
@@ -30,6 +30,7 @@ mod host;
 mod link;
 mod mappings;
 mod params;
+mod peers;
 mod quiet;
 mod simulator;
 mod streams;

@@ -84,7 +84,7 @@ pub(super) struct AllocParams {
     pub(super) location_type: u32,
     pub(super) location: i32,
     pub(super) reserved: [u64; 9],
-    pub(super) accesses: usize,
+    pub(super) accesses: *const Access,
     pub(super) access_count: usize,
     pub(super) bytes: usize,
     pub(super) address: u64,

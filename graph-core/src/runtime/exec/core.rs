@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::index::{Index, Vector};
-use crate::ir::{Kind, Memory, StatementId};
+use crate::ir::{BufferId, Device, Kind, Memory, StatementId};
 use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Slot};
@@ -59,8 +59,8 @@ pub struct Core {
 pub(crate) struct Temporaries {
     /// The memory option, if it overrides that of the function.
     pub lowering: Option<Memory>,
-    /// The memory that the exec owns.
-    pub owned: Option<Range>,
+    /// The memory that the exec owns, a range a device.
+    pub owned: Vec<Range>,
     /// The pool whose arena holds the temporaries.
     pub pool: Option<Arc<Shared>>,
 }
@@ -72,7 +72,7 @@ impl Core {
     pub(crate) fn new(definition: Definition, nodes: Nodes, operands: Operands) -> Result<Core> {
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
-        let hidden = Arc::new(HiddenUses::of(nodes.records.as_slice(), &definition.modules));
+        let hidden = Arc::new(HiddenUses::of(definition.program(), &nodes.records, &definition.modules));
         Ok(Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             definition,
@@ -95,10 +95,13 @@ impl Core {
         self.nodes.create(&self.definition, addresses)?;
         let inside = self.nodes.inside();
         let mut memories = Vector::filled(0u64, self.nodes.operations.memories.len());
-        let (without, bytes) = self.nodes.without_nodes();
-        if let Some(&(first, _)) = without.first() {
+        for device in self.definition.contexts.ids() {
+            let (without, bytes) = self.nodes.without_nodes(device);
+            let Some(&(first, _)) = without.first() else { continue };
             let began = Instant::now();
-            let start = self.reserve(bytes).map_err(|failure| {
+            let buffers: Vec<BufferId> =
+                without.iter().flat_map(|(at, _)| inside[*at].iter().copied()).collect();
+            let start = self.reserve(device, bytes, &buffers).map_err(|failure| {
                 Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), first)))
             })?;
             self.times.allocated += began.elapsed();
@@ -111,14 +114,18 @@ impl Core {
         self.make_slots()
     }
 
-    /// Returns the address of memory for the temporaries that no node allocates: in the pool, or owned by the exec.
-    fn reserve(&mut self, bytes: u64) -> Outcome<u64> {
+    /// Returns the address of memory of a device for the temporaries that no node allocates: in the pool, or owned by the exec.
+    fn reserve(&mut self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<u64> {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
         }
-        let mut range = Range::new(self.definition.driver, &self.definition.ctx, bytes)?;
+        let Definition { driver, contexts, peers, .. } = &self.definition;
+        let mut range = Range::new(driver, &contexts[device], bytes)?;
+        range.share(peers.others(contexts, buffers));
         range.grow(bytes)?;
-        Ok(self.temporaries.owned.insert(range).start())
+        let start = range.start();
+        self.temporaries.owned.push(range);
+        Ok(start)
     }
 
     /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
@@ -139,11 +146,12 @@ impl Core {
     /// Plans again, and destroys the nodes that were added.
     pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
         let known = (&self.nodes.records, self.nodes.words.as_slice());
-        let Definition { flat, driver, ctx, modules, .. } = &mut self.definition;
-        let mut planned = plan(flat, (*driver, &*ctx), known, modules, (memory, allowed))?;
+        let Definition { flat, driver, contexts, modules, .. } = &mut self.definition;
+        let mut planned = plan(flat, (*driver, &*contexts), known, modules, (memory, allowed))?;
+        self.definition.driver.enter(self.definition.context)?;
         apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
-        self.temporaries.owned = None;
+        self.temporaries.owned.clear();
         self.temporaries.lowering = memory;
         self.operands.slots.clear();
         Ok(())

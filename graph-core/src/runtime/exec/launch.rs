@@ -209,6 +209,12 @@ impl Core {
         }
     }
 
+    /// Records an event of another context than the launch's in the owning stream there, which waits for the launch.
+    fn record_elsewhere(&self, event: Event, owner: usize) -> Outcome<()> {
+        let (driver, raw) = (self.definition.driver, self.operands.owners.list[owner].raw);
+        if driver.is_capturing(raw) == Ok(false) { driver.record(event, raw) } else { Ok(()) }
+    }
+
     /// Orders the later uses of the operands by others after the launch.
     fn after_launch(&self, stream: Stream) -> Outcome<()> {
         let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
@@ -218,7 +224,10 @@ impl Core {
             waits::order(driver, owner.raw, done)?;
         }
         // The launch is ordered after the uses that the events recorded before.
-        self.operands.recorded.iter().try_for_each(|&event| driver.record(event, stream))?;
+        self.operands.recorded.iter().try_for_each(|&(event, elsewhere)| match elsewhere {
+            None => driver.record(event, stream),
+            Some(owner) => self.record_elsewhere(event, owner),
+        })?;
         if !self.operands.pinned.is_empty() {
             let _alone = PINNED.lock().unwrap_or_else(PoisonError::into_inner);
             driver.relaxed(|| {

@@ -26,4 +26,4 @@ pub use arena::ArenaPool;
 pub(crate) use graph::described;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
-pub use pipeline::build;
+pub use pipeline::{build, build_on};

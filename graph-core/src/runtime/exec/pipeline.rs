@@ -11,14 +11,14 @@ use cudarc::driver::CudaContext;
 
 use crate::expand::Described;
 use crate::index::Vector;
-use crate::ir::{DimId, Kind, Program, StatementId};
+use crate::ir::{Device, DimId, Kind, Program, StatementId};
 use crate::launches::Allowed;
 use crate::table::Table;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Body, Built, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap,
-    check_recursion, flattened, plan,
+    Asked, Body, Built, Contexts, Definition, Flattened, Nodes, Peers, apply_hook, check_devices,
+    check_operands, check_overlap, check_recursion, flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, HostWork, Word};
@@ -67,17 +67,26 @@ impl<A: GraphFn> Arguments for A {
 }
 
 /// Builds a graph function's graph.
-pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
-    let core = build_core(ctx, &mut args)?;
+pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, args: A) -> Result<Graph<A>> {
+    build_on(std::slice::from_ref(ctx), args)
+}
+
+/// Builds a graph function's graph over the devices of these contexts, in the order in which its statements number them.
+pub fn build_on<A: GraphFn>(contexts: &[Arc<CudaContext>], mut args: A) -> Result<Graph<A>> {
+    let core = build_core(contexts, &mut args)?;
     Ok(Graph::new(core, args))
 }
 
 /// Builds the graph of a function from its bound arguments.
-fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned> {
+fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result<Owned> {
     let began = Instant::now();
     let driver = cuda::driver()?;
+    let contexts: Contexts = contexts.to_vec().into();
+    let Some(ctx) = contexts.get(Device::FIRST) else { return Err(Error::NoContext) };
     ranges::collect();
-    context::enter(driver, ctx)?;
+    for ctx in contexts.as_slice().iter().rev() {
+        context::enter(driver, ctx)?;
+    }
     cuda::mark_log(driver);
     if let Some(table) = args.table() {
         check_recursion(table)?;
@@ -98,19 +107,23 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     };
     let program = flat.checked.program();
 
+    check_devices(program, &dims, contexts.len())?;
     let mut owners = Owners::default();
-    let mut visitor = Visitor::new(ctx, &mut owners);
+    let mut visitor = Visitor::new(&contexts, &mut owners);
     args.operands(&mut visitor);
     let operands = visitor.finish()?;
     check_operands(program, &dims, 0, &operands)?;
     check_overlap(program, &dims, &operands)?;
+    let peers = Peers::of(program, driver, &contexts, &operands)?;
+    driver.enter(Context::of(ctx))?;
 
-    let limits = Limits::of(driver, ctx)?;
+    let limits: Result<Vector<Device, Limits>> = contexts.iter().map(|ctx| Limits::of(driver, ctx)).collect();
+    let limits = limits?;
     let evaluate = |programmatic| {
-        evaluate((&flat, &dims), &*args, &limits, Modules::new(driver, ctx.clone(), programmatic))
+        evaluate((&flat, &dims), &*args, &limits, Modules::new(driver, contexts.clone(), programmatic))
     };
     let allowed = Allowed::of(program, flat.checked.functions());
-    let programmatic = programmatic(driver, ctx, allowed);
+    let programmatic = contexts.iter().try_for_each(|ctx| programmatic(driver, ctx, allowed));
     let (mut modules, works, records, words, unproved) = match programmatic {
         Err(_) => evaluate(programmatic)?,
         // A kernel that waits first may support fewer threads than the kernel as written.
@@ -121,7 +134,8 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     driver.enter(Context::of(ctx))?;
     let evaluated = Instant::now();
     let known = (&records, words.as_slice());
-    let mut planned = plan(&flat, (driver, ctx), known, &mut modules, (None, allowed))?;
+    let mut planned = plan(&flat, (driver, &contexts), known, &mut modules, (None, allowed))?;
+    driver.enter(Context::of(ctx))?;
     apply_hook(program, &mut planned.operations)?;
     let definition = Definition {
         flat: flat.clone(),
@@ -130,6 +144,8 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
         driver,
         ctx: ctx.clone(),
         context: Context::of(ctx),
+        contexts,
+        peers,
         limits,
         modules,
     };
@@ -169,7 +185,7 @@ fn launched(program: &Program) -> Vec<String> {
 fn evaluate(
     (flat, dims): (&Flattened, &Vector<DimId, u64>),
     args: &dyn Arguments,
-    limits: &Limits,
+    limits: &Vector<Device, Limits>,
     mut modules: Modules,
 ) -> Result<(Modules, Works, Evaluated, Vec<Word>, UnprovedLaunches)> {
     let program = flat.checked.program();

@@ -6,7 +6,7 @@ use crate::launches::Allowed;
 use crate::runtime::build::Body;
 use crate::runtime::context;
 use crate::runtime::cuda::Stream;
-use crate::runtime::error::{Error, Result};
+use crate::runtime::error::{DeviceFault, Error, Result};
 
 use super::arena::ArenaPool;
 use super::core::Core;
@@ -15,6 +15,11 @@ impl Core {
     /// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
     pub(crate) fn instantiate_in(&mut self, body: &dyn Body, pool: &ArenaPool) -> Result<()> {
         let shared = pool.shared();
+        let devices = self.definition.contexts.len();
+        if devices > 1 {
+            let function = self.definition.program().name.to_string();
+            return Err(Error::Devices(Box::new(DeviceFault::Pool { function, devices })));
+        }
         if **shared.stream.context() != *self.definition.ctx {
             return Err(Error::PoolOfOtherContext { function: self.definition.program().name.to_string() });
         }
@@ -49,8 +54,8 @@ impl Core {
         if let Some(shared) = self.temporaries.pool.take() {
             shared.leave(last.as_ref(), !over);
         }
-        if let Some(range) = self.temporaries.owned.take() {
-            if over { range.retire(Vec::from_iter(last)) } else { range.leak() }
+        for range in self.temporaries.owned.drain(..) {
+            if over { range.retire(Vec::from_iter(last.clone())) } else { range.leak() }
         }
     }
 }

@@ -52,7 +52,7 @@ impl Core {
 
     fn give_back_uses<'o>(&self, uses: impl Iterator<Item = Use<'o>>) -> Outcome<()> {
         if self.in_flight.lost {
-            self.definition.driver.synchronize_context()?;
+            self.definition.synchronize()?;
         }
         let driver = self.definition.driver;
         let launch = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
@@ -91,14 +91,14 @@ impl Core {
         let driver = self.definition.driver;
         self.in_flight.wait_on_host(driver)?;
         if uses.clone().any(|used| used.lent.is_some_and(Operand::is_lent)) {
-            return waits::over(driver.synchronize_context());
+            return waits::over(self.definition.synchronize());
         }
         let mut events = uses.flat_map(|used| used.events).filter(|&event| event != Event::NONE);
         let waited = events.try_for_each(|event| match driver.synchronize_event(event) {
             Err(failure) if !failure.is_captured_event() => Err(failure),
             _ => Ok(()),
         });
-        waits::over(waited.or_else(|_| driver.synchronize_context()))
+        waits::over(waited.or_else(|_| self.definition.synchronize()))
     }
 }
 
@@ -128,7 +128,7 @@ impl Core {
             || self.nodes.hosts.any()
             || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
         let pinned = !pinned || self.in_flight.wait_on_host(driver).is_ok();
-        let uncertain = if self.operands.uncertain { driver.synchronize_context() } else { Ok(()) };
+        let uncertain = if self.operands.uncertain { self.definition.synchronize() } else { Ok(()) };
         let retired = self.operands.retired.iter();
         let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
         let ordered =
@@ -141,7 +141,7 @@ impl Core {
     fn is_over(&self) -> bool {
         let lent = self.operands.uncertain || self.operands.list.iter().any(Operand::is_lent);
         if lent {
-            waits::over(self.definition.driver.synchronize_context()).is_ok()
+            waits::over(self.definition.synchronize()).is_ok()
         } else {
             self.in_flight.wait_on_host(self.definition.driver).is_ok()
         }

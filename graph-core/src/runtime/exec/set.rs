@@ -9,7 +9,7 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{Asked, Body, Flattened, Quick, Shift, check_new_overlap, check_operands};
+use crate::runtime::build::{Asked, Body, Definition, Flattened, Quick, Shift, check_new_overlap, check_operands, check_same_devices};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::observe::annotate;
@@ -200,10 +200,11 @@ impl Core {
     pub(super) fn replace_buffers<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
         let core = self;
         core.changeable()?;
-        let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
+        let mut visitor = Visitor::new(&core.definition.contexts, &mut core.operands.owners);
         value.visit(&mut visitor);
         let new = visitor.finish()?;
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
+        core.check_new_devices(first, &new)?;
         let apart = check_new_overlap(
             core.definition.program(),
             core.definition.dims(),
@@ -231,6 +232,20 @@ impl Core {
             .collect();
         core.operands.rebind(first, old.len());
         Ok(old)
+    }
+
+    /// Checks that operands are memory of the devices of those that they replace, and opens them to the devices that access them.
+    fn check_new_devices(&self, first: usize, new: &[Operand]) -> Result<()> {
+        let Definition { driver, contexts, peers, context, .. } = &self.definition;
+        if contexts.len() == 1 {
+            return Ok(());
+        }
+        let program = self.definition.program();
+        check_same_devices(program, first, new, &self.operands.list)?;
+        let opened = (first..).map(BufferId::new).zip(new);
+        let opened = opened.into_iter().try_for_each(|new| peers.open(program, driver, contexts, new));
+        driver.enter(*context)?;
+        opened
     }
 
     /// Drops a replaced value behind the last launch.

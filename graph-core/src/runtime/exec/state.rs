@@ -10,7 +10,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use cudarc::driver::CudaStream;
 
-use crate::ir::Kind;
+use crate::index::Vector;
+use crate::ir::{Kind, Program, StatementId};
 use crate::runtime::cuda::{Driver, Outcome};
 use crate::runtime::kernels::{LoadedModule, Modules, Note, Variable, forget_the_finished};
 use crate::runtime::statements::Record;
@@ -32,15 +33,16 @@ pub(crate) struct Locked<'h> {
 
 impl HiddenUses {
     /// Returns the variables that the recorded launches use.
-    pub fn of(records: &[Record], modules: &Modules) -> HiddenUses {
+    pub fn of(program: &Program, records: &Vector<StatementId, Record>, modules: &Modules) -> HiddenUses {
         let mut used: BTreeMap<usize, (Arc<LoadedModule>, BTreeMap<&'static str, bool>)> = BTreeMap::new();
-        for record in records {
+        for (statement, record) in records.enumerate() {
             let Kind::Launch(launch) = record else { continue };
             let kernel = launch.kernel;
             if !kernel.shares_state() {
                 continue;
             }
-            let Some(module) = modules.module(kernel) else { continue };
+            let device = program.statements[statement].device;
+            let Some(module) = modules.module(device, kernel) else { continue };
             let key = Arc::as_ptr(module).addr();
             let (_, variables) = used.entry(key).or_insert_with(|| (module.clone(), BTreeMap::new()));
             for name in kernel.hidden_reads {

@@ -24,8 +24,9 @@ static KEPT: Mutex<Vec<(Digest, Arc<[u8]>)>> = Mutex::new(Vec::new());
 /// The result of a load: a failure comes with the log of the driver's compiler.
 pub(crate) type Load = std::result::Result<RawModule, (Failure, String)>;
 
-/// Loads PTX into the current context, which is `ctx`.
+/// Loads PTX into a context, which is the current one afterwards.
 pub(crate) fn load(driver: &Driver, ctx: &CudaContext, text: &str) -> Load {
+    driver.enter(Context::of(ctx)).map_err(|failure| (failure, String::new()))?;
     if !is_linked(text) {
         return driver.load_module(text.as_bytes());
     }

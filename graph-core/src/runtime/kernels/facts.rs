@@ -8,12 +8,12 @@ use cudarc::driver::CudaContext;
 
 use crate::ids::{KernelId, ScalarId};
 use crate::index::{Vector, size};
-use crate::ir::StatementId;
+use crate::ir::{Device, Program, StatementId};
 use crate::launches::{Allowed, Batch, Batching, Blocks, Fusing, Launch, Resources, Tuning};
 use crate::operation::BatchId;
 use crate::table::Scalar;
 
-use crate::runtime::cuda::{self, Driver, Simulator, Word};
+use crate::runtime::cuda::{self, Context, Driver, Simulator, Word};
 use crate::runtime::error::{Error, Result};
 
 use super::declaration::Kernel;
@@ -53,11 +53,12 @@ pub(crate) struct Facts {
     pub launches: Vector<StatementId, Option<Launch>>,
     /// The constants of the device.
     pub tuning: Tuning,
-    pub(super) kernels: Vector<KernelId, &'static Kernel>,
-    /// The device's multiprocessors.
-    pub multiprocessors: u32,
-    /// The registers of a multiprocessor.
-    registers: u32,
+    /// The kernels, each once a device.
+    pub(super) kernels: Vector<KernelId, (Device, &'static Kernel)>,
+    /// The multiprocessors of each device.
+    pub multiprocessors: Vector<Device, u32>,
+    /// The registers of a multiprocessor of each device.
+    registers: Vector<Device, u32>,
     /// The launches that are in no batch because each form of it would be slower, with the reasons.
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
     /// The kernels that are launched as written, with the reasons.
@@ -66,7 +67,8 @@ pub(crate) struct Facts {
 
 /// Collects the properties of the launches, given an entry for each statement.
 pub(crate) fn gather<'r>(
-    (driver, ctx): (&Driver, &CudaContext),
+    (driver, contexts): (&Driver, &Vector<Device, Arc<CudaContext>>),
+    program: &Program,
     (records, words): (impl ExactSizeIterator<Item = (StatementId, Option<&'r LaunchRecord>)>, &[Word]),
     changing: &Changing,
     modules: &mut Modules,
@@ -77,9 +79,13 @@ pub(crate) fn gather<'r>(
         return Ok(facts);
     }
     // CUdevice_attribute: compute capability, major and minor, multiprocessors, and registers of each
-    facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
-    (facts.multiprocessors, facts.registers) =
-        (driver.device_attribute(ctx, 16)?, driver.device_attribute(ctx, 82)?);
+    for (device, ctx) in contexts.enumerate() {
+        if device == Device::FIRST {
+            facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
+        }
+        facts.multiprocessors.push(driver.device_attribute(ctx, 16)?);
+        facts.registers.push(driver.device_attribute(ctx, 82)?);
+    }
     let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
     facts.launches = Vector::with_capacity(records.len());
     for (statement, record) in records {
@@ -87,19 +93,21 @@ pub(crate) fn gather<'r>(
             facts.launches.push(None);
             continue;
         };
-        let kernel = facts.number(record.kernel);
+        let device = program.statements[statement].device;
+        let kernel = facts.number(device, record.kernel);
         let Shape { grid, block, shared } = record.shape;
         let threads = block.iter().product();
         let wave = match waves.get(&(kernel, threads, shared)) {
             Some(&wave) => wave,
             None => {
+                driver.enter(Context::of(&contexts[device]))?;
                 let blocks = driver.blocks_per_sm(record.function, threads, shared)?;
                 *waves
                     .entry((kernel, threads, shared))
-                    .or_insert(blocks.saturating_mul(facts.multiprocessors))
+                    .or_insert(blocks.saturating_mul(facts.multiprocessors[device]))
             }
         };
-        let module = modules.module(record.kernel);
+        let module = modules.module(device, record.kernel);
         let entry = module.and_then(|module| module.entry(record.kernel.name));
         let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
         let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
@@ -135,8 +143,8 @@ impl Facts {
             launches: Vector::new(),
             tuning: Tuning::default(),
             kernels: Vector::new(),
-            multiprocessors: 0,
-            registers: 0,
+            multiprocessors: Vector::new(),
+            registers: Vector::new(),
             slower: BTreeMap::new(),
             left_alone: BTreeSet::new(),
         }
@@ -147,14 +155,22 @@ impl Facts {
         if Simulator::get().is_none() {
             return Vec::new();
         }
-        let registers =
-            |kernel: &&'static Kernel| Some((kernel.name, modules.loaded_info(kernel)?.registers));
+        let registers = |&(device, kernel): &(Device, &'static Kernel)| {
+            Some((kernel.name, modules.loaded_info(device, kernel)?.registers))
+        };
         self.kernels.iter().filter_map(registers).collect()
     }
 
-    fn number(&mut self, kernel: &'static Kernel) -> KernelId {
-        let known = self.kernels.position(|&other| std::ptr::eq(other, kernel));
-        known.unwrap_or_else(|| self.kernels.push(kernel))
+    /// Returns the number of a kernel on a device. No batch is of two kernels, so none is of two devices.
+    fn number(&mut self, device: Device, kernel: &'static Kernel) -> KernelId {
+        let is = |&(on, other): &(Device, &'static Kernel)| on == device && std::ptr::eq(other, kernel);
+        let known = self.kernels.position(is);
+        known.unwrap_or_else(|| self.kernels.push((device, kernel)))
+    }
+
+    /// Returns the device's number of multiprocessors.
+    pub(super) fn multiprocessors_of(&self, kernel: KernelId) -> u32 {
+        self.multiprocessors.get(self.kernels[kernel].0).copied().unwrap_or(0)
     }
 
     /// Records the kernels whose launches cannot be changed, with the reasons.
@@ -162,8 +178,8 @@ impl Facts {
         if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
             self.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
-        for kernel in &self.kernels {
-            let Some(module) = modules.module(kernel) else { continue };
+        for &(device, kernel) in &self.kernels {
+            let Some(module) = modules.module(device, kernel) else { continue };
             let name = kernel.name;
             let left =
                 |change, why: &dyn fmt::Display| LeftAlone::one((name, kernel.module.path()), change, why);
@@ -190,7 +206,7 @@ impl Facts {
     fn disable_batching(&mut self, kernel: KernelId, batch: &Batch, why: Unfit) {
         let why = match why {
             Unfit::Refused(why) => {
-                let Kernel { name, module, .. } = self.kernels[kernel];
+                let (_, Kernel { name, module, .. }) = self.kernels[kernel];
                 self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
                 for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
                     launch.batch = Batching::Never;
@@ -218,7 +234,8 @@ impl Facts {
             batches.iter().filter_map(|batch| self.needs(modules, batch)).collect();
         self.make(modules, needs.iter().map(|(kernel, needs)| (*kernel, &needs.wanted)));
         let fit = |facts: &Facts, kernel: KernelId, (needs, free): (&Needs, _), wanted: &Wanted| {
-            let module = modules.module(facts.kernels[kernel]);
+            let (device, kernel) = facts.kernels[kernel];
+            let module = modules.module(device, kernel);
             let variant = module.map_or(Err("it is not loaded".to_owned()), |module| module.variant(wanted));
             variant
                 .map_err(Unfit::Refused)
@@ -229,7 +246,10 @@ impl Facts {
         let limited: Vec<Option<Wanted>> = needs
             .iter()
             .zip(&plain)
-            .map(|((_, needs), fit)| needs.limited(fit.as_ref().ok()?, self.registers))
+            .map(|((kernel, needs), fit)| {
+                let registers = self.registers.get(self.kernels[*kernel].0).copied().unwrap_or(0);
+                needs.limited(fit.as_ref().ok()?, registers)
+            })
             .collect();
         let more =
             needs.iter().zip(&limited).filter_map(|((kernel, _), wanted)| Some((*kernel, wanted.as_ref()?)));
@@ -252,13 +272,15 @@ impl Facts {
 
     /// Loads variants, those of a module together.
     fn make<'w>(&self, modules: &Modules, wanted: impl Iterator<Item = (KernelId, &'w Wanted)>) {
-        let mut of_module: BTreeMap<usize, (KernelId, Vec<Wanted>)> = BTreeMap::new();
+        let mut of_module: BTreeMap<(Device, usize), (KernelId, Vec<Wanted>)> = BTreeMap::new();
         for (kernel, wanted) in wanted {
-            let module = std::ptr::from_ref(self.kernels[kernel].module).addr();
-            of_module.entry(module).or_insert((kernel, Vec::new())).1.push(wanted.clone());
+            let (device, launched) = self.kernels[kernel];
+            let module = std::ptr::from_ref(launched.module).addr();
+            of_module.entry((device, module)).or_insert((kernel, Vec::new())).1.push(wanted.clone());
         }
         for (kernel, list) in of_module.values() {
-            if let Some(module) = modules.module(self.kernels[*kernel]) {
+            let (device, kernel) = self.kernels[*kernel];
+            if let Some(module) = modules.module(device, kernel) {
                 module.make_variants(list);
             }
         }
@@ -267,16 +289,16 @@ impl Facts {
     /// Returns the needs of a batch.
     fn needs(&self, modules: &Modules, batch: &Batch) -> Option<(KernelId, Needs)> {
         let first = self.launches[batch.members[0]].as_ref()?;
-        let kernel = self.kernels[first.kernel];
-        let own = modules.loaded_info(kernel)?;
+        let (device, kernel) = self.kernels[first.kernel];
+        let own = modules.loaded_info(device, kernel)?;
         let (threads, shared) = (first.block.iter().product(), first.shared);
         let wanted = Wanted::of(kernel.name, batch.members.len(), batch.axis, first.batch);
         // A setter may make the grid as large as it likes.
         let launches = || batch.members.iter().filter_map(|&member| self.launches[member].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
-        let share = blocks.share(self.multiprocessors);
+        let share = blocks.share(self.multiprocessors_of(first.kernel));
         let share = share.filter(|_| !launches().any(|launch| launch.grid_changes));
-        let held = first.wave / self.multiprocessors.max(1);
+        let held = first.wave / self.multiprocessors_of(first.kernel).max(1);
         let alone = Resources { blocks: held, registers: own.registers, local: own.local };
         let members = batch.members.len();
         Some((first.kernel, Needs { wanted, own, members, threads, shared, alone, share }))

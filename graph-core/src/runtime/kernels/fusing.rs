@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
-use crate::ids::KernelId;
+use crate::ids::{Device, KernelId};
 use crate::index::{Vector, size, wide};
 use crate::ir::StatementId;
 use crate::launches::{Blocks, Chain, Footing, Fusing};
@@ -116,14 +116,14 @@ impl Facts {
     /// pointers from the start of their buffers. Of a launch that setters reach all scalars may have any value.
     pub fn locate(
         &mut self,
-        statement: StatementId,
+        (statement, device): (StatementId, Device),
         (launch, words): (&LaunchRecord, &[Word]),
         offsets: &[Option<u64>],
         is_set: bool,
         modules: &Modules,
     ) {
         let kernel = launch.kernel;
-        let Some(found) = modules.module(kernel).and_then(|module| module.fusing(kernel)) else { return };
+        let Some(found) = modules.module(device, kernel).and_then(|module| module.fusing(kernel)) else { return };
         let outline = match found {
             Ok(outline) => outline,
             Err(why) => {
@@ -145,19 +145,19 @@ impl Facts {
     /// the decision must be made again.
     pub fn fused(
         &mut self,
-        (driver, modules, multiprocessors): (&Driver, &mut Modules, u32),
+        (driver, modules): (&Driver, &mut Modules),
         chains: &Vector<ChainId, Chain>,
     ) -> Option<Vector<ChainId, Fused>> {
         let mut all = Vector::with_capacity(chains.len());
         let mut useless: BTreeSet<(KernelId, String)> = BTreeSet::new();
         for chain in chains {
-            match self.fused_of((driver, modules, multiprocessors), chain) {
+            match self.fused_of((driver, modules), chain) {
                 Ok(fused) => drop(all.push(fused)),
                 Err(refused) => drop(useless.insert(refused)),
             }
         }
         for (kernel, why) in &useless {
-            let Kernel { name, module, .. } = self.kernels[*kernel];
+            let (_, Kernel { name, module, .. }) = self.kernels[*kernel];
             self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Fusing, why));
             for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == *kernel) {
                 launch.fuse = Fusing::Never;
@@ -169,30 +169,32 @@ impl Facts {
     /// Returns the fused kernel of a chain, or the kernel that is not to be fused, with the reason.
     fn fused_of(
         &self,
-        (driver, modules, multiprocessors): (&Driver, &Modules, u32),
+        (driver, modules): (&Driver, &Modules),
         chain: &Chain,
     ) -> Result<Fused, (KernelId, String)> {
         let launches: Vec<_> = chain.members.iter().filter_map(|&id| self.launches[id].as_ref()).collect();
         let Some(&first) = launches.first() else {
             return Err((KernelId::from_u32(0), "it is not launched".to_owned()));
         };
+        // A chain is of one device.
+        let (device, _) = self.kernels[first.kernel];
         let kernels: Vec<&'static Kernel> =
-            launches.iter().map(|launch| self.kernels[launch.kernel]).collect();
+            launches.iter().map(|launch| self.kernels[launch.kernel].1).collect();
         let infos: Vec<FunctionInfo> =
-            kernels.iter().filter_map(|kernel| modules.loaded_info(kernel)).collect();
+            kernels.iter().filter_map(|kernel| modules.loaded_info(device, kernel)).collect();
         // The kernel that needs most is left alone.
         let by_need = launches.iter().zip(&infos).max_by_key(|(_, info)| (info.local, info.registers));
         let largest = by_need.map_or(first.kernel, |(launch, _)| launch.kernel);
         let refused = |why: String| (largest, why);
         let waits = launches.iter().all(|launch| launch.waits);
         let fused = modules
-            .module(kernels[0])
+            .module(device, kernels[0])
             .ok_or_else(|| refused("it is not loaded".to_owned()))?
             .fused(&kernels, first.block, waits)
             .map_err(refused)?;
         let threads: u32 = first.block.iter().product();
         let shared = launches.iter().map(|launch| launch.shared).max().unwrap_or(0);
-        let needed = first.blocks().per(multiprocessors);
+        let needed = first.blocks().per(self.multiprocessors_of(first.kernel));
         serves(driver, &infos, &fused.info, (threads, shared), needed).map_err(refused)?;
         Ok(fused)
     }

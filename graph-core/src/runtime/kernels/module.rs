@@ -236,6 +236,7 @@ impl LoadedModule {
         if let Some(raw) = found(&parts) {
             return Ok(raw);
         }
+        self.driver.enter(Context::of(&self.ctx))?;
         let mut why = None;
         if let Some(text) = &self.text {
             self.load_parts(text, name, expected, &mut parts, &mut why);

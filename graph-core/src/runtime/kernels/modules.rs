@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::index::{narrow, size};
+use crate::ids::Device;
+use crate::index::{Index, Vector, narrow, size};
 use crate::runtime::cuda::{Context, Driver};
 use crate::runtime::error::Result;
 use crate::runtime::waits::OwnedEvent;
@@ -68,13 +69,13 @@ pub(crate) static STAMP: Kernel = Kernel::new(
     &[Param::fixed::<u64>("last", ParamKind::ReadWrite), Param::fixed::<u64>("slot", ParamKind::ReadWrite)],
 );
 
-/// The modules and functions of a graph.
+/// The modules and functions of a graph, on all of its devices.
 pub struct Modules {
     driver: &'static Driver,
-    ctx: Arc<CudaContext>,
+    contexts: Vector<Device, Arc<CudaContext>>,
     programmatic: Programmatic,
-    /// The loaded modules, by the address of their declaration.
-    loaded: BTreeMap<usize, Arc<LoadedModule>>,
+    /// The loaded modules, by device and by the address of their declaration.
+    loaded: BTreeMap<(Device, usize), Arc<LoadedModule>>,
     /// The requested kernels, in the order of the first request.
     kernels: Vec<LoadedKernel>,
     /// The names of launches: their kernels are likely to be requested.
@@ -90,6 +91,7 @@ const PLACES: usize = 32;
 
 /// A kernel with its function.
 pub(crate) struct LoadedKernel {
+    device: Device,
     kernel: &'static Kernel,
     /// The attributes of its function.
     pub info: FunctionInfo,
@@ -97,17 +99,27 @@ pub(crate) struct LoadedKernel {
     pub checked: Option<Shape>,
 }
 
+impl LoadedKernel {
+    fn is(&self, device: Device, kernel: &'static Kernel) -> bool {
+        std::ptr::eq(self.kernel, kernel) && self.device == device
+    }
+}
+
 impl Modules {
     /// Returns true if they are loaded in that context.
     pub(crate) fn is_of(&self, ctx: &CudaContext) -> bool {
-        *self.ctx == *ctx
+        self.contexts.iter().any(|one| **one == *ctx)
     }
 
     /// Returns an empty set.
-    pub(crate) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, programmatic: Programmatic) -> Modules {
+    pub(crate) fn new(
+        driver: &'static Driver,
+        contexts: Vector<Device, Arc<CudaContext>>,
+        programmatic: Programmatic,
+    ) -> Modules {
         Modules {
             driver,
-            ctx,
+            contexts,
             programmatic,
             loaded: BTreeMap::new(),
             kernels: Vec::new(),
@@ -127,26 +139,30 @@ impl Modules {
         &self.programmatic
     }
 
-    /// Returns a kernel's function. Loads its module if necessary.
-    pub(crate) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
-        Ok(self.loaded_kernel(kernel)?.info)
+    /// Returns a kernel's function on a device. Loads its module if necessary.
+    pub(crate) fn function(&mut self, device: Device, kernel: &'static Kernel) -> Result<FunctionInfo> {
+        Ok(self.loaded_kernel(device, kernel)?.info)
     }
 
     /// Returns a kernel with its function. Loads its module if necessary.
     #[inline]
-    pub(crate) fn loaded_kernel(&mut self, kernel: &'static Kernel) -> Result<&mut LoadedKernel> {
-        let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
+    pub(crate) fn loaded_kernel(
+        &mut self,
+        device: Device,
+        kernel: &'static Kernel,
+    ) -> Result<&mut LoadedKernel> {
+        let place = ((std::ptr::from_ref(kernel).addr() >> 4) + device.index()) % PLACES;
         let mut at = size(self.places[place]);
-        if !self.kernels.get(at).is_some_and(|known| std::ptr::eq(known.kernel, kernel)) {
-            at = self.find(kernel)?;
+        if !self.kernels.get(at).is_some_and(|known| known.is(device, kernel)) {
+            at = self.find(device, kernel)?;
             self.places[place] = narrow(at);
         }
         Ok(&mut self.kernels[at])
     }
 
     /// Returns the attributes of a kernel that was requested before.
-    pub(crate) fn loaded_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
-        self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
+    pub(crate) fn loaded_info(&self, device: Device, kernel: &'static Kernel) -> Option<FunctionInfo> {
+        self.kernels.iter().find(|known| known.is(device, kernel)).map(|known| known.info)
     }
 
     /// Returns true if a requested kernel uses module-level variables that some kernel writes.
@@ -156,42 +172,52 @@ impl Modules {
 
     /// Returns the index of a kernel in the list, and adds it if necessary.
     #[cold]
-    fn find(&mut self, kernel: &'static Kernel) -> Result<usize> {
-        if let Some(at) = self.kernels.iter().position(|known| std::ptr::eq(known.kernel, kernel)) {
+    fn find(&mut self, device: Device, kernel: &'static Kernel) -> Result<usize> {
+        if let Some(at) = self.kernels.iter().position(|known| known.is(device, kernel)) {
             return Ok(at);
         }
         // The user's expressions before and after may make another context current.
-        self.driver.enter(Context::of(&self.ctx))?;
+        let ctx = &self.contexts[device];
+        self.driver.enter(Context::of(ctx))?;
         let module = std::ptr::from_ref(kernel.module).addr();
-        let module = match self.loaded.entry(module) {
+        let module = match self.loaded.entry((device, module)) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(kernel.module.load(self.driver, &self.ctx, Form::of(&self.programmatic))?)
+                entry.insert(kernel.module.load(self.driver, ctx, Form::of(&self.programmatic))?)
             }
         };
         let info = module.function(kernel.name, kernel.params, &self.expected)?;
         if std::ptr::eq(kernel.module, &INTERNAL) {
             let internal = module.clone();
-            let others = self.loaded.values().filter(|other| !Arc::ptr_eq(other, &internal));
+            let here = self.loaded.iter().filter(|((other, _), _)| *other == device);
+            let others = here.map(|(_, other)| other).filter(|other| !Arc::ptr_eq(other, &internal));
             others.for_each(|other| other.accompany(&internal));
         }
-        self.kernels.push(LoadedKernel { kernel, info, checked: None });
+        self.kernels.push(LoadedKernel { device, kernel, info, checked: None });
+        if device != Device::FIRST {
+            self.driver.enter(Context::of(&self.contexts[Device::FIRST]))?;
+        }
         Ok(self.kernels.len() - 1)
     }
 
     /// Raises the dynamic shared memory that a kernel can be launched with.
-    pub(crate) fn raise_dynamic_shared(&mut self, kernel: &'static Kernel, bytes: u32) -> Result<()> {
-        if let Some(module) = self.loaded.get(&std::ptr::from_ref(kernel.module).addr()) {
+    pub(crate) fn raise_dynamic_shared(
+        &mut self,
+        device: Device,
+        kernel: &'static Kernel,
+        bytes: u32,
+    ) -> Result<()> {
+        if let Some(module) = self.module(device, kernel) {
             module.raise_dynamic_shared(kernel.name, bytes)?;
         }
-        let known = self.loaded_kernel(kernel)?;
+        let known = self.loaded_kernel(device, kernel)?;
         known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
         Ok(())
     }
 
     /// Returns the module of a kernel that was requested before.
-    pub(crate) fn module(&self, kernel: &'static Kernel) -> Option<&Arc<LoadedModule>> {
-        self.loaded.get(&std::ptr::from_ref(kernel.module).addr())
+    pub(crate) fn module(&self, device: Device, kernel: &'static Kernel) -> Option<&Arc<LoadedModule>> {
+        self.loaded.get(&(device, std::ptr::from_ref(kernel.module).addr()))
     }
 
     /// Keeps the modules loaded until the work of the event's last record is complete.

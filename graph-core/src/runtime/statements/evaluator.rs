@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::index::{Vector, size};
-use crate::ir::{Access, DimId, Program, StatementId};
+use crate::ir::{Access, Device, DimId, Program, StatementId};
 
 use crate::runtime::cuda::{HostWork, Word};
 use crate::runtime::error::{At, Error, Result, at_statement};
@@ -22,7 +22,8 @@ pub(crate) type Extents = BTreeMap<StatementId, Vec<u64>>;
 pub(super) struct Evaluator<'b> {
     pub program: &'b Program,
     pub dims: &'b Vector<DimId, u64>,
-    pub limits: &'b Limits,
+    /// The limits of each device.
+    pub limits: &'b Vector<Device, Limits>,
     pub modules: &'b mut Modules,
     /// The current statement.
     pub statement: StatementId,
@@ -69,6 +70,11 @@ impl Evaluator<'_> {
             failure.at = Some(self.at());
         }
         error
+    }
+
+    /// Returns the device of the statement.
+    pub fn device(&self) -> Device {
+        self.program.statements[self.statement].device
     }
 
     /// Returns the length of an access in elements.

@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::index::{Vector, narrow, size};
-use crate::ir::{DimId, Program, StatementId};
+use crate::ir::{Device, DimId, Program, StatementId};
 use crate::kind::{Kind, Stage};
 
 use cudarc::driver::CudaEvent;
@@ -258,7 +258,7 @@ impl<'b> Evaluation<'b> {
     pub(crate) fn new(
         program: &'b Program,
         dims: &'b Vector<DimId, u64>,
-        limits: &'b Limits,
+        limits: &'b Vector<Device, Limits>,
         modules: &'b mut Modules,
         (statements, mut words): (usize, Vec<Word>),
     ) -> Evaluation<'b> {

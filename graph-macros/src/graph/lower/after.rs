@@ -9,7 +9,7 @@ use syn::Attribute;
 use syn::spanned::Spanned;
 
 use super::Lowering;
-use crate::graph::attributes::Attributes;
+use crate::graph::attributes::{Attributes, Takes};
 use crate::graph::scope::{AfterName, Binding, Resolved};
 
 impl Lowering<'_> {
@@ -21,8 +21,10 @@ impl Lowering<'_> {
     }
 
     pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
-        let Attributes { levels, after, misspelt } = Attributes::of(attributes, true, self.report);
+        let Attributes { levels, after, on, misspelt } =
+            Attributes::of(attributes, Takes::Order, self.report);
         self.order_unknown |= misspelt;
+        self.put_on(statement, &on);
         let levels = [self.levels.as_slice(), &levels].concat();
         if !levels.is_empty() {
             self.lints.insert(statement, levels);

@@ -78,7 +78,10 @@ impl Lowering<'_> {
         let attributes = [outer, &each.attrs].concat();
         let (limits, others): (Vec<Attribute>, Vec<Attribute>) =
             attributes.into_iter().partition(|attribute| attribute.path().is_ident("at_most"));
-        self.no_after(&others);
+        self.around(&others, |lowering| lowering.device_loop(each, limits))
+    }
+
+    fn device_loop(&mut self, each: &ExprWhile, limits: Vec<Attribute>) -> Lower<()> {
         let mut at_most = None;
         for limit in limits {
             let number = limit.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse::<u32>());

@@ -12,7 +12,7 @@ use super::structure::reversed;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
 use crate::dims::{Meaning, constant};
-use crate::graph::attributes::Attributes;
+use crate::graph::attributes::{Attributes, Takes};
 use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
@@ -373,19 +373,21 @@ impl Lowering<'_> {
                 self.assign(&assign.left, &assign.right, &[outer, &assign.attrs].concat())
             }
             Expr::If(choice) if name.is_none() => {
-                self.no_after(&[outer, &choice.attrs].concat());
-                match self.device_decides(&choice.cond) {
-                    true => self.device_if(choice),
-                    false => self.if_else(choice),
-                }
+                self.around(&[outer, &choice.attrs].concat(), |lowering| {
+                    match lowering.device_decides(&choice.cond) {
+                        true => lowering.device_if(choice),
+                        false => lowering.if_else(choice),
+                    }
+                })
             }
             Expr::While(each) if name.is_none() => self.device_while(each, outer),
             Expr::Match(choice) if name.is_none() => {
-                self.no_after(&[outer, &choice.attrs].concat());
-                match self.device_decides(&choice.expr) {
-                    true => self.device_match(choice),
-                    false => self.match_arms(choice),
-                }
+                self.around(&[outer, &choice.attrs].concat(), |lowering| {
+                    match lowering.device_decides(&choice.expr) {
+                        true => lowering.device_match(choice),
+                        false => lowering.match_arms(choice),
+                    }
+                })
             }
             _ => {
                 if let (Expr::Path(path), None) = (expr, name)
@@ -405,16 +407,19 @@ impl Lowering<'_> {
 
     /// Reads the attributes of a statement that takes no part in the order. Returns its lint levels.
     pub(super) fn no_after(&mut self, attributes: &[Attribute]) -> Vec<Attribute> {
-        Attributes::of(attributes, false, self.report).levels
+        Attributes::of(attributes, Takes::Nothing, self.report).levels
     }
 
     /// Lowers a block or loop. Its lint levels apply to all statements in it, except `#[expect]`, which not every statement
     /// has to meet.
     fn within(&mut self, attributes: &[Attribute], inner: impl FnOnce(&mut Self)) {
         let before = self.levels.len();
-        let levels = self.no_after(attributes);
+        let Attributes { levels, on, .. } = Attributes::of(attributes, Takes::Device, self.report);
         self.levels.extend(levels.into_iter().filter(|level| !level.path().is_ident("expect")));
+        let outside = self.on;
+        self.on = self.device(&on).or(outside);
         inner(self);
+        self.on = outside;
         self.levels.truncate(before);
     }
 

@@ -62,7 +62,7 @@ impl FillRecord {
             return Ok(None);
         }
         let (address, len) = emission.range_of(statement, 0);
-        let info = modules.function(&FILL64)?;
+        let info = modules.function(emission.program.statements[statement].device, &FILL64)?;
         let blocks =
             u32::try_from(len.div_ceil(256)).map_or(MOST_BLOCKS, |blocks| blocks.clamp(1, MOST_BLOCKS));
         let shape =

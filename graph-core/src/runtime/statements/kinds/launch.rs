@@ -37,7 +37,7 @@ pub(super) fn evaluate(
     config: impl Config,
     arguments: &Arguments,
 ) -> Result<LaunchRecord> {
-    let known = evaluator.modules.loaded_kernel(kernel)?;
+    let known = evaluator.modules.loaded_kernel(evaluator.device(), kernel)?;
     let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
     let shape = config.shape(block_limits).map_err(|reason| evaluator.config(reason))?;
     evaluator.launch(kernel, &shape, arguments)
@@ -51,18 +51,19 @@ impl Evaluator<'_> {
         shape: &Shape,
         arguments: &Arguments,
     ) -> Result<LaunchRecord> {
-        let known = self.modules.loaded_kernel(kernel)?;
+        let device = self.device();
+        let known = self.modules.loaded_kernel(device, kernel)?;
         let function = known.info.function;
         // Consecutive launches of one kernel often have the same configuration.
         if known.checked != Some(*shape) {
             let info = known.info;
-            self.limits.check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
+            self.limits[device].check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
             if shape.shared > info.dynamic_shared {
                 self.modules
-                    .raise_dynamic_shared(kernel, shape.shared)
+                    .raise_dynamic_shared(device, kernel, shape.shared)
                     .map_err(|error| self.placed(error))?;
             }
-            self.modules.loaded_kernel(kernel)?.checked = Some(*shape);
+            self.modules.loaded_kernel(device, kernel)?.checked = Some(*shape);
         }
         let program = self.program;
         let accesses: &[Access] = &program.statements[self.statement].accesses;

@@ -1,0 +1,194 @@
+//! The devices of a graph: the checks of what may stand on which, and the access of devices to each other's memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::index::{Index, Vector, wide};
+use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
+use crate::scopes::Scopes;
+
+use crate::runtime::bind::Operand;
+use crate::runtime::cuda::Driver;
+use crate::runtime::error::{At, DeviceFault, Error, Inaccessible, Result, at_buffer, at_statement};
+
+/// The contexts of a graph's devices.
+pub(crate) type Contexts = Vector<Device, Arc<CudaContext>>;
+
+/// Checks that a flat program is one for so many devices, that each body is on one, and that what leaves the graph is memory of the
+/// first.
+pub(crate) fn check_devices(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    contexts: usize,
+) -> Result<()> {
+    let declared = program.options.devices.map_or(1, |devices| dims[devices]);
+    if declared != wide(contexts) {
+        let name = program.name.to_string();
+        let at = At { name, file: program.file.to_string(), line: program.options.line, column: 0 };
+        return Err(fault(DeviceFault::Contexts { at, declared, given: contexts }));
+    }
+    let beyond = |statement: &&crate::ir::Statement| statement.device.index() >= contexts;
+    if program.statements.iter().any(|statement| beyond(&statement))
+        && let Some(at) = program.statements.position(|statement| beyond(&statement))
+    {
+        let device = u64::from(program.statements[at].device.as_u32());
+        let at = *at_statement(program, at);
+        return Err(fault(DeviceFault::NoDevice { at, device, devices: Some(contexts) }));
+    }
+    if contexts == 1 {
+        return Ok(());
+    }
+    let scopes = Scopes::of(program);
+    for (id, statement) in program.statements.enumerate().filter(|_| !scopes.is_empty()) {
+        let Some(scope) = scopes.around(id) else { continue };
+        let decides = program.statements[scopes.list[scope].condition].device;
+        // Memory nodes stand outside of bodies, and the memory may be that of a peer.
+        if statement.device != decides && !statement.kind.is_memory() {
+            let (device, decides) = (statement.device.as_u32(), decides.as_u32());
+            return Err(fault(DeviceFault::Body { at: *at_statement(program, id), device, decides }));
+        }
+    }
+    for &output in program.outputs.iter() {
+        if let Some(device) = program.device_of(output).filter(|&device| device != Device::FIRST) {
+            let at = *at_buffer(program, output);
+            return Err(fault(DeviceFault::Output { at, device: device.as_u32() }));
+        }
+    }
+    Ok(())
+}
+
+fn fault(fault: DeviceFault) -> Error {
+    Error::Devices(Box::new(fault))
+}
+
+/// The other devices that access each buffer of the graph, if there are any.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Peers {
+    of: BTreeMap<BufferId, BTreeSet<Device>>,
+}
+
+impl Peers {
+    /// Returns the other devices that access buffers, and gives them access to the operands. Kernels need access to all memory that
+    /// they are given. A copy does not: the driver moves the bytes through the host where the devices are no peers.
+    ///
+    /// # Errors
+    ///
+    /// A statement that uses memory to which its device can have no access.
+    pub fn of(
+        program: &Program,
+        driver: &Driver,
+        contexts: &Contexts,
+        operands: &[Operand],
+    ) -> Result<Peers> {
+        let mut peers = Peers::default();
+        if contexts.len() == 1 {
+            return Ok(peers);
+        }
+        let mut known: BTreeMap<(Device, Device), bool> = BTreeMap::new();
+        for (id, statement) in program.statements.enumerate() {
+            if statement.kind.is_memory() || matches!(statement.kind, Kind::Host(()) | Kind::Join(_)) {
+                continue;
+            }
+            for access in statement.accesses.iter() {
+                let device = statement.device;
+                let Some(memory) = memory_of(program, access.buffer, operands) else { continue };
+                if memory == device || *contexts[memory] == *contexts[device] {
+                    continue;
+                }
+                let can = match known.get(&(device, memory)) {
+                    Some(&can) => can,
+                    None => {
+                        let can = driver.can_access(&contexts[device], &contexts[memory])?;
+                        *known.entry((device, memory)).or_insert(can)
+                    }
+                };
+                if can {
+                    peers.of.entry(access.buffer).or_default().insert(device);
+                } else if !matches!(statement.kind, Kind::Copy(())) {
+                    return Err(no_access(program, (id, access.buffer), memory, Inaccessible::NoPeers));
+                }
+            }
+        }
+        for &buffer in peers.of.keys() {
+            if let Some(operand) = operands.get(buffer.index()) {
+                peers.open(program, driver, contexts, (buffer, operand))?;
+            }
+        }
+        Ok(peers)
+    }
+
+    /// Gives the devices that access a buffer access to the operand that it is bound to.
+    pub fn open(
+        &self,
+        program: &Program,
+        driver: &Driver,
+        contexts: &Contexts,
+        (buffer, operand): (BufferId, &Operand),
+    ) -> Result<()> {
+        let (Some(devices), Some(memory)) = (self.of.get(&buffer), operand.device) else { return Ok(()) };
+        for &device in devices {
+            // The access to an output of a graph is that of its node.
+            let shared = operand.output.is_none() && operand.slot.is_none();
+            if !shared || !driver.open_to(&contexts[device], &contexts[memory], operand.address)? {
+                let uses = |statement: &crate::ir::Statement| {
+                    let access = statement.accesses.iter().any(|access| access.buffer == buffer);
+                    access && statement.device == device
+                };
+                let user = program.statements.position(uses).unwrap_or(StatementId::from_u32(0));
+                return Err(no_access(program, (user, buffer), memory, Inaccessible::NotShared));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the other devices that access some of these buffers, as the driver numbers them.
+    pub fn others(&self, contexts: &Contexts, buffers: &[BufferId]) -> Vec<c_int> {
+        let devices: BTreeSet<c_int> = buffers
+            .iter()
+            .filter_map(|buffer| self.of.get(buffer))
+            .flat_map(|devices| devices.iter().map(|&device| contexts[device].cu_device()))
+            .collect();
+        devices.into_iter().collect()
+    }
+}
+
+/// Returns the device that has the memory of a buffer; `None` for memory of the host.
+pub(crate) fn memory_of(program: &Program, buffer: BufferId, operands: &[Operand]) -> Option<Device> {
+    if program.buffers[buffer].origin.is_pinned() {
+        return None;
+    }
+    program.device_of(buffer).or_else(|| operands.get(buffer.index())?.device)
+}
+
+fn no_access(
+    program: &Program,
+    (statement, buffer): (StatementId, BufferId),
+    memory: Device,
+    reason: Inaccessible,
+) -> Error {
+    let device = program.statements[statement].device.as_u32();
+    let (at, buffer) = (*at_statement(program, statement), *at_buffer(program, buffer));
+    fault(DeviceFault::NoAccess { at, device, buffer, memory: memory.as_u32(), reason })
+}
+
+/// Checks that operands that replace those from `first` on are memory of the same devices.
+pub(crate) fn check_same_devices(
+    program: &Program,
+    first: usize,
+    new: &[Operand],
+    old: &[Operand],
+) -> Result<()> {
+    for (at, (new, old)) in (first..).zip(new.iter().zip(&old[first..])) {
+        if let (Some(device), Some(built)) = (new.device, old.device)
+            && device != built
+        {
+            let at = *at_buffer(program, BufferId::new(at));
+            let (built, device) = (built.as_u32(), device.as_u32());
+            return Err(fault(DeviceFault::Moved { at, built, device }));
+        }
+    }
+    Ok(())
+}

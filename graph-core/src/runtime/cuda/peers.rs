@@ -1,0 +1,63 @@
+//! Calls about access of devices to each other's memory.
+
+use std::ffi::c_int;
+
+use cudarc::driver::CudaContext;
+
+use super::entry::{Driver, call};
+use super::failure::{Failure, Outcome};
+use super::handles::Context;
+use super::params::{Access, Location};
+
+/// `CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE`.
+const MEMPOOL_HANDLE: u32 = 17;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+const READ_WRITE: u32 = 3;
+/// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`.
+const ALREADY_ENABLED: u32 = 704;
+
+impl Driver {
+    /// Returns true if a device can access memory of another one.
+    pub fn can_access(&self, device: &CudaContext, memory: &CudaContext) -> Outcome<bool> {
+        let mut can: c_int = 0;
+        call!(self, cuDeviceCanAccessPeer(&mut can, device.cu_device(), memory.cu_device()))?;
+        Ok(can != 0)
+    }
+
+    /// Gives a device access to memory of another one that the caller has allocated, in the way of that kind of memory: through its
+    /// pool, or between the contexts. Returns false for memory that is mapped for other devices alone, which only its owner can
+    /// change. The current context is `device` afterwards.
+    pub fn open_to(&self, device: &CudaContext, memory: &CudaContext, address: u64) -> Outcome<bool> {
+        self.enter(Context::of(memory))?;
+        let pool = self.pool_of(address);
+        self.enter(Context::of(device))?;
+        let location = Location { kind: 1, device: device.cu_device() };
+        if pool != 0 {
+            let (mut flags, mut location) = (0u32, location);
+            call!(self, cuMemPoolGetAccess(&mut flags, pool, &mut location))?;
+            if flags != READ_WRITE {
+                let access = Access::of(device.cu_device());
+                call!(self, cuMemPoolSetAccess(pool, &access, 1))?;
+            }
+            return Ok(true);
+        }
+        let mut flags = 0u64;
+        // The call fails for memory that is not mapped to reserved addresses.
+        if call!(self, cuMemGetAccess(&mut flags, &location, address)).is_ok() {
+            return Ok(flags == u64::from(READ_WRITE));
+        }
+        match call!(self, cuCtxEnablePeerAccess(Context::of(memory), 0)) {
+            Ok(()) => Ok(true),
+            Err(Failure { code: ALREADY_ENABLED, .. }) => Ok(true),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Returns the memory pool that has an address; 0 if none has.
+    fn pool_of(&self, address: u64) -> usize {
+        let mut pool = 0usize;
+        let data = (&raw mut pool).cast();
+        let found = call!(self, cuPointerGetAttribute(data, MEMPOOL_HANDLE, address));
+        if found.is_ok() { pool } else { 0 }
+    }
+}

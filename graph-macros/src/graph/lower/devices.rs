@@ -1,0 +1,74 @@
+//! The devices of statements: `#[on(..)]`.
+
+use cuweave_core::codes::Code;
+use cuweave_core::ir::{DimId, Kind, StatementId};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr};
+
+use super::{Lower, Lowering};
+use crate::dims::constant;
+use crate::graph::attributes::{Attributes, Takes};
+
+impl Lowering<'_> {
+    /// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names.
+    pub(super) fn around(
+        &mut self,
+        attributes: &[Attribute],
+        inner: impl FnOnce(&mut Self) -> Lower<()>,
+    ) -> Lower<()> {
+        let on = Attributes::of(attributes, Takes::Device, self.report).on;
+        let outside = self.on;
+        self.on = self.device(&on).or(outside);
+        let done = inner(self);
+        self.on = outside;
+        done
+    }
+
+    /// Puts a statement on the device that its own `#[on(..)]` names.
+    pub(super) fn put_on(&mut self, statement: StatementId, on: &[Attribute]) {
+        let Some(first) = on.first() else { return };
+        let what = match self.statements[statement].kind {
+            Kind::Free(_) => "`free` frees memory of the device that allocated it",
+            Kind::Host(_) => "a host statement runs on no device",
+            Kind::Record(_) | Kind::Wait(_) => "an event is recorded and waited for on no device of its own",
+            _ => {
+                self.statements[statement].on = self.device(on).or(self.on);
+                return;
+            }
+        };
+        self.report.error(first.span(), Code::CW001, what, &[], Some("delete `#[on(..)]`"));
+    }
+
+    /// Returns the number of the device that `#[on(..)]` names.
+    pub(super) fn device(&mut self, on: &[Attribute]) -> Option<DimId> {
+        let [first, others @ ..] = on else { return None };
+        let mut refuse = |at: &Attribute, message: &str, help: &str| {
+            self.report.error(at.span(), Code::CW001, message, &[], Some(help));
+        };
+        if let Some(second) = others.first() {
+            refuse(second, "`#[on(..)]` stands twice", "delete one of the two: all of it is on one device");
+            return None;
+        }
+        let Ok(number) = first.parse_args::<Expr>() else {
+            let help = "write `#[on(1)]`, or an expression of integers: `#[on(i)]`";
+            refuse(first, "`#[on(..)]` takes the number of a device", help);
+            return None;
+        };
+        if self.devices.is_none() {
+            let help = "write `#[graph(devices = 2)]`: the function takes a context for each device then";
+            refuse(first, "`#[on(..)]` in a function of one device", help);
+            return None;
+        }
+        let literal = |expr: &Expr| constant(expr, &self.variables);
+        if let (Some(number), Some(devices)) = (literal(&number), self.devices.as_ref().and_then(literal))
+            && !(0..devices).contains(&number)
+        {
+            let message = format!("there is no device {number}: the function has `devices = {devices}`");
+            let help = format!("devices are counted from 0: the last one is {}", devices - 1);
+            self.report.error(first.span(), Code::CW001, &message, &[], Some(&help));
+            return None;
+        }
+        let bound = self.bound(&number);
+        Some(self.dim(bound))
+    }
+}
