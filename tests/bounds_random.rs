@@ -13,7 +13,7 @@ use cuweave::prelude::*;
 use cuweave_core::ids::{ArgumentId, DimId, LeafId, ScalarId};
 use cuweave_core::index::Index;
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, Kind, Mode, Options, Origin, Program, Statement, StatementId,
+    Access, Buffer, BufferId, Device, Kind, Mode, Options, Origin, Program, Statement, StatementId,
 };
 use cuweave_core::structure::Structure;
 use cuweave_core::table::{Op, Parameter, Printed, Scalar, TableHandle, encode};

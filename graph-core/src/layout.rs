@@ -205,7 +205,8 @@ fn packed(
             Ok(()),
             "the plan violates the definition"
         );
-        let name = if device == Device::FIRST { "arena".into() } else { format!("arena of device {device}").into() };
+        let name =
+            if device == Device::FIRST { "arena".into() } else { format!("arena of device {device}").into() };
         let memory = layout.memories.push(MemoryBlock { bytes: planned.total, name, node, device });
         layout.alloc_after.push(Vec::new());
         for (&buffer, &offset) in ids.iter().zip(&planned.offsets) {

@@ -134,7 +134,11 @@ impl Bounds {
     pub fn and(self, other: Bounds) -> Bounds {
         Bounds {
             floor: self.floor.saturating_add(other.floor),
-            floor_statement: if self.floor >= other.floor { self.floor_statement } else { other.floor_statement },
+            floor_statement: if self.floor >= other.floor {
+                self.floor_statement
+            } else {
+                other.floor_statement
+            },
             antichain: self.antichain.saturating_add(other.antichain),
             antichain_buffers: [self.antichain_buffers, other.antichain_buffers].concat(),
             planned: self.planned.saturating_add(other.planned),
@@ -259,6 +263,14 @@ impl Operations {
     #[must_use]
     pub fn chain_of(&self, operation: &Operation) -> Option<ChainId> {
         Chain::at(self.chains.as_slice(), operation.sources.first()).map(ChainId::new)
+    }
+
+    /// Returns the number of devices that operations are on.
+    pub fn devices(&self) -> usize {
+        let mut devices: Vec<Device> = self.list.iter().map(|operation| operation.device).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        devices.len()
     }
 
     /// Returns the number of edges between operations of two devices.

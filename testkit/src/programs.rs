@@ -2,7 +2,7 @@
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
+    Access, Buffer, BufferId, Device, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
     StatementId,
 };
 use cuweave_core::order::{Regions, Source};

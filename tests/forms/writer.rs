@@ -3,7 +3,7 @@
 use cuweave_core::compile;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, DimId, Kind, Mode, Options, Origin, Program, Statement, StatementId,
+    Access, Buffer, BufferId, Device, DimId, Kind, Mode, Options, Origin, Program, Statement, StatementId,
 };
 use cuweave_core::order::{Regions, Source};
 use cuweave_ptx::poly::Poly;

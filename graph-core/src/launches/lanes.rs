@@ -25,7 +25,9 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
     for id in draft.launches.ids() {
         let begins = nodes.of[id] == id
             && single(id).is_some()
-            && nodes.previous(id).is_none_or(|before| single(before).is_none() || device(before) != device(id));
+            && nodes
+                .previous(id)
+                .is_none_or(|before| single(before).is_none() || device(before) != device(id));
         if !begins {
             continue;
         }

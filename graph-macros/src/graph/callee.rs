@@ -71,11 +71,12 @@ impl Expansion<'_> {
             }
         }
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
+        let contexts = self.contexts();
         let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
         // The graph function counts as used where it is called, by another one or by a builder.
         quote! {
             fn __built(
-                #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+                #ctx: #contexts,
                 #args: #name::Args<'_>,
             ) {
                 ::core::mem::drop(#name(#ctx, #(#args.#names),*));

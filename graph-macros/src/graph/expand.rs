@@ -246,6 +246,16 @@ impl Expansion<'_> {
         self.signature.arguments.iter().any(|argument| matches!(argument.kind, ArgumentKind::Part(_)))
     }
 
+    fn has_devices(&self) -> bool {
+        self.lowered.source.program.options.devices.is_some()
+    }
+
+    /// Returns the type by which the function takes its context, or those of its devices.
+    pub(super) fn contexts(&self) -> TokenStream {
+        let context = quote!(::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>);
+        if self.has_devices() { quote!(&[#context]) } else { quote!(&#context) }
+    }
+
     /// The function that builds.
     fn build(&self) -> TokenStream {
         let name = self.name();
@@ -269,11 +279,8 @@ impl Expansion<'_> {
         let unused = self.unused();
         let ctx = Ident::new("ctx", Span::mixed_site());
         let errors = self.errors_section();
-        let context = quote!(::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>);
-        let (contexts, build) = match self.lowered.source.program.options.devices {
-            None => (quote!(&#context), ident("build")),
-            Some(_) => (quote!(&[#context]), ident("build_on")),
-        };
+        let contexts = self.contexts();
+        let build = ident(if self.has_devices() { "build_on" } else { "build" });
         quote_spanned! {name.span()=>
             #(#attributes)*
             #errors

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
-    self, Access, Buffer, BufferId, CallId, Device, DimId, Kind, Options, Origin, Program, Statement, StatementId,
+    self, Access, Buffer, BufferId, CallId, Device, DimId, Kind, Options, Origin, Program, Statement,
+    StatementId,
 };
 use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;

@@ -75,7 +75,9 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
     let devices = program.options.devices.into_iter();
     reasons.extend(devices.map(|dim| (of_dim(dim), "the number of devices depends on it".to_owned())));
     for statement in &program.statements {
-        let on = statement.on.map(|dim| (of_dim(dim), format!("the device of `{}` depends on it", statement.name)));
+        let on = statement
+            .on
+            .map(|dim| (of_dim(dim), format!("the device of `{}` depends on it", statement.name)));
         reasons.extend(on);
     }
     let returned = structure.returned.iter();

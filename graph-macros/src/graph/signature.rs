@@ -501,7 +501,8 @@ fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
     let name = found.and_then(|meta| meta.path().get_ident()).map(ToString::to_string).unwrap_or_default();
     let help = match VALUES.iter().find(|(word, _)| *word == name) {
         Some((_, written)) => format!("write `{written}`"),
-        None => "options are `order`, `memory`, `budget`, `launches` and `devices`, each with `= value`".to_owned(),
+        None => "options are `order`, `memory`, `budget`, `launches` and `devices`, each with `= value`"
+            .to_owned(),
     };
     let span = found.map_or_else(|| error.span(), Spanned::span);
     report.error(span, Code::CW001, "this is not an option of a graph", &[error.to_string()], Some(&help));

@@ -39,7 +39,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             }
             Ok(())
         }
-        Op::Fill(fill) => transfer::run_fill(&state, fill, None),
+        Op::Fill(fill) => transfer::run_fill(&state, fill, context, None),
         Op::Host { function, data, .. } => {
             let (function, data) = (*function, *data);
             drop(state);

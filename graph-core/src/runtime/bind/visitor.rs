@@ -35,10 +35,7 @@ impl fmt::Debug for Visitor<'_> {
 
 impl<'v> Visitor<'v> {
     /// Returns a visitor without operands. The first context must be current.
-    pub(crate) fn new(
-        contexts: &'v Vector<Device, Arc<CudaContext>>,
-        owners: &'v mut Owners,
-    ) -> Visitor<'v> {
+    pub(crate) fn new(contexts: &'v Vector<Device, Arc<CudaContext>>, owners: &'v mut Owners) -> Visitor<'v> {
         Visitor { contexts, owners, waiting: Vec::new(), found: Vec::new(), error: None }
     }
 

@@ -19,11 +19,7 @@ pub(crate) type Contexts = Vector<Device, Arc<CudaContext>>;
 
 /// Checks that a flat program is one for so many devices, that each body is on one, and that what leaves the graph is memory of the
 /// first.
-pub(crate) fn check_devices(
-    program: &Program,
-    dims: &Vector<DimId, u64>,
-    contexts: usize,
-) -> Result<()> {
+pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contexts: usize) -> Result<()> {
     let declared = program.options.devices.map_or(1, |devices| dims[devices]);
     if declared != wide(contexts) {
         let name = program.name.to_string();

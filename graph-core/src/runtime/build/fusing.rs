@@ -44,6 +44,12 @@ pub(super) fn locate(
             flat.sizes[access.lo].checked_mul(element).filter(|_| !moves(at))
         };
         let offsets: Vec<Option<u64>> = accesses.map(offset).collect();
-        facts.locate((statement, program.statements[statement].device), (launch, words), &offsets, is_set[statement], modules);
+        facts.locate(
+            (statement, program.statements[statement].device),
+            (launch, words),
+            &offsets,
+            is_set[statement],
+            modules,
+        );
     }
 }

@@ -92,11 +92,7 @@ pub(crate) fn edges(
 }
 
 /// Adds the variables of its module that a launch reads and writes.
-fn variables(
-    (statement, device): (StatementId, Device),
-    launch: &LaunchRecord,
-    uses: &mut Uses<'static>,
-) {
+fn variables((statement, device): (StatementId, Device), launch: &LaunchRecord, uses: &mut Uses<'static>) {
     let kernel = launch.kernel;
     let module = std::ptr::from_ref::<Module>(kernel.module).addr();
     let writes = kernel.hidden_writes.iter().map(|name| (name, Effect::Ordered));
@@ -133,7 +129,9 @@ fn updates(flat: &Flattened, statement: StatementId, launch: &LaunchRecord, uses
 fn unordered(program: &Program, state: State<'_>, (first, second): (StatementId, StatementId)) -> Error {
     let (first, second) = (at_statement(program, first), at_statement(program, second));
     match state {
-        State::Variable(_, _, variable) => Error::HiddenState { variable: variable.to_owned(), first, second },
+        State::Variable(_, _, variable) => {
+            Error::HiddenState { variable: variable.to_owned(), first, second }
+        }
         State::Buffer(buffer) => {
             let buffer = program.buffers[buffer].name.to_string();
             Error::AtomicOrder { buffer, first, second }

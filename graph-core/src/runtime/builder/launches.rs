@@ -257,7 +257,15 @@ impl Program {
         }
         let accesses = vec![source, target];
         let scalars = Default::default();
-        let id = self.push(Written { name, place, kind: Kind::Copy(()), accesses, after, scalars, device: Device::FIRST });
+        let id = self.push(Written {
+            name,
+            place,
+            kind: Kind::Copy(()),
+            accesses,
+            after,
+            scalars,
+            device: Device::FIRST,
+        });
         Ok(self.statement(id))
     }
 

@@ -8,8 +8,8 @@ use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
 use super::handles::{Context, Event, Node, RawExec, RawGraph, Stream};
 use super::params::{
-    Access, AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values,
-    WordCount, host_size, kernel_params, memcpy_params, memset_params,
+    Access, AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch,
+    Values, WordCount, host_size, kernel_params, memcpy_params, memset_params,
 };
 
 impl Driver {

@@ -110,7 +110,9 @@ impl fmt::Display for DeviceFault {
                 let name = &buffer.name;
                 write!(f, "{at} uses `{name}`, which is memory of device {memory}, on device {device}: ")?;
                 match reason {
-                    Inaccessible::NoPeers => write!(f, "device {device} has no access to memory of device {memory}"),
+                    Inaccessible::NoPeers => {
+                        write!(f, "device {device} has no access to memory of device {memory}")
+                    }
                     Inaccessible::NotShared => {
                         write!(f, "`{name}` was allocated without access for device {device}")
                     }
@@ -125,10 +127,9 @@ impl fmt::Display for DeviceFault {
                 f,
                 "{at} is bound to memory of device {device}, and the graph was built with memory of device {built}"
             ),
-            DeviceFault::Pool { function, devices } => write!(
-                f,
-                "`{function}` is a graph of {devices} devices, and a pool has memory of one"
-            ),
+            DeviceFault::Pool { function, devices } => {
+                write!(f, "`{function}` is a graph of {devices} devices, and a pool has memory of one")
+            }
         }
     }
 }

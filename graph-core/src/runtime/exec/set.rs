@@ -9,7 +9,9 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{Asked, Body, Definition, Flattened, Quick, Shift, check_new_overlap, check_operands, check_same_devices};
+use crate::runtime::build::{
+    Asked, Body, Definition, Flattened, Quick, Shift, check_new_overlap, check_operands, check_same_devices,
+};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::observe::annotate;

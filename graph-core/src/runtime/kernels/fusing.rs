@@ -123,7 +123,9 @@ impl Facts {
         modules: &Modules,
     ) {
         let kernel = launch.kernel;
-        let Some(found) = modules.module(device, kernel).and_then(|module| module.fusing(kernel)) else { return };
+        let Some(found) = modules.module(device, kernel).and_then(|module| module.fusing(kernel)) else {
+            return;
+        };
         let outline = match found {
             Ok(outline) => outline,
             Err(why) => {

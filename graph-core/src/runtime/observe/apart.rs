@@ -154,6 +154,8 @@ pub enum WhyFull {
     Dependencies(usize),
     /// Other launches run side by side with them, which nobody measured on this device.
     Beside,
+    /// The two are on different devices.
+    Devices,
 }
 
 impl WhyFull {
@@ -167,7 +169,7 @@ impl WhyFull {
             WhyFull::Dependencies(_) => {
                 Some("launches that become one, or that follow each other, precede it once")
             }
-            WhyFull::Beside => None,
+            WhyFull::Beside | WhyFull::Devices => None,
         }
     }
 }
@@ -180,6 +182,7 @@ impl fmt::Display for WhyFull {
             WhyFull::Beside => {
                 f.write_str("other launches run beside them, which is not measured on this device")
             }
+            WhyFull::Devices => f.write_str("they are on different devices"),
         }
     }
 }
@@ -359,6 +362,7 @@ impl Explaining<'_> {
             let count = before().count();
             for first in before().filter(|&before| is_kernel(&list[before])) {
                 let reason = match (dependents[first], count) {
+                    _ if list[first].device != operation.device => WhyFull::Devices,
                     (2.., _) => WhyFull::Dependents(dependents[first]),
                     (_, 2..) => WhyFull::Dependencies(count),
                     _ => WhyFull::Beside,

@@ -1,10 +1,12 @@
 //! The operations as a DOT graph.
 
+use std::collections::BTreeMap;
+
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
 use crate::index::Index;
-use crate::ir::Program;
+use crate::ir::{Device, Program};
 use crate::operation::{Operation, Operations};
 
 /// Returns one node for each operation, and one arrow for each edge.
@@ -39,7 +41,29 @@ pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
     };
     let config = [Config::EdgeNoLabel, Config::NodeNoLabel];
     let text = format!("{:?}", Dot::with_attr_getters(&graph, &config, &edge, &node));
-    text.replacen("digraph", &format!("digraph {}", quoted(&program.name)), 1)
+    let text = text.replacen("digraph", &format!("digraph {}", quoted(&program.name)), 1);
+    match (operations.devices() > 1, text.rfind('}')) {
+        (true, Some(end)) => [&text[..end], &clusters(operations), &text[end..]].concat(),
+        _ => text,
+    }
+}
+
+/// The colours of the devices' clusters, by the names of X11.
+const CLUSTERS: [&str; 4] = ["azure", "honeydew", "seashell", "lavender"];
+
+/// Returns a cluster of the nodes of each device.
+fn clusters(operations: &Operations) -> String {
+    let mut devices: BTreeMap<Device, String> = BTreeMap::new();
+    for (at, operation) in operations.list.enumerate() {
+        devices.entry(operation.device).or_default().push_str(&format!(" {at};"));
+    }
+    let cluster = |(device, nodes): (Device, String)| {
+        let colour = CLUSTERS[device.index() % CLUSTERS.len()];
+        format!(
+            "    subgraph cluster_{device} {{ label=\"device {device}\" style=filled fillcolor={colour}{nodes} }}\n"
+        )
+    };
+    devices.into_iter().map(cluster).collect()
 }
 
 fn quoted(text: &str) -> String {

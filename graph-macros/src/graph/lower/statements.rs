@@ -372,14 +372,12 @@ impl Lowering<'_> {
             Expr::Assign(assign) if name.is_none() => {
                 self.assign(&assign.left, &assign.right, &[outer, &assign.attrs].concat())
             }
-            Expr::If(choice) if name.is_none() => {
-                self.around(&[outer, &choice.attrs].concat(), |lowering| {
-                    match lowering.device_decides(&choice.cond) {
-                        true => lowering.device_if(choice),
-                        false => lowering.if_else(choice),
-                    }
-                })
-            }
+            Expr::If(choice) if name.is_none() => self.around(&[outer, &choice.attrs].concat(), |lowering| {
+                match lowering.device_decides(&choice.cond) {
+                    true => lowering.device_if(choice),
+                    false => lowering.if_else(choice),
+                }
+            }),
             Expr::While(each) if name.is_none() => self.device_while(each, outer),
             Expr::Match(choice) if name.is_none() => {
                 self.around(&[outer, &choice.attrs].concat(), |lowering| {

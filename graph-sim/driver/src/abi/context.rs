@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use crate::base::config::config;
+use crate::base::config::{are_peers, config};
 use crate::base::pointer::{offer, put, take_text};
 use crate::base::status::Status;
 use crate::base::types::{CUcontext, CUdevice};
@@ -327,9 +327,13 @@ driver_calls! {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
+        let (device, other) = (state.context(current)?.device, state.context(peer)?.device);
         let context = state.contexts.get_mut(current).ok_or(Status::INVALID_CONTEXT)?;
         if peer == current {
             return Err(Status::INVALID_DEVICE);
+        }
+        if device != other && !are_peers(device, other) {
+            return Err(Status::PEER_ACCESS_UNSUPPORTED);
         }
         if context.peers.insert(peer) { Ok(()) } else { Err(Status::PEER_ACCESS_ALREADY_ENABLED) }
     }
@@ -344,7 +348,7 @@ driver_calls! {
     Call fn cuDeviceCanAccessPeer(can: *mut c_int, dev: CUdevice, peer: CUdevice) {
         let state = state();
         let (device, peer) = (state.device(dev)?, state.device(peer)?);
-        put(can, c_int::from(device != peer))
+        put(can, c_int::from(are_peers(device, peer)))
     }
 
     Call fn cuDeviceGetP2PAttribute(value: *mut c_int, attribute: c_uint, source: CUdevice, target: CUdevice) {

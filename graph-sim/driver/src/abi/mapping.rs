@@ -83,6 +83,7 @@ driver_calls! {
             }
             let device = state.device(access.location.id)?;
             match access.flags {
+                READ_WRITE if !state.memory.can_map_to(start, device) => return Err(Status::INVALID_DEVICE),
                 0 | READ_WRITE => state.memory.set_access(start, size as u64, device, access.flags != 0)?,
                 1 => {
                     say_once("mappings that are only read are not simulated".to_owned());

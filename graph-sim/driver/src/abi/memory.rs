@@ -55,7 +55,7 @@ pub(super) fn allocate_ordered(
     let device = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?.device;
     if let Some(capture) = state.capture_of(hstream) {
         let graph = capture.graph;
-        state.capture(hstream, &Op::Alloc { address: 0, bytes: bytes as u64, device })?;
+        state.capture(hstream, &Op::Alloc { address: 0, bytes: bytes as u64, device, peers: Vec::new() })?;
         let node = state.graph(graph)?.nodes.last().copied().ok_or(Status::UNKNOWN)?;
         return match state.node(node)?.op {
             Op::Alloc { address, .. } => put(place, address),

@@ -7,6 +7,7 @@ use std::ffi::c_uint;
 
 use super::conditional;
 use super::launch::parameters;
+use crate::base::config::are_peers;
 use crate::base::log;
 use crate::base::pointer::{put, take, take_all};
 use crate::base::status::{Result, Status};
@@ -69,14 +70,25 @@ fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
     if props.location.kind != LOCATION_DEVICE {
         return Err(log::say(Status::INVALID_VALUE, "an alloc node at a location that is no device"));
     }
+    let device = state.device(props.location.id)?;
+    let mut peers = Vec::new();
     for access in take_all(p.accessDescs, p.accessDescCount)? {
-        if access.location.kind != LOCATION_DEVICE {
+        // CU_MEM_ACCESS_FLAGS_PROT_READWRITE is the only documented one.
+        if access.location.kind != LOCATION_DEVICE || access.flags != 3 {
             return Err(Status::INVALID_VALUE);
         }
-        state.device(access.location.id)?;
+        let peer = state.device(access.location.id)?;
+        if peer != device && !are_peers(peer, device) {
+            return Err(log::say(
+                Status::INVALID_DEVICE,
+                format!(
+                    "an alloc node of memory of device {device} with access for device {peer}, which is no peer"
+                ),
+            ));
+        }
+        peers.push(peer);
     }
-    let device = state.device(props.location.id)?;
-    Ok(Op::Alloc { address: 0, bytes: p.bytesize as u64, device })
+    Ok(Op::Alloc { address: 0, bytes: p.bytesize as u64, device, peers })
 }
 
 fn dependencies(
@@ -294,7 +306,7 @@ driver_calls! {
     Call fn cuGraphAddMemsetNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
         add(node, graph, (nodes, count), |state| {
             context(state, ctx)?;
-            Ok(Op::Fill(Fill::from_parameters(&take(params)?)?))
+            Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))
         })
     }
 
@@ -437,7 +449,7 @@ driver_calls! {
 
     Call fn cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
         match &state().node(node)?.op {
-            Op::Alloc { address, bytes, device } => put(params, CUDA_MEM_ALLOC_NODE_PARAMS {
+            Op::Alloc { address, bytes, device, .. } => put(params, CUDA_MEM_ALLOC_NODE_PARAMS {
                 poolProps: CUmemPoolProps {
                     allocType: ALLOCATION_PINNED,
                     handleTypes: 0,

@@ -4,6 +4,7 @@
 
 use std::ffi::{c_uint, c_void};
 
+use crate::base::config::are_peers;
 use crate::base::pointer::{put, take, take_all};
 use crate::base::status::Status;
 use crate::base::types::{
@@ -99,21 +100,33 @@ driver_calls! {
     }
 
     Call fn cuMemPoolSetAccess(pool: CUmemoryPool, descs: *const CUmemAccessDesc, count: usize) {
-        let state = state();
-        state.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
+        let mut state = state();
+        let own = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?.device;
         for desc in take_all(descs, count)? {
-            if desc.location.kind != LOCATION_DEVICE {
+            if desc.location.kind != LOCATION_DEVICE || !matches!(desc.flags, 0 | 3) {
                 return Err(Status::INVALID_VALUE);
             }
-            state.device(desc.location.id)?;
+            let device = state.device(desc.location.id)?;
+            if device == own {
+                // The device of a pool always has access.
+                if desc.flags == 0 {
+                    return Err(Status::INVALID_DEVICE);
+                }
+                continue;
+            }
+            if !are_peers(device, own) {
+                return Err(Status::INVALID_DEVICE);
+            }
+            let entry = state.pools.get_mut(pool).ok_or(Status::INVALID_VALUE)?;
+            if desc.flags == 0 { entry.access.remove(&device) } else { entry.access.insert(device) };
         }
         Ok(())
     }
 
     Call fn cuMemPoolGetAccess(flags: *mut c_uint, pool: CUmemoryPool, location: *mut CUmemLocation) {
         let state = state();
-        state.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
-        state.device(take(location)?.id)?;
-        put(flags, 3)
+        let entry = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
+        let device = state.device(take(location)?.id)?;
+        put(flags, if device == entry.device || entry.access.contains(&device) { 3 } else { 0 })
     }
 }

@@ -19,6 +19,8 @@ pub struct Config {
     pub device: Device,
     /// The number of devices.
     pub devices: u32,
+    /// The pairs of devices that are peers; `None` for all.
+    pub peers: Option<Vec<(usize, usize)>>,
     /// The seed of the order in which a graph's nodes run.
     pub seed: u64,
     /// True if nodes that no path orders run at the same time.
@@ -68,6 +70,29 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
+/// Reads `all`, `none`, or pairs of devices: `0-1,2-3`.
+fn pairs(text: &str) -> Option<Option<Vec<(usize, usize)>>> {
+    match text {
+        "all" => return Some(None),
+        "none" | "" => return Some(Some(Vec::new())),
+        _ => {}
+    }
+    let pair = |pair: &str| {
+        let (one, other) = pair.split_once('-')?;
+        Some((one.trim().parse().ok()?, other.trim().parse().ok()?))
+    };
+    text.split(',').map(pair).collect::<Option<Vec<_>>>().map(Some)
+}
+
+/// Returns true if two devices can access each other's memory.
+pub fn are_peers(one: usize, other: usize) -> bool {
+    one != other
+        && config()
+            .peers
+            .as_ref()
+            .is_none_or(|pairs| pairs.contains(&(one, other)) || pairs.contains(&(other, one)))
+}
+
 /// Returns the settings.
 pub fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
@@ -75,6 +100,7 @@ pub fn config() -> &'static Config {
         version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
         device: variable("CUWEAVE_SIM_CAPABILITY", H200, device_of),
         devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
+        peers: variable("CUWEAVE_SIM_PEERS", None, pairs),
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
         parallel: variable("CUWEAVE_SIM_PARALLEL", false, flag),
         strict: variable("CUWEAVE_SIM_STRICT", false, flag),
@@ -92,7 +118,7 @@ pub fn device() -> Device {
 
 #[cfg(test)]
 mod tests {
-    use super::{device_of, version};
+    use super::{device_of, pairs, version};
 
     #[test]
     fn versions_are_major_dot_minor() {
@@ -100,6 +126,14 @@ mod tests {
         assert_eq!(version("12"), Some((12, 0)));
         assert_eq!(version("11.8"), None);
         assert_eq!(version("13.x"), None);
+    }
+
+    #[test]
+    fn peers_are_pairs() {
+        assert_eq!(pairs("all"), Some(None));
+        assert_eq!(pairs("none"), Some(Some(Vec::new())));
+        assert_eq!(pairs("0-1, 2-3"), Some(Some(vec![(0, 1), (2, 3)])));
+        assert_eq!(pairs("0-1,2"), None);
     }
 
     #[test]

@@ -98,14 +98,14 @@ impl State {
         let State { graphs, nodes, memory, .. } = self;
         let graph = graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)?;
         let entry = nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
-        if let Op::Alloc { address, bytes, .. } = &mut entry.op {
+        if let Op::Alloc { address, bytes, device, .. } = &mut entry.op {
             if *bytes == 0 {
                 return Err(log::say(Status::INVALID_VALUE, "an allocation of 0 bytes"));
             }
             if *bytes > crate::memory::TOTAL {
                 return Err(Status::OUT_OF_MEMORY);
             }
-            *address = graph.place.allocate(memory, *bytes, node, &entry.freed, config().reuse)?;
+            *address = graph.place.allocate(memory, (*bytes, *device), node, &entry.freed, config().reuse)?;
         }
         Ok(())
     }

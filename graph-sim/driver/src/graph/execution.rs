@@ -16,7 +16,7 @@ use crate::state::op::{self, Op};
 use crate::state::schedule::{Plan, Random, Step};
 use crate::state::{self, State};
 use crate::work::kernel::{self, Part};
-use crate::work::transfer::{run_copy, run_fill, tell_unwritten};
+use crate::work::transfer::{refused, run_copy, run_fill, tell_unwritten};
 
 /// The data of a launch, apart from the state: the lock is released while host nodes run.
 pub(super) struct Run {
@@ -240,9 +240,10 @@ impl Execution<'_> {
                 state = state::state();
                 Ok(())
             }
-            Op::Alloc { address, bytes, device } => {
+            Op::Alloc { address, bytes, device, peers } => {
                 let kind = Kind::Graph(node.node);
                 let made = state.memory.allocate_at(*address, *bytes, kind, *device, run.context);
+                state.memory.open(*address, peers);
                 if let Some(note) = node.note.as_ref().filter(|_| made.is_ok()) {
                     let _ = state.memory.name(*address, note.name.clone());
                 }
@@ -315,7 +316,14 @@ impl Task {
                     tell_unwritten(state, found, (Some(name), users.buffer_at(at, found.first)))
                 })
             }
-            Op::Fill(fill) => fault_of(run_fill(state, fill, Some(&mut done.touched)), name),
+            Op::Fill(fill) => match refused(state, fill, run.context) {
+                Some(text) => {
+                    let text = format!("node {name} fills {text}");
+                    let (kind, status) = ("illegal-address", Status::ILLEGAL_ADDRESS);
+                    Err(Report { kind, status, nodes: vec![name.clone()], text })
+                }
+                None => fault_of(run_fill(state, fill, run.context, Some(&mut done.touched)), name),
+            },
             _ => Ok(()),
         };
         Outcome { at, done: vec![(at, done)], until_wait, result }

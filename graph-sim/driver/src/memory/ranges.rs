@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::backing::Backing;
 use super::mapping::{GRANULARITY, Mapping, Physical, addresses};
 use super::space::{Allocation, Kind, Memory};
+use crate::base::config::are_peers;
 use crate::base::console::say_once;
 use crate::base::status::{Result, Status};
 
@@ -140,6 +141,13 @@ impl Memory {
             }
         }
         self.make_allocations(&around, &old)
+    }
+
+    /// Returns true if a device can be given access to the memory that is mapped at an address.
+    pub fn can_map_to(&self, address: u64, device: usize) -> bool {
+        let found = self.mappings.mapped.range(..=address).next_back();
+        let memory = found.and_then(|(_, found)| self.mappings.physical.get(found.physical));
+        memory.is_none_or(|memory| memory.device == device || are_peers(memory.device, device))
     }
 
     /// Returns true if a device has access to a mapped address.

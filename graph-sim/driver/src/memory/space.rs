@@ -56,7 +56,8 @@ pub struct Allocation {
     pub device: usize,
     /// The context it was made in; 0 for mapped memory, which belongs to none.
     pub context: u64,
-    /// The devices that mapped memory is accessible to; empty for the other kinds.
+    /// The devices that mapped memory is accessible to, and the others that memory of a graph is accessible to; empty for the other
+    /// kinds.
     pub access: Vec<usize>,
     /// A number that no other allocation has.
     pub id: u64,
@@ -219,6 +220,13 @@ impl Memory {
         self.enter(base, size, kind, device, context, backing);
         self.range_of(base).into_iter().for_each(|start| self.hold(start));
         Ok(())
+    }
+
+    /// Gives devices access to the allocation at an address.
+    pub fn open(&mut self, base: u64, peers: &[usize]) {
+        if let Some(found) = self.live.get_mut(&base) {
+            found.access.extend(peers);
+        }
     }
 
     /// Allocates memory that the host accesses at the same address.

@@ -148,6 +148,8 @@ pub struct Fill {
     pub width: u64,
     /// Rows.
     pub height: u64,
+    /// The context of the node; `None` for that of the launch.
+    pub context: Option<u64>,
 }
 
 impl Fill {
@@ -163,7 +165,7 @@ impl Fill {
             return Err(Status::INVALID_VALUE);
         }
         let to = Box3 { start: p.dst, pitch, slice: 0 };
-        Ok(Fill { to, value: p.value, element, width, height })
+        Ok(Fill { to, value: p.value, element, width, height, context: None })
     }
 
     /// Returns the parameters of the fill node.
@@ -261,6 +263,8 @@ pub enum Op {
         bytes: u64,
         /// Its device.
         device: usize,
+        /// The other devices that have access.
+        peers: Vec<usize>,
     },
     /// The free of the allocation at an address.
     Free(u64),

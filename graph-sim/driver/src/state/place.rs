@@ -41,6 +41,8 @@ struct Hole {
     bytes: u64,
     /// The free nodes that must precede an alloc node in this range.
     freed: Row,
+    /// The device that has the memory.
+    device: usize,
 }
 
 /// The addresses of a graph's allocations.
@@ -48,6 +50,8 @@ struct Hole {
 pub struct Placement {
     /// Addresses of allocations that no node of the graph frees yet, with their lengths and alloc nodes.
     unfreed: BTreeMap<u64, (u64, u64)>,
+    /// The devices of the allocations that are not on the first one.
+    devices: BTreeMap<u64, usize>,
     /// Allocations of `unfreed` that a node of another graph frees.
     elsewhere: BTreeMap<u64, u32>,
     holes: BTreeMap<u64, Hole>,
@@ -66,19 +70,19 @@ impl Placement {
     pub fn allocate(
         &mut self,
         memory: &mut Memory,
-        bytes: u64,
+        (bytes, device): (u64, usize),
         node: u64,
         freed: &Row,
         reuse: bool,
     ) -> Result<u64> {
         let size = bytes.next_multiple_of(512);
-        let fits = |hole: &&Hole| hole.bytes >= size && freed.holds(&hole.freed);
+        let fits = |hole: &&Hole| hole.device == device && hole.bytes >= size && freed.holds(&hole.freed);
         let best = self.holes.iter().filter(|(_, hole)| fits(hole)).min_by_key(|(_, hole)| hole.bytes);
         let address = match best.map(|(&address, _)| address) {
             Some(address) if reuse => {
                 let hole = self.holes.remove(&address).map(|hole| (hole.bytes, hole.freed));
                 if let Some((length, freed)) = hole.filter(|hole| hole.0 > size) {
-                    self.holes.insert(address + size, Hole { bytes: length - size, freed });
+                    self.holes.insert(address + size, Hole { bytes: length - size, freed, device });
                 }
                 address
             }
@@ -89,6 +93,9 @@ impl Placement {
             }
         };
         self.unfreed.insert(address, (bytes, node));
+        if device != 0 {
+            self.devices.insert(address, device);
+        }
         Ok(address)
     }
 
@@ -109,14 +116,15 @@ impl Placement {
         if let Some((bytes, _)) = self.unfreed.remove(&address) {
             let mut freed = Row::default();
             freed.insert(number);
-            self.insert_hole(address, bytes.next_multiple_of(512), freed);
+            let device = self.devices.remove(&address).unwrap_or(0);
+            self.insert_hole(address, bytes.next_multiple_of(512), freed, device);
         }
         number
     }
 
     /// Merges a hole with its neighbours: an alloc node in it must follow all of their frees. Holes of different ranges are
     /// never adjacent, since ranges have gaps between them.
-    fn insert_hole(&mut self, mut address: u64, mut bytes: u64, mut freed: Row) {
+    fn insert_hole(&mut self, mut address: u64, mut bytes: u64, mut freed: Row, device: usize) {
         if let Some((&before, hole)) = self.holes.range(..address).next_back() {
             // The order of the two frees is irrelevant, since the union contains both.
             if before + hole.bytes == address {
@@ -131,7 +139,7 @@ impl Placement {
             self.holes.remove(&(address + bytes));
             bytes += more;
         }
-        self.holes.insert(address, Hole { bytes, freed });
+        self.holes.insert(address, Hole { bytes, freed, device });
     }
 
     /// Records that a node of another graph frees the allocation at an address, or, with `false`, that it no longer does.
@@ -158,13 +166,13 @@ mod tests {
     fn addresses_are_handed_on_along_paths_only() {
         let mut memory = Memory::new(1);
         let mut place = Placement::default();
-        let a = place.allocate(&mut memory, 4096, 1, &row(&[]), true).unwrap();
+        let a = place.allocate(&mut memory, (4096, 0), 1, &row(&[]), true).unwrap();
         let free = place.free(a);
-        let aside = place.allocate(&mut memory, 4096, 2, &row(&[]), true).unwrap();
+        let aside = place.allocate(&mut memory, (4096, 0), 2, &row(&[]), true).unwrap();
         assert_ne!(a, aside);
-        let behind = place.allocate(&mut memory, 1024, 3, &row(&[free]), true).unwrap();
+        let behind = place.allocate(&mut memory, (1024, 0), 3, &row(&[free]), true).unwrap();
         assert_eq!(a, behind);
-        let rest = place.allocate(&mut memory, 3072, 4, &row(&[free]), true).unwrap();
+        let rest = place.allocate(&mut memory, (3072, 0), 4, &row(&[free]), true).unwrap();
         assert_eq!(rest, a + 1024);
     }
 
@@ -172,13 +180,13 @@ mod tests {
     fn neighbours_merge_for_who_follows_both() {
         let mut memory = Memory::new(1);
         let mut place = Placement::default();
-        let whole = place.allocate(&mut memory, 2048, 1, &row(&[]), true).unwrap();
+        let whole = place.allocate(&mut memory, (2048, 0), 1, &row(&[]), true).unwrap();
         let first = place.free(whole);
-        let a = place.allocate(&mut memory, 1024, 2, &row(&[first]), true).unwrap();
-        let b = place.allocate(&mut memory, 1024, 3, &row(&[first]), true).unwrap();
+        let a = place.allocate(&mut memory, (1024, 0), 2, &row(&[first]), true).unwrap();
+        let b = place.allocate(&mut memory, (1024, 0), 3, &row(&[first]), true).unwrap();
         assert_eq!((a, b), (whole, whole + 1024));
         let (free_a, free_b) = (place.free(a), place.free(b));
-        let both = place.allocate(&mut memory, 2048, 4, &row(&[first, free_a, free_b]), true).unwrap();
+        let both = place.allocate(&mut memory, (2048, 0), 4, &row(&[first, free_a, free_b]), true).unwrap();
         assert_eq!(both, whole);
     }
 }

@@ -81,6 +81,8 @@ pub struct Pool {
     pub used: (u64, u64),
     /// Bytes reserved: current, and the maximum.
     pub reserved: (u64, u64),
+    /// The other devices that have access to its memory.
+    pub access: BTreeSet<usize>,
 }
 
 /// A user object: a resource that graphs keep alive for the program.
@@ -96,7 +98,15 @@ pub struct UserObject {
 impl Pool {
     /// Returns a pool on a device.
     pub fn new(device: usize, default: bool) -> Self {
-        Pool { device, default, threshold: 0, reuse: [1; 3], used: (0, 0), reserved: (0, 0) }
+        Pool {
+            device,
+            default,
+            threshold: 0,
+            reuse: [1; 3],
+            used: (0, 0),
+            reserved: (0, 0),
+            access: BTreeSet::new(),
+        }
     }
 
     /// Counts an allocation.

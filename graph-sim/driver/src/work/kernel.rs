@@ -1,7 +1,7 @@
 //! Kernel launches: the driver's checks before a launch, and its run by the interpreter.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::config::{config, device};
@@ -9,11 +9,13 @@ use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region, Setter};
-use crate::memory::{Allocation, Backing, Kind, Marks, Memory, PRE_WAIT, Touched, WRITTEN};
+use crate::memory::{Backing, Kind, Marks, Memory, PRE_WAIT, Touched, WRITTEN};
 use crate::state::State;
 use crate::state::conditions::{self, Conditions};
 use crate::state::image::Kernel;
 use crate::state::op::Launch;
+
+use super::access;
 
 /// The launch attribute that asks for a cooperative launch.
 pub const COOPERATIVE: u32 = 2;
@@ -102,9 +104,8 @@ pub struct Node<'a> {
 
 /// The memory that a kernel may touch.
 struct View<'a> {
+    state: &'a State,
     memory: &'a Memory,
-    device: usize,
-    peers: &'a BTreeSet<u64>,
     /// True if other work runs at the same time, so that the kernel needs marks of its own.
     beside: bool,
     /// The allocations that the kernel has looked up: it can have touched no others.
@@ -139,21 +140,10 @@ impl Seen {
     }
 }
 
-impl View<'_> {
-    /// Pinned and managed memory, and memory of pools and graphs, is accessible to all; mapped memory to the devices that
-    /// were given access; other memory to kernels on its device and in contexts that were given access.
-    fn may_touch(&self, found: &Allocation) -> bool {
-        match found.kind {
-            Kind::Graph(_) | Kind::Pool(_) => true,
-            Kind::Mapped => found.access.contains(&self.device),
-            _ => found.on_host() || found.device == self.device || self.peers.contains(&found.context),
-        }
-    }
-}
-
 impl interp::Memory for View<'_> {
     fn region(&self, address: u64) -> Option<Region> {
-        let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
+        let found =
+            self.memory.find(address).filter(|found| access::may_touch(self.state, self.context, found))?;
         let backing = &found.backing;
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = match all.entry(found.base) {
@@ -240,15 +230,16 @@ pub fn run(
     let mut done = Done::default();
     let Ok(function) = state.function(launch.function) else { return (done, Err(gone())) };
     let Ok(module) = state.module(function.module) else { return (done, Err(gone())) };
-    let Ok(own) = state.context(context) else { return (done, Err(gone())) };
+    if state.context(context).is_err() || state.context(function.context).is_err() {
+        return (done, Err(gone()));
+    }
     let image = Arc::clone(&function.image);
     let addresses =
         |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
     let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
     let view = View {
+        state,
         memory: &state.memory,
-        device: own.device,
-        peers: &own.peers,
         beside,
         seen: Mutex::default(),
         conditions: node.map(|node| node.conditions),
@@ -308,10 +299,10 @@ pub fn run(
         None => format!("a launch of `{}`", function.name()),
     };
     let result = match outcome {
-        Err(fault) => Err(report_of(state, &fault, &who, node)),
+        Err(fault) => Err(report_of(state, function.context, &fault, &who, node)),
         Ok(conflicts) => {
             let told = if raced { tell_race(&who, node) } else { Ok(()) };
-            told.and_then(|()| file_conflicts(state, &conflicts, &who, node))
+            told.and_then(|()| file_conflicts((state, function.context), &conflicts, &who, node))
         }
     };
     (done, result)
@@ -340,14 +331,14 @@ fn tell_race(who: &str, node: Option<Node>) -> std::result::Result<(), Report> {
 
 /// Reports conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.
 fn file_conflicts(
-    state: &State,
+    (state, context): (&State, u64),
     conflicts: &[Fault],
     who: &str,
     node: Option<Node>,
 ) -> std::result::Result<(), Report> {
     let strict = config().strict;
     let mut conflicts = conflicts.iter().map(|fault| {
-        let mut report = report_of(state, fault, who, node);
+        let mut report = report_of(state, context, fault, who, node);
         report.status = if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
         report
     });
@@ -363,7 +354,7 @@ fn file_conflicts(
 }
 
 /// Returns the report of a fault, with the status of the driver.
-fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Report {
+fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option<Node>) -> Report {
     let (kind, status) = match fault.kind {
         FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
         FaultKind::Misaligned => ("misaligned-address", Status::MISALIGNED_ADDRESS),
@@ -384,6 +375,9 @@ fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Rep
         let buffer = node.and_then(|node| (node.buffer)(fault.address));
         let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));
         text.push_str(&format!("; address {:#x} is in {place}", fault.address));
+        if let Some(found) = state.memory.find(fault.address) {
+            text.push_str(&access::explain(state, context, found));
+        }
     }
     if fault.kind == FaultKind::Limit {
         text.push_str("; help: `CUWEAVE_SIM_INSTRUCTIONS` sets the limit");

@@ -1,5 +1,6 @@
 //! The work of streams and graph nodes: kernels, copies and fills, and the modules that kernels come from.
 
+pub mod access;
 pub mod kernel;
 mod modules;
 pub mod transfer;

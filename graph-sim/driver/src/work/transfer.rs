@@ -1,11 +1,14 @@
 //! Copies and fills.
 
 use crate::base::config::config;
+use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::memory::{self, Box3, READ, Touched, Unwritten, WRITTEN};
 use crate::state::State;
 use crate::state::op::{Copy, Fill};
+
+use super::access;
 
 /// Does a copy. Returns the unwritten bytes that it brings to the host: the address of the first, and their number.
 pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result<Option<Unwritten>> {
@@ -41,9 +44,20 @@ pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Re
     Ok(unwritten.filter(|_| config().initialised))
 }
 
-/// Does a fill.
-pub fn run_fill(state: &State, fill: &Fill, touched: Option<&mut Touched>) -> Result {
+/// Returns what a fill writes to, if its device was given no access to it.
+pub fn refused(state: &State, fill: &Fill, context: u64) -> Option<String> {
+    let context = fill.context.unwrap_or(context);
+    let found = state.memory.find(fill.to.start)?;
+    let reason = access::explain(state, context, found);
+    (!reason.is_empty()).then(|| format!("{}{reason}", found.describe_at(fill.to.start)))
+}
+
+/// Does a fill in a context, unless its node has one.
+pub fn run_fill(state: &State, fill: &Fill, context: u64, touched: Option<&mut Touched>) -> Result {
     let place = fill.place(&state.memory)?;
+    if let Some(text) = refused(state, fill, context) {
+        return Err(log::say(Status::ILLEGAL_ADDRESS, format!("a fill of {text}")));
+    }
     let mut touches = Touched::new();
     for row in 0..fill.height {
         let offset = row * fill.to.pitch;

@@ -1,0 +1,5 @@
+//! Graphs over several devices, on the simulated driver: each test runs in a process of its own that has so many.
+
+mod access;
+mod programs;
+mod support;
