@@ -389,7 +389,8 @@
 //! - Nothing that a call was captured with can be set: [`Error::BuildAgain`].
 //! - Type parameters are those of elements and scalars, and of expressions of lengths: the buffers at the call say them.
 //!
-//! Products of matrices are calls of the module `blas`, behind the feature of that name. `docs/library-calls.md` brings in cuFFT.
+//! Products of matrices are calls of the module `blas`, behind the feature of that name. `docs/library-calls.md` brings in cuFFT;
+//! `docs/devices.md` puts the work of several devices into one graph.
 //!
 //! # Graphs and execs
 //!
@@ -592,7 +593,8 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        At, CallFault, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch,
+        At, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible, ModuleFailure, Refusal,
+        ShortLaunch,
     };
 }
 

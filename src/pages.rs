@@ -4,6 +4,10 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+/// Graphs over several devices.
+#[doc = include_str!("../docs/devices.md")]
+mod devices {}
+
 /// Calls of the user's own.
 #[cfg(feature = "blas")]
 #[doc = include_str!("../docs/library-calls.md")]

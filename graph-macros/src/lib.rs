@@ -118,7 +118,11 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `launches = "as-written"`: one node a launch, and full edges. `"batched"`: launches of one kernel that nothing orders
 ///   become one; `"overlapped"`: kernels start before their predecessors end (compute capability 9.0 and more); `"fused"`:
 ///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves. The
-///   default is all of these, and many small branches are serialized into lanes. The result is the same bit for bit.
+///   default is all of these, and many small branches are serialized into lanes. The result is the same bit for bit;
+/// - `devices = expr`: the function takes `&[Arc<CudaContext>]`, a context for each of so many devices, in place of one. `#[on(expr)]`
+///   on a statement, a block, a loop, an `if` or a `match` puts it on a device, counted from 0; without it all is on device 0. The devices
+///   of a function that is called are counted from that of the call. Each device has memory for the temporaries that are allocated on
+///   it; kernels and fills may use memory of devices that are peers, copies that of all.
 ///
 /// Generated code names the crate `::cuweave`. If `Cargo.toml` renames it, add `extern crate other as cuweave;` at the
 /// root of the crate.

@@ -25,6 +25,7 @@
 //! | `CUWEAVE_SIM_VERSION` | the CUDA version that the simulated driver presents itself as, such as `12.4`; default 13.0 |
 //! | `CUWEAVE_SIM_CAPABILITY` | the devices' compute capability, such as `8.0`; default 9.0 |
 //! | `CUWEAVE_SIM_DEVICES` | the number of devices; default 1 |
+//! | `CUWEAVE_SIM_PEERS` | the devices that can access each other's memory: `all` (default), `none`, or pairs such as `0-1,2-3` |
 //! | `CUWEAVE_SIM_SEED` | the order in which the nodes of a graph run: 0 (default) is the order of their making, every other number another one that the edges allow |
 //! | `CUWEAVE_SIM_STRICT` | `1`: conflicts between the threads of one kernel are errors, not warnings |
 //! | `CUWEAVE_SIM_REUSE` | `0`: no allocation of a graph takes the address of an earlier one, so that every use after a free is seen |

@@ -2,4 +2,6 @@
 
 mod access;
 mod programs;
+mod random;
 mod support;
+mod uses;

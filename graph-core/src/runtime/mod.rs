@@ -44,7 +44,8 @@ pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
-    At, CallFault, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch,
+    At, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible, ModuleFailure,
+    Refusal, Result, ShortLaunch,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};

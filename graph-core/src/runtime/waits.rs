@@ -145,9 +145,14 @@ impl HeldStream {
         Stream::of(&self.stream)
     }
 
-    /// Returns true if both are the same stream. Both must belong to one context.
+    /// Returns its context.
+    pub fn context(&self) -> Context {
+        Context::of(self.stream.context())
+    }
+
+    /// Returns true if both are the same stream. The handles of the default streams are those of every context.
     pub fn is(&self, other: &HeldStream) -> bool {
-        self.raw() == other.raw() && self.thread == other.thread
+        self.raw() == other.raw() && self.thread == other.thread && self.context() == other.context()
     }
 
     /// Returns true unless it is the per-thread default stream of another thread.

@@ -58,13 +58,14 @@ impl<T> Buffer<T> {
             return Err(Error::OwnerCapturing);
         }
         let address = wait_for_recorded(driver, &mut slice, &owner)?;
-        let ledger = Ledger::of(driver, &ctx);
+        let ledger = Ledger::shared(driver);
         let made = Arc::new(OwnedEvent::new(driver, &ctx)?);
         driver.record(made.raw(), Stream::of(&owner))?;
         let user = User::new(made);
         user.used(&mut ledger.lock(), &owner, true);
         user.end();
-        let (tracked, stays) = (Arc::new(Tracked::new(ledger, address, user)), Arc::<AtomicBool>::default());
+        let (tracked, stays) =
+            (Arc::new(Tracked::new(ledger, ctx, address, user)), Arc::<AtomicBool>::default());
         let slice = Keep::new(Own::new(slice), stays.clone());
         Ok(Buffer { memory: Arc::new(Memory { tracked, slice, stays }) })
     }

@@ -1,10 +1,11 @@
-//! The order of all uses of [`Buffer`](super::Buffer)s: records of the uses by buffer, and one ledger for each context.
+//! The order of all uses of [`Buffer`](super::Buffer)s: records of the uses by buffer, and one ledger for all contexts, since a graph may
+//! bind buffers of several devices.
 //!
 //! A buffer has an entry for each exec that has used it: the event of the last launch of the exec, and a flag for writes. A launch waits for
 //! the conflicting entries whose last launch was in another stream, once for each stream.
 //!
 //! A launch of an exec with 300 buffers does not look at 300 entries, in most cases:
-//! - The ledger counts generations. In a generation all uses of all buffers of the context are in one stream. So an exec with
+//! - The ledger counts generations. In a generation all uses of all buffers are in one stream. So an exec with
 //!   entries of the current generation neither waits nor changes an entry when it is launched in that stream again: its event
 //!   records the new launch.
 //! - In another stream, an exec compares the last uses of its *rivals*: the execs with a conflicting entry in one of its buffers. An
@@ -26,11 +27,10 @@ use crate::runtime::waits::{self, HeldStream, OwnedEvent, StreamKey};
 
 use super::uses::Uses;
 
-/// The order of the uses of all buffers of one context.
+/// The order of the uses of all buffers.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub driver: &'static Driver,
-    pub ctx: Arc<CudaContext>,
     state: Mutex<Generation>,
     /// Signalled when the loan of a buffer for a copy ends.
     returned: Condvar,
@@ -86,19 +86,16 @@ pub(crate) enum Lent {
 }
 
 impl Ledger {
-    /// Returns the ledger of a context.
-    pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Arc<Ledger> {
-        static ALL: Mutex<Vec<(Context, Weak<Ledger>)>> = Mutex::new(Vec::new());
-        let context = Context::of(ctx);
-        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade());
-        if let Some(ledger) = known {
+    /// Returns the ledger, which lives as long as a buffer does.
+    pub fn shared(driver: &'static Driver) -> Arc<Ledger> {
+        static SHARED: Mutex<Weak<Ledger>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ledger) = shared.upgrade() {
             return ledger;
         }
-        all.retain(|entry| entry.1.strong_count() > 0);
         let state = Mutex::new(Generation { number: 1, stream: None, uses: 0, lent: 0, clocks: Vec::new() });
-        let ledger = Arc::new(Ledger { driver, ctx: ctx.clone(), state, returned: Condvar::new() });
-        all.push((context, Arc::downgrade(&ledger)));
+        let ledger = Arc::new(Ledger { driver, state, returned: Condvar::new() });
+        *shared = Arc::downgrade(&ledger);
         ledger
     }
 
@@ -179,7 +176,7 @@ pub(crate) struct User {
 #[derive(Clone, Debug)]
 struct LastUse {
     stream: HeldStream,
-    /// Its place among all uses of the context.
+    /// Its place among all uses.
     place: u64,
     /// True if the event is known to record it.
     held: bool,
@@ -219,7 +216,7 @@ impl User {
         }
     }
 
-    /// Returns the place of the last use among all uses of the context; 0 before the first one.
+    /// Returns the place of the last use among all uses; 0 before the first one.
     pub fn place(&self) -> u64 {
         self.last().as_ref().map_or(0, |last| last.place)
     }
@@ -310,7 +307,13 @@ impl Waits {
     pub fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         self.0.iter().try_for_each(|wait| match wait.last.held {
             true => waits::behind(driver, stream, wait.done.raw()),
-            false => driver.synchronize_context(),
+            false => {
+                let current = driver.current_context()?;
+                driver.enter(wait.last.stream.context())?;
+                let waited = driver.synchronize_context();
+                driver.enter(current)?;
+                waited
+            }
         })
     }
 }
@@ -326,6 +329,8 @@ struct Note {
 #[derive(Debug)]
 pub(crate) struct Tracked {
     pub ledger: Arc<Ledger>,
+    /// The context of its memory.
+    ctx: Arc<CudaContext>,
     pub address: u64,
     notes: Mutex<Notes>,
 }
@@ -350,9 +355,9 @@ impl Notes {
 
 impl Tracked {
     /// Returns a buffer whose first use is a write by `user`.
-    pub fn new(ledger: Arc<Ledger>, address: u64, user: User) -> Tracked {
+    pub fn new(ledger: Arc<Ledger>, ctx: Arc<CudaContext>, address: u64, user: User) -> Tracked {
         let list = vec![Note { user: Arc::new(user), wrote: true }];
-        Tracked { ledger, address, notes: Mutex::new(Notes { list, ..Notes::default() }) }
+        Tracked { ledger, ctx, address, notes: Mutex::new(Notes { list, ..Notes::default() }) }
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -463,7 +468,7 @@ impl Tracked {
     pub fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write);
         // The use must not happen without its wait: the caller returns an address that no call accepts.
-        reached.map_err(|failure| record(&self.ledger.ctx, failure)).ok()
+        reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
     /// Orders a use as [`Tracked::reach`] does, and returns a failure.
@@ -493,7 +498,7 @@ impl Tracked {
     /// Orders the stream that frees the buffer after all of its uses. Returns false if neither the device nor the host can
     /// wait for them.
     pub fn end(&self, owner: &Arc<CudaStream>) -> bool {
-        let Ledger { driver, ctx, .. } = &*self.ledger;
+        let (driver, ctx) = (self.ledger.driver, &self.ctx);
         let entered = waits::enter(driver, ctx);
         let (owner, notes) = (HeldStream::of(owner), self.notes());
         let mut waits = Waits::default();

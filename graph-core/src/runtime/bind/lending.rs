@@ -14,7 +14,7 @@ use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 use crate::runtime::cuda::{Context, Driver, Event, Failure, Outcome, Stream, record};
 use crate::runtime::waits::{self, StreamKey};
 
-use super::operand::{Operand, Owners};
+use super::operand::{Operand, Owner, Owners};
 
 impl Operand {
     /// Returns true if cudarc's events of the buffer record the uses through views.
@@ -41,6 +41,9 @@ impl Operand {
             return Ok(());
         }
         if !uses.is_by_one() {
+            if self.elsewhere != Context::NONE {
+                driver.enter(self.elsewhere)?;
+            }
             return driver.synchronize_context();
         }
         self.order_events(driver, stream)
@@ -136,7 +139,7 @@ impl LentOperand<'_> {
 
     /// Orders a stream after all uses that conflict with its next use.
     pub fn order(&self, stream: Stream, key: Option<&StreamKey>, write: bool) -> Outcome<()> {
-        let Lender { driver, ctx, owners, done, failure, .. } = self.lender;
+        let Lender { driver, owners, done, failure, .. } = self.lender;
         let operand = self.operand;
         if let Some(failure) = failure {
             return Err(failure);
@@ -149,21 +152,33 @@ impl LentOperand<'_> {
         }
         // The owning stream is ordered after uses from before the buffer was bound, and after other graphs that bound a
         // view.
-        if let Some(owner) = operand.owner.and_then(|owner| owners.list.get(owner))
-            && owner.raw != stream
-        {
-            driver.enter(Context::of(ctx))?;
-            if driver.is_capturing(owner.raw) == Ok(false) {
-                driver.record(owner.event.raw(), owner.raw)?;
-                waits::behind(driver, stream, owner.event.raw())?;
-            } else {
-                driver.synchronize_context()?;
-            }
+        if let Some(owner) = operand.owner.and_then(|owner| owners.list.get(owner)) {
+            self.after_owner(owner, stream)?;
         }
         if operand.records_itself() {
             operand.order_events(driver, stream)
         } else {
             operand.lendings.lock().order(driver, (stream, key), write)
         }
+    }
+
+    /// Orders a stream of the current context after the owning stream.
+    fn after_owner(&self, owner: &Owner, stream: Stream) -> Outcome<()> {
+        let driver = self.lender.driver;
+        let current = driver.current_context()?;
+        // The handles of the default streams are those of every context.
+        if owner.raw == stream && owner.context() == current {
+            return Ok(());
+        }
+        driver.enter(owner.context())?;
+        if driver.is_capturing(owner.raw) != Ok(false) {
+            let waited = driver.synchronize_context();
+            driver.enter(current)?;
+            return waited;
+        }
+        let recorded = driver.record(owner.event.raw(), owner.raw);
+        driver.enter(current)?;
+        recorded?;
+        waits::behind(driver, stream, owner.event.raw())
     }
 }

@@ -22,7 +22,7 @@ use cudarc::driver::CudaStream;
 
 use crate::ids::Device;
 use crate::index::wide;
-use crate::runtime::cuda::{Driver, Event, Stream};
+use crate::runtime::cuda::{Context, Driver, Event, Outcome, Stream};
 use crate::runtime::error::Result;
 use crate::runtime::waits::{OwnedEvent, home};
 
@@ -52,6 +52,8 @@ pub(crate) struct Operand {
     pub element: u64,
     /// The device of the graph that has its memory; `None` for memory of another context.
     pub device: Option<Device>,
+    /// The context of its memory, if that is not the first one of the graph; else the null handle.
+    pub elsewhere: Context,
     /// True if the caller owns the buffer, and may drop it without the exec's knowledge.
     pub borrowed: bool,
     /// True if nobody else can use the buffer while it is bound.
@@ -85,6 +87,7 @@ impl Operand {
             len: wide(len),
             element: wide(size_of::<T>()),
             device: Some(Device::FIRST),
+            elsewhere: Context::NONE,
             borrowed,
             exclusive,
             per_thread: false,
@@ -111,14 +114,44 @@ impl Operand {
 #[derive(Debug)]
 pub(crate) struct Owner {
     /// Keeps the handle valid.
-    _stream: Arc<CudaStream>,
+    stream: Arc<CudaStream>,
     pub raw: Stream,
+    /// Its context, if that is not the first one of the graph; else the null handle.
+    elsewhere: Context,
     /// The event by which the launch stream waits for it.
     pub event: OwnedEvent,
     /// True if the next launch must wait for it.
     pub pending: bool,
     /// The number of borrowed operands that it owns.
     pub borrowed: u32,
+}
+
+impl Owner {
+    /// Returns its context.
+    pub fn context(&self) -> Context {
+        Context::of(self.stream.context())
+    }
+
+    /// Returns true if it is that stream of the first context. The handles of the default streams are those of every context.
+    pub fn is(&self, stream: Stream) -> bool {
+        self.raw == stream && self.elsewhere == Context::NONE
+    }
+
+    /// Calls `work`, whose calls may be given its handle: its context is current for these, and `first` before and afterwards.
+    pub fn within<T>(
+        &self,
+        driver: &Driver,
+        first: Context,
+        work: impl FnOnce() -> Outcome<T>,
+    ) -> Outcome<T> {
+        if self.elsewhere == Context::NONE {
+            return work();
+        }
+        driver.enter(self.elsewhere)?;
+        let done = work();
+        driver.enter(first)?;
+        done
+    }
 }
 
 /// The owning streams of a graph's operands.
@@ -128,14 +161,21 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    pub fn index(&mut self, driver: &'static Driver, stream: &Arc<CudaStream>) -> Result<usize> {
+    /// Returns the index of a stream, whose context must be current; `elsewhere` is that, unless it is the graph's first.
+    pub fn index(
+        &mut self,
+        driver: &'static Driver,
+        stream: &Arc<CudaStream>,
+        elsewhere: Context,
+    ) -> Result<usize> {
         let stream = home(stream);
         let raw = Stream::of(&stream);
-        if let Some(at) = self.list.iter().position(|owner| owner.raw == raw) {
+        let is = |owner: &Owner| owner.raw == raw && owner.elsewhere == elsewhere;
+        if let Some(at) = self.list.iter().position(is) {
             return Ok(at);
         }
         let event = OwnedEvent::new(driver, stream.context())?;
-        self.list.push(Owner { _stream: stream, raw, event, pending: false, borrowed: 0 });
+        self.list.push(Owner { stream, raw, elsewhere, event, pending: false, borrowed: 0 });
         Ok(self.list.len() - 1)
     }
 }

@@ -54,7 +54,7 @@ impl<'v> Visitor<'v> {
         let driver = cuda::driver()?;
         for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
         {
-            if driver.is_capturing(owner.raw)? {
+            if owner.within(driver, Context::of(self.ctx()), || driver.is_capturing(owner.raw))? {
                 return Err(Error::OwnerCapturing);
             }
         }
@@ -107,7 +107,11 @@ impl<'v> Visitor<'v> {
             driver.enter(Context::of(stream.context()))?;
         }
         let quiet = Quiet::of(driver, stream.context())?;
-        let at = self.owners.index(driver, stream)?;
+        let elsewhere = match device {
+            Device::FIRST => Context::NONE,
+            _ => Context::of(stream.context()),
+        };
+        let at = self.owners.index(driver, stream, elsewhere)?;
         self.waiting.resize(self.owners.list.len(), None);
         let owner = match &mut self.waiting[at] {
             Some(owner) => owner.clone(),
@@ -120,7 +124,8 @@ impl<'v> Visitor<'v> {
             }
         };
         let per_thread = Stream::of(stream).is_per_thread();
-        Ok(Operand { device: Some(device), owner: Some(at), per_thread, ..operand(&owner, quiet)? })
+        let found = operand(&owner, quiet)?;
+        Ok(Operand { device: Some(device), elsewhere, owner: Some(at), per_thread, ..found })
     }
 
     /// Adds elements from an address on of an output of another graph.

@@ -167,13 +167,18 @@ impl Core {
         }
         let touched = self.operands.is_touched();
         for owner in
-            self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)
+            self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && !owner.is(stream))
         {
-            if driver.is_capturing(owner.raw)? {
+            let recorded = owner.within(driver, self.definition.context, || {
+                if driver.is_capturing(owner.raw)? {
+                    return Ok(false);
+                }
+                driver.record(owner.event.raw(), owner.raw).map(|()| true)
+            });
+            if !recorded? {
                 // A wait for its event would add the launch to that capture.
                 return Err(Error::StreamCapturing { function: self.definition.program().name.to_string() });
             }
-            driver.record(owner.event.raw(), owner.raw)?;
             driver.wait(stream, owner.event.raw())?;
         }
         if touched {
@@ -211,17 +216,19 @@ impl Core {
 
     /// Records an event of another context than the launch's in the owning stream there, which waits for the launch.
     fn record_elsewhere(&self, event: Event, owner: usize) -> Outcome<()> {
-        let (driver, raw) = (self.definition.driver, self.operands.owners.list[owner].raw);
-        if driver.is_capturing(raw) == Ok(false) { driver.record(event, raw) } else { Ok(()) }
+        let (driver, owner) = (self.definition.driver, &self.operands.owners.list[owner]);
+        owner.within(driver, self.definition.context, || match driver.is_capturing(owner.raw) {
+            Ok(false) => driver.record(event, owner.raw),
+            _ => Ok(()),
+        })
     }
 
     /// Orders the later uses of the operands by others after the launch.
     fn after_launch(&self, stream: Stream) -> Outcome<()> {
         let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
-        for owner in
-            self.operands.owners.list.iter().filter(|owner| owner.borrowed > 0 && owner.raw != stream)
+        for owner in self.operands.owners.list.iter().filter(|owner| owner.borrowed > 0 && !owner.is(stream))
         {
-            waits::order(driver, owner.raw, done)?;
+            owner.within(driver, self.definition.context, || waits::order(driver, owner.raw, done))?;
         }
         // The launch is ordered after the uses that the events recorded before.
         self.operands.recorded.iter().try_for_each(|&(event, elsewhere)| match elsewhere {

@@ -57,31 +57,36 @@ impl Core {
         let driver = self.definition.driver;
         let launch = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
         let mut capturing = vec![None; self.operands.owners.list.len()];
-        for Use { owner, events, lent } in uses {
-            let raw = self.operands.owners.list[owner].raw;
-            let captures = match capturing[owner] {
-                Some(known) => known,
-                None => {
-                    // Queries of the legacy default stream fail while a blocking stream is capturing.
-                    let captures = driver.is_capturing(raw) != Ok(false);
-                    match launch {
-                        Some((done, _)) if captures => driver.synchronize_event(done)?,
-                        Some((done, last)) if raw != last => driver.wait(raw, done)?,
-                        _ => {}
+        for Use { owner: at, events, lent } in uses {
+            let owner = &self.operands.owners.list[at];
+            let capturing = &mut capturing[at];
+            owner.within(driver, self.definition.context, || {
+                let raw = owner.raw;
+                let captures = match *capturing {
+                    Some(known) => known,
+                    None => {
+                        // Queries of the legacy default stream fail while a blocking stream is capturing.
+                        let captures = driver.is_capturing(raw) != Ok(false);
+                        match launch {
+                            Some((done, _)) if captures => driver.synchronize_event(done)?,
+                            Some((done, last)) if !owner.is(last) => driver.wait(raw, done)?,
+                            _ => {}
+                        }
+                        *capturing.insert(captures)
                     }
-                    *capturing[owner].insert(captures)
+                };
+                if let Some(operand) = lent.filter(|operand| operand.is_lent()) {
+                    operand.order_lendings(driver, (raw, None), true)?;
+                    driver.enter(owner.context())?;
                 }
-            };
-            if let Some(operand) = lent.filter(|operand| operand.is_lent()) {
-                operand.order_lendings(driver, (raw, None), true)?;
-                driver.enter(self.definition.context)?;
-            }
-            for event in events.into_iter().filter(|&event| event != Event::NONE) {
-                waits::order_used(driver, raw, event)?;
-                if !captures {
-                    driver.record(event, raw)?;
+                for event in events.into_iter().filter(|&event| event != Event::NONE) {
+                    waits::order_used(driver, raw, event)?;
+                    if !captures {
+                        driver.record(event, raw)?;
+                    }
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }

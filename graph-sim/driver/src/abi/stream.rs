@@ -5,6 +5,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::time::Instant;
 
+use crate::base::log;
 use crate::base::pointer::{offer, put, take_all};
 use crate::base::status::{Result, Status};
 use crate::base::types::{
@@ -29,8 +30,10 @@ fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
 }
 
 fn record(state: &mut State, event: CUevent, stream: CUstream) -> Result {
-    state.stream_context(stream)?;
-    state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
+    let context = state.stream_context(stream)?;
+    if state.events.get(event).ok_or(Status::INVALID_HANDLE)?.context != context {
+        return Err(log::say(Status::INVALID_HANDLE, "an event is recorded in a stream of another context"));
+    }
     let captured = state.capture_record(stream);
     let entry = state.events.get_mut(event).ok_or(Status::INVALID_HANDLE)?;
     if captured.is_none() {
