@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cuweave::cudarc::driver::{CudaContext, CudaStream};
 use cuweave::prelude::*;
 
 #[cuweave::kernels("kernels/memory.ptx")]

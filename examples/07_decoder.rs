@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream};
+use cuweave::cudarc::driver::{CudaSlice, CudaStream};
 
 use cuweave::Buffer;
 use cuweave::prelude::*;
