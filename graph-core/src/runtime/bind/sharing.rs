@@ -83,7 +83,7 @@ impl Sharing {
             let unified = tracked.unified.as_ref()?;
             Some(Hindrance::Managed(*at, unified.fault(stream)?))
         });
-        faults.take(1).map(Err).collect()
+        faults.take(1).try_for_each(Err)
     }
 
     /// Makes `stream` wait for the uses that conflict with a launch that `done` records.

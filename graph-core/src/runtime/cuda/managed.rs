@@ -20,14 +20,23 @@ pub const CONCURRENT_MANAGED_ACCESS: u32 = 89;
 
 /// The streams that managed memory is accessible from, as `cuMemAllocManaged` and `cuStreamAttachMemAsync` take them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
 pub enum Association {
     /// `CU_MEM_ATTACH_GLOBAL`: all streams of all devices.
-    Global = 1,
+    Global,
     /// `CU_MEM_ATTACH_HOST`: none, on devices without concurrent access.
-    Host = 2,
+    Host,
     /// `CU_MEM_ATTACH_SINGLE`: one stream.
-    Single = 4,
+    Single,
+}
+
+impl Association {
+    fn flag(self) -> u32 {
+        match self {
+            Association::Global => 1,
+            Association::Host => 2,
+            Association::Single => 4,
+        }
+    }
 }
 
 #[cfg(not(windows))]
@@ -52,7 +61,7 @@ pub fn page_size() -> u64 {
 impl Driver {
     /// Sets the streams that a whole allocation of managed memory is accessible from, in the order of a stream.
     pub fn attach(&self, stream: Stream, base: u64, to: Association) -> Outcome<()> {
-        call!(self, cuStreamAttachMemAsync(stream, base, 0, to as u32))
+        call!(self, cuStreamAttachMemAsync(stream, base, 0, to.flag()))
     }
 
     /// Writes zeros in the order of a stream.
@@ -104,10 +113,10 @@ impl<T> ManagedMemory<T> {
         association: Association,
     ) -> Outcome<ManagedMemory<T>> {
         let (ctx, page) = (stream.context(), page_size().max(wide(align_of::<T>())));
-        let mut allocation = Allocation::new(driver, ctx, bytes, association as u32)?;
+        let mut allocation = Allocation::new(driver, ctx, bytes, association.flag())?;
         if !allocation.base.is_multiple_of(page) {
             drop(allocation);
-            allocation = Allocation::new(driver, ctx, bytes.saturating_add(page), association as u32)?;
+            allocation = Allocation::new(driver, ctx, bytes.saturating_add(page), association.flag())?;
         }
         let slice = Made::new(stream, allocation.base.next_multiple_of(page), len)?;
         Ok(ManagedMemory { slice, allocation })

@@ -170,6 +170,7 @@ mod tests {
         shared: [48 << 10, 227 << 10],
         registers: 65536,
         clusters: true,
+        shares_memory: true,
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,
