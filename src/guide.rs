@@ -6,6 +6,8 @@
 //! - [`memory`], [`launches`], [`library_calls`], [`testing`], [`profiling`];
 //! - [errors](crate::codes), one page each.
 
+// A build script is a program.
+#[allow(clippy::needless_doctest_main)]
 #[doc = include_str!("../docs/five-minutes.md")]
 pub mod five_minutes {}
 

@@ -1,7 +1,7 @@
 //! A crate that was made, outside the workspace: it compiles, and its test passes on the simulated driver.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -10,11 +10,19 @@ fn new(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cuweave-new")).args(arguments).output().unwrap()
 }
 
-fn folder(name: &str) -> std::path::PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
+/// A folder outside the workspace, removed on drop.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn folder(name: &str) -> Folder {
+    let folder = std::env::temp_dir().join(format!("cuweave-new-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
-    folder
+    Folder(folder)
 }
 
 fn text(output: &Output) -> String {
@@ -35,7 +43,8 @@ cp "$here/soften.ptx" "$out"
 #[test]
 fn a_new_crate_passes_its_test() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = folder("new");
+    let owned = folder("new");
+    let folder = &owned.0;
     let made = folder.join("my-graph");
     let output = new(&[made.to_str().unwrap(), "--cuweave", ROOT]);
     assert!(output.status.success(), "{}", text(&output));
@@ -59,7 +68,8 @@ fn a_new_crate_passes_its_test() {
 
 #[test]
 fn mistakes_are_told() {
-    let folder = folder("mistakes");
+    let owned = folder("mistakes");
+    let folder = &owned.0;
     let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let told = |arguments: &[&str]| {
         let output = new(arguments);
