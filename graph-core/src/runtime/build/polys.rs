@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::expand::{At as Place, Expanded, Formula, Frame, FrameId, Number};
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, size};
-use crate::ir::DimId;
+use crate::ir::{DimId, Kind};
 use crate::table::Op;
 use cuweave_ptx::poly::Poly;
 
