@@ -91,7 +91,7 @@ impl State {
         stream.0 == 2 || self.blocking.contains(&stream.0)
     }
 
-    /// The clock of what comes next in a stream.
+    /// Returns the clock of the next work in a stream.
     fn next(&mut self, stream: Stream, thread: u64) -> Clock {
         let mut clock = self.streams.get(&stream).cloned().unwrap_or_default();
         if let Some(host) = self.hosts.get(&thread) {
@@ -190,7 +190,7 @@ pub fn named<'w>(work: &'w [Work], name: &str) -> Vec<&'w Work> {
     work.iter().filter(|work| work.name == name).collect()
 }
 
-/// Keeps the driver calls of some work; gives what they order.
+/// Keeps the driver calls of some work, and returns the order that they give.
 pub fn trace<T>(work: impl FnOnce() -> T) -> (T, Vec<Work>) {
     cuweave_sim::take_trace().expect("a trace");
     cuweave_sim::trace(true).expect("a trace");

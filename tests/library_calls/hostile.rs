@@ -225,7 +225,7 @@ unsafe fn misbehave(
             .result()?;
             let mut before = unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec();
             copies(library, stream, x, out, n)?;
-            // What is captured now comes after what stood before the call, beside the copy.
+            // The work from here on depends on the nodes before the call, not on the copy.
             let set =
                 sys::CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
             unsafe {
@@ -285,7 +285,7 @@ fn build(device: &Device, bad: &Bad) -> Result<Vec<f32>, Error> {
     Ok(device.download(&out))
 }
 
-/// The outcome of a build, after which one of a body that behaves works.
+/// Returns the outcome of a build. Asserts that a build with a correct body works after it.
 fn outcome(device: &Device, way: Way) -> Result<Vec<f32>, CallFault> {
     let bad = Bad::new(device, way);
     let result = build(device, &bad);
@@ -336,7 +336,7 @@ fn what_disturbs_no_capture_is_allowed() {
     for way in [Way::LegacyStream, Way::KeepsTheStream, Way::OtherThread, Way::Events, Way::ChangesTheMode] {
         assert_eq!(outcome(&device, way), right(), "{way:?}");
     }
-    // What these allocate and load, a driver may refuse while the thread captures.
+    // A driver may refuse the allocations and loads of these while the thread captures.
     for way in [Way::LaunchesAnExec, Way::LeavesACaptureOpen, Way::Builds, Way::Recurses] {
         if device.simulated {
             assert_eq!(outcome(&device, way), right(), "{way:?}");
@@ -393,6 +393,6 @@ fn a_body_that_captures_in_its_second_run_alone() {
 fn a_stream_that_was_destroyed_is_told() {
     let Some(device) = simulated_alone() else { return };
     assert_eq!(outcome(&device, Way::DestroysTheStream), Err(CallFault::Invalidated { said: None }));
-    // What was captured is gone with its module; the body is not the same when it runs again.
+    // The captured kernels are gone with their module; the body does not do the same when it runs again.
     assert_eq!(outcome(&device, Way::DropsWhatItUses), Err(CallFault::Returned("no library".into())));
 }

@@ -75,7 +75,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#expansion #words)
 }
 
-/// Reports what a library call cannot be.
+/// Reports the syntax and the types that a library call cannot have.
 fn head(function: &ItemFn, report: &mut Report) {
     let head = &function.sig;
     let mut refuse = |span: Span, what: &str| {
