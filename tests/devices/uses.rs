@@ -1,5 +1,7 @@
 //! The uses of a graph's buffers by others, on streams of several contexts; setters, library calls and profiles.
 
+#![allow(unsafe_code)]
+
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaFunction, DriverError, LaunchConfig, PushKernelArg};

@@ -463,23 +463,26 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
                 Some("write an expression of integers: `devices = 2`, `devices = count`"),
             ),
             "devices" => values.devices = Some(option.value.clone()),
-            _ => {
-                let known = ["order", "memory", "budget", "launches", "devices"];
-                let help = match nearest(&name, known) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "options are `order`, `memory`, `budget`, `launches` and `devices`".to_owned(),
-                };
-                report.error(
-                    option.path.span(),
-                    Code::CW001,
-                    &format!("a graph has no option `{name}`"),
-                    &[],
-                    Some(&help),
-                );
-            }
+            _ => unknown_option(option, &name, report),
         }
     }
     (options, values)
+}
+
+/// Reports an option that graphs do not have.
+fn unknown_option(option: &syn::MetaNameValue, name: &str, report: &mut Report) {
+    let known = ["order", "memory", "budget", "launches", "devices"];
+    let help = match nearest(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "options are `order`, `memory`, `budget`, `launches` and `devices`".to_owned(),
+    };
+    report.error(
+        option.path.span(),
+        Code::CW001,
+        &format!("a graph has no option `{name}`"),
+        &[],
+        Some(&help),
+    );
 }
 
 /// Reports options that are not of the form `name = value`.

@@ -21,10 +21,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
-use crate::runtime::cuda::{Context, Driver, Outcome, Stream, record};
+use crate::runtime::cuda::{Context, Driver, Failure, Outcome, Stream, record};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::waits::{self, HeldStream, OwnedEvent, StreamKey};
+use crate::runtime::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
 
+use super::unified::Unified;
 use super::uses::Uses;
 
 /// The order of the uses of all buffers.
@@ -46,6 +47,8 @@ pub(crate) struct Generation {
     uses: u64,
     /// The number of buffers on loan.
     lent: usize,
+    /// The number of loans to the host during which the device may run nothing.
+    alone: usize,
     /// The streams that have waited for others, by their last wait.
     clocks: Vec<(HeldStream, Clock)>,
 }
@@ -85,18 +88,32 @@ pub(crate) enum Lent {
     Openly,
 }
 
+/// The ledger, while there is a buffer.
+static SHARED: Mutex<Weak<Ledger>> = Mutex::new(Weak::new());
+
 impl Ledger {
     /// Returns the ledger, which lives as long as a buffer does.
     pub fn shared(driver: &'static Driver) -> Arc<Ledger> {
-        static SHARED: Mutex<Weak<Ledger>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ledger) = shared.upgrade() {
             return ledger;
         }
-        let state = Mutex::new(Generation { number: 1, stream: None, uses: 0, lent: 0, clocks: Vec::new() });
+        let state = Mutex::new(Generation {
+            number: 1,
+            stream: None,
+            uses: 0,
+            lent: 0,
+            alone: 0,
+            clocks: Vec::new(),
+        });
         let ledger = Arc::new(Ledger { driver, state, returned: Condvar::new() });
         *shared = Arc::downgrade(&ledger);
         ledger
+    }
+
+    /// Returns the ledger, if there is a buffer.
+    pub fn known() -> Option<Arc<Ledger>> {
+        SHARED.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Generation> {
@@ -122,6 +139,11 @@ impl Generation {
             self.number += 1;
             self.stream = Some(HeldStream::of(stream));
         }
+    }
+
+    /// Returns true if the host accesses memory, and the device may run nothing meanwhile.
+    pub fn is_of_host(&self) -> bool {
+        self.alone > 0
     }
 
     /// Returns true if a buffer is on loan.
@@ -332,6 +354,8 @@ pub(crate) struct Tracked {
     /// The context of its memory.
     ctx: Arc<CudaContext>,
     pub address: u64,
+    /// The state of managed memory.
+    pub unified: Option<Unified>,
     notes: Mutex<Notes>,
 }
 
@@ -357,7 +381,7 @@ impl Tracked {
     /// Returns a buffer whose first use is a write by `user`.
     pub fn new(ledger: Arc<Ledger>, ctx: Arc<CudaContext>, address: u64, user: User) -> Tracked {
         let list = vec![Note { user: Arc::new(user), wrote: true }];
-        Tracked { ledger, ctx, address, notes: Mutex::new(Notes { list, ..Notes::default() }) }
+        Tracked { ledger, ctx, address, unified: None, notes: Mutex::new(Notes { list, ..Notes::default() }) }
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -428,6 +452,49 @@ impl Tracked {
         }
     }
 
+    /// Begins a loan to the host. `alone` is true if the device may run nothing until it ends.
+    pub fn lend_to_host(&self, alone: bool) -> Result<()> {
+        self.lend(Lent::Openly)?;
+        if alone {
+            self.ledger.lock().alone += 1;
+        }
+        Ok(())
+    }
+
+    /// Ends a loan to the host.
+    pub fn end_lending_to_host(&self, alone: bool) {
+        if alone {
+            self.ledger.lock().alone -= 1;
+        }
+        self.end_lending();
+    }
+
+    /// Waits on the host for all uses, or for the writes alone.
+    pub fn wait_on_host(&self, all: bool) -> Outcome<()> {
+        let (driver, ctx) = (self.ledger.driver, &self.ctx);
+        driver.enter(Context::of(ctx))?;
+        let side = SideStream::of(driver, ctx)?;
+        let notes = self.notes();
+        let mut waits = Waits::default();
+        notes.list.iter().filter(|note| all || note.wrote).for_each(|note| waits.add(&note.user));
+        waits.order(driver, side.raw())?;
+        notes.uses.order(driver, (side.raw(), None), all)?;
+        drop(notes);
+        driver.enter(Context::of(ctx))?;
+        driver.synchronize(side.raw())
+    }
+
+    /// Waits on the host for all uses, before the memory is freed. Returns false if that is not possible.
+    pub fn end_on_host(&self) -> bool {
+        let (driver, ctx) = (self.ledger.driver, &self.ctx);
+        let entered = waits::enter(driver, ctx);
+        let waited = self.wait_on_host(true).or_else(|failure| {
+            record(ctx, failure);
+            driver.synchronize_context()
+        });
+        waits::over(waited).map_err(|failure| record(ctx, failure)).is_ok() && entered
+    }
+
     /// Begins a loan.
     pub fn lend(&self, lent: Lent) -> Result<()> {
         let mut generation = self.ledger.lock_with(std::iter::once(self));
@@ -471,8 +538,22 @@ impl Tracked {
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
+    /// Orders a use as [`Tracked::reach`] does, by any stream, whichever may access the memory.
+    pub fn reach_by_owner<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.reach_as_owner(stream, write);
+        reached.map_err(|failure| record(&self.ctx, failure)).ok()
+    }
+
     /// Orders a use as [`Tracked::reach`] does, and returns a failure.
     pub fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        if self.unified.as_ref().is_some_and(|unified| unified.fault(stream).is_some()) {
+            return Err(Failure::not_permitted("cuStreamAttachMemAsync"));
+        }
+        self.reach_as_owner(stream, write)
+    }
+
+    /// Orders a use as [`Tracked::try_reach`] does, by any stream, whichever may access the memory.
+    pub fn reach_as_owner<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
         let (driver, raw, ctx) = (self.ledger.driver, Stream::of(stream), stream.context());
         driver.enter(Context::of(ctx))?;
         let captures = driver.is_capturing(raw)?;

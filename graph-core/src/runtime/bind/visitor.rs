@@ -107,10 +107,8 @@ impl<'v> Visitor<'v> {
             driver.enter(Context::of(stream.context()))?;
         }
         let quiet = Quiet::of(driver, stream.context())?;
-        let elsewhere = match device {
-            Device::FIRST => Context::NONE,
-            _ => Context::of(stream.context()),
-        };
+        let first = device == Device::FIRST;
+        let elsewhere = if first { Context::NONE } else { Context::of(stream.context()) };
         let at = self.owners.index(driver, stream, elsewhere)?;
         self.waiting.resize(self.owners.list.len(), None);
         let owner = match &mut self.waiting[at] {

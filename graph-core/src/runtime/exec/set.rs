@@ -10,7 +10,8 @@ use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{
-    Asked, Body, Definition, Flattened, Quick, Shift, check_new_overlap, check_operands, check_same_devices,
+    Asked, Body, Definition, Flattened, Quick, Shift, check_host_statements, check_new_overlap,
+    check_operands, check_same_devices,
 };
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
@@ -207,6 +208,9 @@ impl Core {
         let new = visitor.finish()?;
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         core.check_new_devices(first, &new)?;
+        if core.nodes.hosts.any() {
+            check_host_statements(core.definition.program(), first, &new)?;
+        }
         let apart = check_new_overlap(
             core.definition.program(),
             core.definition.dims(),
