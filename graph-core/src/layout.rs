@@ -229,7 +229,7 @@ fn packed(
 }
 
 /// Returns the planner's buffers of each device that has some.
-fn by_device(program: &Program, (list, ids): Planned) -> BTreeMap<Device, Planned> {
+pub(crate) fn by_device(program: &Program, (list, ids): Planned) -> BTreeMap<Device, Planned> {
     let mut devices: BTreeMap<Device, Planned> = BTreeMap::new();
     for (buffer, id) in list.into_iter().zip(ids) {
         let (list, ids) = devices.entry(program.device_of(id).unwrap_or_default()).or_default();

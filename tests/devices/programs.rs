@@ -59,6 +59,7 @@ fn crosses() {
     println!("{report}\n{}", exec.dot());
     assert!(report.contains("edges between devices"), "{report}");
     assert!(exec.dot().contains("cluster_1"), "{}", exec.dot());
+    assert!(exec.memory_svg().expect("a picture").contains("there"));
     drop(exec);
     assert_eq!(streams[1].clone_dtoh(&out).expect("a download"), expected());
     silent();

@@ -364,9 +364,25 @@ pub fn memory_svg(
 ) -> Result<String, BackError> {
     let program = checked.program();
     let placed = place::place(program, &[checked.edges(), added].concat())?;
-    let (list, ids) = layout::temporaries(program, dims, &placed)?;
-    let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
-        .map_err(|error| layout::plan_error(program, &ids, error))?;
+    let (mut list, mut ids) = layout::Planned::default();
+    let mut planned: Option<plan::Plan> = None;
+    // The memory of a device stands above that of those before it.
+    for (_, (own, own_ids)) in layout::by_device(program, layout::temporaries(program, dims, &placed)?) {
+        let plan = plan::plan(&placed.reach, &own, plan::Effort::Default)
+            .map_err(|error| layout::plan_error(program, &own_ids, error))?;
+        let first = list.len();
+        list.extend(own);
+        ids.extend(own_ids);
+        planned = Some(match planned {
+            Some(others) => others.and(plan, first),
+            None => plan,
+        });
+    }
+    let planned = match planned {
+        Some(planned) => planned,
+        None => plan::plan(&placed.reach, &list, plan::Effort::Default)
+            .map_err(|error| layout::plan_error(program, &ids, error))?,
+    };
     let names = ids.iter().map(|&id| program.buffers[id].name.to_string()).collect();
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }

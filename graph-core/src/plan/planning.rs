@@ -6,7 +6,7 @@ use super::order::{Buffer, BufferOrder};
 use super::placement::place_all;
 use super::problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem, common_divisor, room};
 use super::{check, cliques};
-use crate::index::Vector;
+use crate::index::{Index, Vector};
 use crate::reach::Reach;
 
 /// Offsets in one allocation, and the bounds on its size.
@@ -22,6 +22,21 @@ pub struct Plan {
     pub floor: Floor,
     /// True if `total` equals the bound: no plan under this order is smaller.
     pub optimal: bool,
+}
+
+impl Plan {
+    /// Returns this plan and behind it that of other memory, whose buffers have the indices from `first` on.
+    #[must_use]
+    pub fn and(mut self, other: Plan, first: usize) -> Plan {
+        self.offsets.extend(other.offsets.iter().map(|offset| offset + self.total));
+        self.total += other.total;
+        self.bound.bytes += other.bound.bytes;
+        let buffers = other.bound.buffers.iter().map(|buffer| BufferIndex::new(first + buffer.index()));
+        self.bound.buffers.extend(buffers);
+        self.floor.bytes += other.floor.bytes;
+        self.optimal &= other.optimal;
+        self
+    }
 }
 
 /// Plans the buffers of a graph. In the bounds and in the plan, sizes are rounded up to the greatest common divisor of all
