@@ -8,7 +8,7 @@ use cuweave::prelude::*;
 struct Log;
 
 #[cuweave::graph]
-fn device_memory(n: u32, x: &[f32; n]) {
+fn device_memory(n: u32, x: [f32; n]) {
     host(&x, |x| println!("{}", x[0])); //~ CW001
 }
 

@@ -17,8 +17,8 @@ use crate::table::Table;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Body, Built, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap,
-    check_recursion, flattened, plan,
+    Asked, Body, Built, Definition, Flattened, Nodes, apply_hook, check_host_statements, check_operands,
+    check_overlap, check_recursion, flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Driver, HostWork, Word};
@@ -88,6 +88,7 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     let operands = visitor.finish()?;
     check_operands(program, &dims, 0, &operands)?;
     check_overlap(program, &dims, &operands)?;
+    check_host_statements(program, 0, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
     let allowed = Allowed::of(program, flat.checked.functions());
