@@ -253,7 +253,7 @@ impl Kind {
         (0..).map_while(|tag| Kind::read(tag, || Some(0))).filter_map(|kind| kind.word())
     }
 
-    /// Calls `number` with the numbers that stand for it in tables: a tag, and what follows that there.
+    /// Calls `number` with the numbers that stand for it in tables: a tag, then its index or condition.
     pub fn write(&self, number: &mut dyn FnMut(u32)) {
         let (tag, index) = match self {
             Kind::Launch(()) => (0, None),
