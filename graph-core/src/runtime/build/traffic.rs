@@ -75,7 +75,8 @@ impl Flattened {
             | Kind::Free(_)
             | Kind::Host(_)
             | Kind::Record(_)
-            | Kind::Wait(_) => 0,
+            | Kind::Wait(_)
+            | Kind::Sync(..) => 0,
         }
     }
 

@@ -5,11 +5,14 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
+use cudarc::driver::CudaEvent;
+
 use crate::ids::{BufferId, CallId, ScalarId};
 use crate::index::{Index, Vector, size};
 use crate::ir::StatementId;
 use crate::kind::{Kind, Stage};
 use crate::runtime::build::{Body, Given, GivenArgument, Misfit, Value};
+use crate::runtime::cuda::HostWork;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::exec::GraphFn;
 use crate::runtime::kernels::Kernel;
@@ -19,6 +22,7 @@ use crate::table::{Decoded, Table, TableHandle};
 
 use super::bound::{Binding, Element};
 use super::config::Configuration;
+use super::meetings::Synced;
 use super::size::Size;
 use super::words;
 
@@ -110,8 +114,9 @@ impl Stage for Called {
     type Call = Call;
     type Capture = Infallible;
     type Condition = Infallible;
-    type Host = Infallible;
-    type Event = Infallible;
+    type Host = HostWork;
+    type Event = Arc<CudaEvent>;
+    type Sync = Synced;
     type Memory = BufferId;
 }
 
@@ -124,7 +129,10 @@ impl Kind<Called> {
             Kind::Copy(()) => Kind::Copy(()),
             Kind::Call(call) => Kind::Call(call.id),
             Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
-            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
+            Kind::Host(_) => Kind::Host(()),
+            Kind::Record(_) => Kind::Record(()),
+            Kind::Wait(_) => Kind::Wait(()),
+            Kind::Sync(word, _) => Kind::Sync(*word, ()),
             Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
             Kind::Free(buffer) => Kind::Free(number(*buffer)),
         }
@@ -253,7 +261,16 @@ impl Body for Values<'_> {
             }
             Kind::Copy(()) => evaluation.copy(),
             Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
-            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
+            Kind::Host(work) => {
+                evaluation.host_work(work.clone());
+                Ok(())
+            }
+            Kind::Record(event) => evaluation.record(event),
+            Kind::Wait(event) => evaluation.wait(event),
+            Kind::Sync(word, synced) => synced
+                .evaluate(*word, self.scalars, Some(evaluation))
+                .map_err(|misfit| synced.refused(at, *word, misfit))?
+                .unwrap_or(Ok(())),
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }

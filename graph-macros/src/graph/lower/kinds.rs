@@ -13,7 +13,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
-use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax, host_statements};
+use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax, host_statements, syncs};
 use crate::dims::compact;
 use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
@@ -33,7 +33,7 @@ pub(super) struct Word {
 /// Lowers a call of a word, with the name that a `let` gives it and its attributes.
 type LowerWord = fn(&mut Lowering<'_>, &ExprCall, Option<&Ident>, &[Attribute]) -> Lower<()>;
 
-const WORDS: [Word; 7] = [
+const WORDS: [Word; 11] = [
     Word { name: "alloc", arguments: 1..=1, usage: "alloc::<T>(len)", lower: alloc },
     Word { name: "fill", arguments: 2..=2, usage: "fill(&mut b, value)", lower: fill },
     Word { name: "copy", arguments: 2..=2, usage: "copy(&a, &mut b)", lower: copy },
@@ -46,6 +46,30 @@ const WORDS: [Word; 7] = [
     },
     Word { name: "record", arguments: 1..=1, usage: "record(&event)", lower: host_statements::record },
     Word { name: "wait", arguments: 1..=1, usage: "wait(&event)", lower: host_statements::wait },
+    Word {
+        name: "wait_value",
+        arguments: 2..=3,
+        usage: "wait_value(&flag, value)` or `wait_value(&flag, value, step)",
+        lower: syncs::wait_value,
+    },
+    Word {
+        name: "write_value",
+        arguments: 2..=3,
+        usage: "write_value(&flag, value)` or `write_value(&flag, value, step)",
+        lower: syncs::write_value,
+    },
+    Word {
+        name: "wait_semaphore",
+        arguments: 1..=3,
+        usage: "wait_semaphore(&semaphore, value)",
+        lower: syncs::wait_semaphore,
+    },
+    Word {
+        name: "signal",
+        arguments: 1..=3,
+        usage: "signal(&semaphore, value)",
+        lower: syncs::signal,
+    },
 ];
 
 impl Word {
@@ -75,6 +99,7 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
             let (method, event) = (ident(of.statement.kind.name()), syntax.scalars());
             quote!(#evaluation.#method(#(#event),*))
         }
+        Kind::Sync(word, ()) => syncs::step(of, word, evaluation),
         Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
             let (from, to) = (of.element_of(0, false), of.element_of(1, true));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::same(#from, #to););
@@ -353,7 +378,7 @@ impl<'l> Evaluated<'l> {
     }
 
     /// Returns the `PhantomData` expression of an access's element type.
-    fn element_of(&self, access: usize, written: bool) -> TokenStream {
+    pub(super) fn element_of(&self, access: usize, written: bool) -> TokenStream {
         match self.part(access) {
             Some(part) => {
                 // The whole path has one span; otherwise rustc points to the attribute.
