@@ -37,8 +37,9 @@ mod waits;
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
     BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
-    Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue, Host, Output, OutputBuffer,
-    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
+    Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue, Host, Output,
+    OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Semaphore, Shared,
+    SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};

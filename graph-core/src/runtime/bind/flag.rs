@@ -153,6 +153,14 @@ pub(crate) fn is_behind(width: Width, one: u64, other: u64) -> bool {
     }
 }
 
+/// Returns true if a step goes ahead, by less than half of the circle of all values.
+pub(crate) fn goes_ahead(width: Width, step: u64) -> bool {
+    match width {
+        Width::Narrow => low(step).cast_signed() > 0,
+        Width::Wide => step.cast_signed() > 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +173,8 @@ mod tests {
         // Eight bytes do not wrap around where four do.
         assert!(!is_behind(Width::Wide, u32::MAX.into(), 0));
         assert!(is_behind(Width::Wide, u64::MAX, 0));
+        let ahead = |step| goes_ahead(Width::Narrow, step);
+        assert!(ahead(1) && ahead((1 << 31) - 1) && !ahead(0) && !ahead(1 << 31) && !ahead(u32::MAX.into()));
+        assert!(goes_ahead(Width::Wide, 1 << 31) && !goes_ahead(Width::Wide, 1 << 63));
     }
 }

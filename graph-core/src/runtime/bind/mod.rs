@@ -34,7 +34,7 @@ pub use bound::{
     Shared, SharedPinned, Taken,
 };
 pub use buffer::{BoundBuffer, Buffer};
-pub(crate) use flag::is_behind;
+pub(crate) use flag::{goes_ahead, is_behind};
 pub use flag::{Flag, FlagValue};
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::Generation;

@@ -70,7 +70,8 @@ impl View {
 }
 
 /// An argument of a host statement, without its type.
-pub(super) struct Lent {
+#[derive(Debug)]
+pub struct Lent {
     view: View,
     mode: Mode,
     element: Element,
@@ -439,7 +440,8 @@ impl Synced {
     ) -> std::result::Result<Option<Result<()>>, Refused> {
         macro_rules! values {
             ($ty:ty) => {
-                self.sources.take(scalars, |given| Some((given.scalar::<$ty>(0)?, given.scalar::<$ty>(1)?)))?
+                self.sources
+                    .take(scalars, |given| Some((given.scalar::<$ty>(0)?, given.scalar::<$ty>(1)?)))?
             };
         }
         fn of_flag<T: FlagValue>(

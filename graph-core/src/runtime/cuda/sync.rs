@@ -139,7 +139,8 @@ impl Driver {
         operation: &ValueOperation,
         ctx: Context,
     ) -> Outcome<()> {
-        operation.with(ctx, |params| call_newer!(self, cuGraphExecBatchMemOpNodeSetParams(exec, node, params)))
+        operation
+            .with(ctx, |params| call_newer!(self, cuGraphExecBatchMemOpNodeSetParams(exec, node, params)))
     }
 
     /// Adds a node that waits for a semaphore or signals it.
@@ -320,8 +321,7 @@ impl OwnedSemaphore {
 impl Drop for OwnedSemaphore {
     fn drop(&mut self) {
         let entered = self.driver.enter(Context::of(&self.ctx));
-        let destroyed =
-            entered.and_then(|()| call_newer!(self.driver, cuDestroyExternalSemaphore(self.raw)));
+        let destroyed = entered.and_then(|()| call_newer!(self.driver, cuDestroyExternalSemaphore(self.raw)));
         if let Err(failure) = destroyed {
             record(&self.ctx, failure);
         }

@@ -300,7 +300,8 @@ impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
-        let Counts { kernels, fills, copies, calls, conditions, hosts, events, syncs, hubs, allocs, frees } = counts;
+        let Counts { kernels, fills, copies, calls, conditions, hosts, events, syncs, hubs, allocs, frees } =
+            counts;
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);

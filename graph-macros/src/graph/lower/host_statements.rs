@@ -105,8 +105,7 @@ impl Lowering<'_> {
     /// Refuses a statement in a body that the device decides about.
     pub(super) fn outside_bodies(&mut self, at: &ExprCall, what: &str) -> Lower<()> {
         let Some(body) = self.body else { return Ok(()) };
-        let message =
-            format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
+        let message = format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
         let notes: Vec<String> = self.arm_text(body).into_iter().collect();
         let help = "the device runs such a body by itself: write the statement before it or behind it";
         Err(self.refuse_with(at, &message, &notes, help))

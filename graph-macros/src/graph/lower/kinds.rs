@@ -64,12 +64,7 @@ const WORDS: [Word; 11] = [
         usage: "wait_semaphore(&semaphore, value)",
         lower: syncs::wait_semaphore,
     },
-    Word {
-        name: "signal",
-        arguments: 1..=3,
-        usage: "signal(&semaphore, value)",
-        lower: syncs::signal,
-    },
+    Word { name: "signal", arguments: 1..=3, usage: "signal(&semaphore, value)", lower: syncs::signal },
 ];
 
 impl Word {

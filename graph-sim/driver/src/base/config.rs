@@ -33,6 +33,8 @@ pub struct Config {
     pub instructions: u64,
     /// The most turns that the loops of one launch may make, all together.
     pub turns: u64,
+    /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
+    pub patience: u64,
 }
 
 /// The default devices.
@@ -82,6 +84,7 @@ pub fn config() -> &'static Config {
         initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),
         instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
         turns: variable("CUWEAVE_SIM_TURNS", 1 << 20, |text| text.parse().ok()),
+        patience: variable("CUWEAVE_SIM_PATIENCE", 10_000, |text| text.parse().ok()),
     })
 }
 

@@ -5,7 +5,7 @@
 
 use crate::ir::StatementId;
 use crate::kind::SyncWord;
-use crate::runtime::bind::{Flag, FlagValue, Semaphore, is_behind};
+use crate::runtime::bind::{Flag, FlagValue, Semaphore, goes_ahead, is_behind};
 use crate::runtime::cuda::{Node, Outcome, RawSemaphore, SemaphoreOperation, ValueOperation, Width};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting};
@@ -97,7 +97,7 @@ impl SyncRecord {
             return Err(Error::NotOnThisDevice { what });
         }
         let advances = match target {
-            Target::Flag(width, _) | Target::Buffer(width) => is_behind(width, 0, step),
+            Target::Flag(width, _) | Target::Buffer(width) => goes_ahead(width, step),
             Target::Semaphore { counts: true, .. } => step > 0,
             Target::Semaphore { counts: false, .. } => true,
         };
@@ -151,12 +151,7 @@ impl SyncRecord {
     }
 
     /// Returns the parameters of its node.
-    pub(super) fn node(
-        self,
-        emission: &Emission<'_>,
-        statement: StatementId,
-        word: SyncWord,
-    ) -> SyncNode {
+    pub(super) fn node(self, emission: &Emission<'_>, statement: StatementId, word: SyncWord) -> SyncNode {
         let (value, waits) = (self.value(emission.launch), word.waits());
         let in_memory = |width, address| SyncNode::Value(ValueOperation { waits, width, address, value });
         match self.target {
