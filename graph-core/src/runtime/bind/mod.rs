@@ -34,8 +34,8 @@ pub use bound::{
     Shared, SharedPinned, Taken,
 };
 pub use buffer::{BoundBuffer, Buffer};
-pub(crate) use flag::{goes_ahead, is_behind};
 pub use flag::{Flag, FlagValue};
+pub(crate) use flag::{goes_ahead, is_behind};
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::Generation;
 pub use lend::Lend;
