@@ -238,7 +238,7 @@ impl super::declarations::Builder<'_> {
     /// Runs a function on the host in the middle of each launch: `host(&a, &mut b, |a, b| ..);`.
     ///
     /// The arguments are a tuple of parts of pinned memory, `(a.reads::<f32>(), b.writes::<u32>())`, and the function is given a
-    /// slice for each: `move |a, b| ..`. It keeps what it captures until the last launch is over. For the rest it is what the word
+    /// slice for each: `move |a: &[f32], b: &mut [u32]| ..`. It keeps what it captures until the last launch is over. For the rest it is what the word
     /// `host` of a graph function is.
     ///
     /// # Errors

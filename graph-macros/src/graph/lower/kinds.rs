@@ -194,7 +194,12 @@ impl Lowering<'_> {
         }
         Err(self.refuse(
             call,
-            &format!("`{}` does not take {} arguments", word.name, call.args.len()),
+            &format!(
+                "`{}` does not take {} argument{}",
+                word.name,
+                call.args.len(),
+                if call.args.len() == 1 { "" } else { "s" }
+            ),
             &format!("write `{}`", word.usage),
         ))
     }
