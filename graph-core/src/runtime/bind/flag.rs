@@ -88,7 +88,7 @@ impl<T: FlagValue> Flag<T> {
 pub trait FlagValue: sealed::Sealed + Copy + fmt::Debug + 'static {}
 
 pub(crate) mod sealed {
-    use super::{FlagMemory, Width};
+    use crate::runtime::cuda::{FlagMemory, Width};
 
     /// Restricts [`FlagValue`](super::FlagValue) to the types here.
     pub trait Sealed: Sized {

@@ -8,19 +8,18 @@ use std::sync::Arc;
 use cudarc::driver::CudaEvent;
 
 use crate::codes::Code;
-use crate::ir::{Mode, Origin};
+use crate::ir::{Access, Mode, Origin};
 use crate::kind::{Kind, SyncWord};
-use crate::runtime::bind::{BindKept, Flag, FlagValue, Semaphore};
-use crate::runtime::build::{Misfit, Value};
+use crate::runtime::bind::{BindKept, Flag, Semaphore};
 use crate::runtime::cuda::{HostMemory, HostWork, host_work};
 use crate::runtime::error::Result;
-use crate::runtime::statements::Evaluation;
+use crate::runtime::token::Token;
 
 use super::bound::Element;
-use super::code::Sources;
+use super::code::{Called, Sources, Synced, Target};
+use super::declarations::Builder;
 use super::handle::{Argument, Handle, Place, Statement, ToArgument, ToBuffer, View};
 use super::program::{Program, Site, Written};
-use super::words;
 
 /// A buffer that a host statement reads, with the type of its elements: what [`Handle::reads`] returns.
 pub struct Reads<T> {
@@ -81,7 +80,8 @@ pub struct Lent {
 pub trait HostArgument: sealed::Sealed {}
 
 mod sealed {
-    use super::{HostMemory, Lent};
+    use crate::runtime::builder::meetings::Lent;
+    use crate::runtime::cuda::HostMemory;
 
     /// Restricts [`HostArgument`](super::HostArgument) to the types here.
     pub trait Sealed: Sized {
@@ -127,7 +127,7 @@ impl<T: 'static> HostArgument for Writes<T> {}
 )]
 pub trait HostFunction<A>: Send + 'static {
     #[doc(hidden)]
-    fn begin(self, arguments: &A, token: crate::runtime::token::Token) -> HostStatement;
+    fn begin(self, arguments: &A, token: Token) -> HostStatement;
 }
 
 /// A host statement with its function.
@@ -150,7 +150,7 @@ macro_rules! host_functions {
             F: for<'m> FnMut($($name::Slice<'m>),*) + Send + 'static,
         {
             #[allow(non_snake_case)]
-            fn begin(mut self, ($($name,)*): &($($name,)*), _: crate::runtime::token::Token) -> HostStatement {
+            fn begin(mut self, ($($name,)*): &($($name,)*), _: Token) -> HostStatement {
                 let lent = vec![$(sealed::Sealed::lent($name)),*];
                 let work = host_work(move |_memory: &HostMemory<'_>| {
                     self($(<$name as sealed::Sealed>::slice(_memory, $index)),*);
@@ -169,20 +169,6 @@ host_functions!(A 0 B 1 C 2 D 3 E 4);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
-
-/// The place of a value that a graph waits for, writes or signals.
-pub(super) enum Target {
-    Narrow(Arc<Flag<u32>>),
-    Wide(Arc<Flag<u64>>),
-    Buffer(Element),
-    Semaphore(Arc<Semaphore>),
-}
-
-/// A wait for a value or a semaphore, or the write or signal of one: the values of the first launch, and the step.
-pub(super) struct Synced {
-    target: Target,
-    sources: Sources,
-}
 
 /// A flag that `wait_value` and `write_value` take: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or a buffer of one element.
 #[diagnostic::on_unimplemented(
@@ -234,7 +220,7 @@ macro_rules! buffers {
 }
 buffers!(Argument &Handle &mut Handle &View &mut View);
 
-impl super::declarations::Builder<'_> {
+impl Builder<'_> {
     /// Runs a function on the host in the middle of each launch: `host(&a, &mut b, |a, b| ..);`.
     ///
     /// The arguments are a tuple of parts of pinned memory, `(a.reads::<f32>(), b.writes::<u32>())`, and the function is given a
@@ -247,7 +233,7 @@ impl super::declarations::Builder<'_> {
     #[track_caller]
     pub fn host<A>(&mut self, arguments: A, function: impl HostFunction<A>) -> Result<Statement> {
         let place = Place::caller();
-        self.program.host(place, function.begin(&arguments, crate::runtime::token::Token))
+        self.program.host(place, function.begin(&arguments, Token))
     }
 
     /// Records an event behind all statements before it: `record(&event);`.
@@ -370,7 +356,7 @@ impl Program {
         Ok(self.statement(id))
     }
 
-    fn meeting(&mut self, place: Place, kind: Kind<super::code::Called>) -> Result<Statement> {
+    fn meeting(&mut self, place: Place, kind: Kind<Called>) -> Result<Statement> {
         let (name, after) = self.begun(place, kind.name())?;
         let (accesses, scalars) = (Vec::new(), Default::default());
         let id = self.push(Written { name, place, kind, accesses, after, scalars });
@@ -408,7 +394,7 @@ impl Program {
         &mut self,
         place: Place,
         word: SyncWord,
-        (target, accesses): (Target, Vec<crate::ir::Access>),
+        (target, accesses): (Target, Vec<Access>),
         values: &[Argument; 2],
     ) -> Result<Statement> {
         let (name, after) = self.begun(place, word.name())?;
@@ -424,82 +410,5 @@ impl Program {
         let kind = Kind::Sync(word, synced);
         let id = self.push(Written { name, place, kind, accesses, after, scalars });
         Ok(self.statement(id))
-    }
-}
-
-/// A value that does not fit, by its index.
-type Refused = (usize, Misfit);
-
-impl Synced {
-    /// Records the statement with these values of the scalars; without an evaluation only checks them.
-    pub fn evaluate(
-        &self,
-        word: SyncWord,
-        scalars: &[Value],
-        evaluation: Option<&mut Evaluation<'_>>,
-    ) -> std::result::Result<Option<Result<()>>, Refused> {
-        macro_rules! values {
-            ($ty:ty) => {
-                self.sources
-                    .take(scalars, |given| Some((given.scalar::<$ty>(0)?, given.scalar::<$ty>(1)?)))?
-            };
-        }
-        fn of_flag<T: FlagValue>(
-            word: SyncWord,
-            flag: &Flag<T>,
-            (first, step): (T, T),
-            evaluation: &mut Evaluation<'_>,
-        ) -> Result<()> {
-            match word.waits() {
-                true => evaluation.wait_value(flag, first, step),
-                false => evaluation.write_value(flag, first, step),
-            }
-        }
-        fn of_buffer<T: FlagValue>(
-            word: SyncWord,
-            (first, step): (T, T),
-            evaluation: &mut Evaluation<'_>,
-        ) -> Result<()> {
-            match word.waits() {
-                true => evaluation.wait_value_in(PhantomData, first, step),
-                false => evaluation.write_value_in(PhantomData, first, step),
-            }
-        }
-        Ok(match &self.target {
-            Target::Narrow(flag) => {
-                let values = values!(u32);
-                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
-            }
-            Target::Wide(flag) => {
-                let values = values!(u64);
-                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
-            }
-            Target::Buffer(element) if element.id == TypeId::of::<u32>() => {
-                let values = values!(u32);
-                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
-            }
-            Target::Buffer(_) => {
-                let values = values!(u64);
-                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
-            }
-            Target::Semaphore(semaphore) => {
-                let (first, step) = values!(u64);
-                evaluation.map(|evaluation| match word.waits() {
-                    true => evaluation.wait_semaphore(semaphore, first, step),
-                    false => evaluation.signal(semaphore, first, step),
-                })
-            }
-        })
-    }
-
-    /// Returns the error of a value that does not fit.
-    pub fn refused(
-        &self,
-        at: &crate::runtime::error::At,
-        word: SyncWord,
-        (index, misfit): Refused,
-    ) -> crate::runtime::error::Error {
-        let parameter = if index == 0 { "first" } else { "step" };
-        words::misfit(at, word.name(), parameter, self.sources.texts.get(index), &misfit)
     }
 }

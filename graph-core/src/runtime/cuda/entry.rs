@@ -10,10 +10,9 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 use super::params::{
-    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams,
-    Properties,
+    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams,
+    MemsetParams, Properties, SemaphoreDescription, SemaphoreParams,
 };
-use super::sync::{BatchParams, SemaphoreDescription, SemaphoreParams};
 
 /// The oldest CUDA version that is supported.
 pub const NEEDED: (u32, u32) = (12, 4);

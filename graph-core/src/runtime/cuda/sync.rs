@@ -11,6 +11,7 @@ use cudarc::driver::CudaContext;
 use super::entry::{Driver, call_newer};
 use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::{Context, Node, RawExec, RawGraph, RawSemaphore};
+use super::params::{BatchParams, MemoryOperation, SemaphoreDescription, SemaphoreParams, SemaphoreValue};
 
 /// The size of a value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,56 +39,6 @@ pub struct SemaphoreOperation {
     pub semaphore: RawSemaphore,
     pub value: u64,
 }
-
-/// `CUstreamBatchMemOpParams`: the wait for a value, and its write, have the same fields.
-#[repr(C)]
-struct MemoryOperation {
-    operation: u32,
-    address: u64,
-    value: u64,
-    flags: u32,
-    alias: u64,
-    rest: u64,
-}
-
-/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`.
-#[repr(C)]
-pub(super) struct BatchParams {
-    ctx: Context,
-    count: u32,
-    operations: *const MemoryOperation,
-    flags: u32,
-}
-
-/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS`, and `.._WAIT_PARAMS`, which begins with the value, too.
-#[repr(C)]
-struct SemaphoreValue {
-    value: u64,
-    rest: [u64; 17],
-}
-
-/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`, and `.._WAIT_NODE_PARAMS`. The last words are those of newer versions.
-#[repr(C)]
-pub(super) struct SemaphoreParams {
-    semaphores: *const RawSemaphore,
-    values: *const SemaphoreValue,
-    count: u32,
-    rest: [u64; 4],
-}
-
-/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`. The handle is a file descriptor, or a pointer and that of a name.
-#[repr(C)]
-pub(super) struct SemaphoreDescription {
-    kind: u32,
-    handle: [u64; 2],
-    flags: u32,
-    rest: [u32; 16],
-}
-
-const _: () = {
-    assert!(size_of::<MemoryOperation>() == 48 && size_of::<BatchParams>() == 32);
-    assert!(size_of::<SemaphoreValue>() == 144 && size_of::<SemaphoreDescription>() == 96);
-};
 
 impl ValueOperation {
     /// Calls `with` with the parameters of the node.

@@ -6,8 +6,6 @@ use crate::runtime::build::{Definition, Nodes};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::statements::{Due, Record};
 
-use super::core::Core;
-
 /// The number of launches, and the values that the last one waited for and signalled.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counting {
@@ -37,19 +35,19 @@ pub(super) struct Counted {
     due: Vec<Due>,
 }
 
-impl Core {
-    /// Checks the values of the next launch against those of the last one.
+impl Counting {
+    /// Returns the values of the next launch, and checks that they are ahead of those of the last one.
     ///
     /// # Errors
     ///
     /// A value that is not ahead: the launch would take an earlier signal for its own.
-    pub(super) fn count(&self) -> Result<Counted> {
-        let Counting { launches, statements, last } = &self.counting;
+    pub fn next(&self, nodes: &Nodes, definition: &Definition) -> Result<Counted> {
+        let Counting { launches, statements, last } = self;
         let mut due: Vec<Due> = Vec::new();
         for &statement in statements {
-            let Some(next) = self.nodes.due(&self.definition, statement, *launches) else { continue };
+            let Some(next) = nodes.due(definition, statement, *launches) else { continue };
             if let Some(last) = last.iter().find(|last| last.is_of(&next) && !next.is_ahead_of(last)) {
-                let at = at_statement(self.definition.program(), statement);
+                let at = at_statement(definition.program(), statement);
                 return Err(Error::ValueNotAhead { at, last: last.value, next: next.value });
             }
             match due.iter_mut().find(|due| due.is_of(&next)) {
@@ -61,20 +59,12 @@ impl Core {
         Ok(Counted { due })
     }
 
-    /// Gives the nodes of the exec the values of the next launch.
-    pub(super) fn give_values(&mut self) -> Result<()> {
-        let Core { nodes, definition, counting, .. } = self;
-        counting.give(nodes, definition)
-    }
-
     /// Counts a launch that is in flight.
-    pub(super) fn counted(&mut self, Counted { due }: Counted) {
-        self.counting.launches = self.counting.launches.wrapping_add(1);
-        self.counting.last = due;
+    pub fn count(&mut self, Counted { due }: Counted) {
+        self.launches = self.launches.wrapping_add(1);
+        self.last = due;
     }
-}
 
-impl Counting {
     /// Gives nodes the values of the next launch. After a failure they hold some of them; the next call gives them all.
     pub fn give(&self, nodes: &mut Nodes, definition: &Definition) -> Result<()> {
         if self.statements.is_empty() || nodes.launch == self.launches {

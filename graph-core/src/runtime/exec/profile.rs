@@ -133,9 +133,9 @@ impl Core {
     ) -> Result<()> {
         // Each of the two is a launch with a number of its own.
         let before = self.counting.clone();
-        let counted = self.count()?;
+        let counted = self.counting.next(&self.nodes, &self.definition)?;
         serial.give_values(|nodes| self.counting.give(nodes, &self.definition))?;
-        self.counted(counted);
+        self.counting.count(counted);
         let mut begun = false;
         let mut lost = false;
         let mut behind: Outcome<()> = Ok(());

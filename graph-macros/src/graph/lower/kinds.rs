@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
+use cuweave_core::kind::SyncWord;
 use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, LineColumn, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -94,7 +95,7 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
             let (method, event) = (ident(of.statement.kind.name()), syntax.scalars());
             quote!(#evaluation.#method(#(#event),*))
         }
-        Kind::Sync(word, ()) => syncs::step(of, word, evaluation),
+        Kind::Sync(word, ()) => sync_step(of, word, evaluation),
         Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
             let (from, to) = (of.element_of(0, false), of.element_of(1, true));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::same(#from, #to););
@@ -178,6 +179,20 @@ fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         #(let #kept = ::std::sync::Arc::clone(#hosts);)*
         #evaluation.host(move |#memory: &::cuweave::__private::HostMemory<'_>| #function(#(#values),*))
     }}
+}
+
+/// Returns the expression that evaluates a wait for a value or a semaphore, or the write or signal of one. The values of launches differ by 1 if no step is written; a semaphore
+/// without a value has 1 in the first launch.
+fn sync_step(of: &Evaluated<'_>, word: SyncWord, evaluation: &Ident) -> TokenStream {
+    let mut values: Vec<TokenStream> = of.syntax.scalars().map(ToTokens::to_token_stream).collect();
+    let is_buffer = !of.statement.accesses.is_empty();
+    values.resize_with(if is_buffer { 2 } else { 3 }, || quote!(1));
+    let method = ident(word.name());
+    if is_buffer {
+        let (method, element) = (ident(&format!("{}_in", word.name())), of.element_of(0, !word.waits()));
+        return quote!(#evaluation.#method(#element, #(#values),*));
+    }
+    quote!(#evaluation.#method(#(#values),*))
 }
 
 impl Lowering<'_> {
@@ -378,7 +393,7 @@ impl<'l> Evaluated<'l> {
     }
 
     /// Returns the `PhantomData` expression of an access's element type.
-    pub(super) fn element_of(&self, access: usize, written: bool) -> TokenStream {
+    fn element_of(&self, access: usize, written: bool) -> TokenStream {
         match self.part(access) {
             Some(part) => {
                 // The whole path has one span; otherwise rustc points to the attribute.

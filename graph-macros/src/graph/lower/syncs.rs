@@ -2,13 +2,10 @@
 
 use cuweave_core::ir::{Kind, Mode};
 use cuweave_core::kind::SyncWord;
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::Ident;
 use syn::{Attribute, ExprCall};
 
-use super::kinds::Evaluated;
 use super::{LaunchArgument, Lower, Lowering};
-use crate::graph::idents::ident;
 
 /// Lowers `wait_value(&flag, value);`.
 pub(super) fn wait_value(
@@ -89,18 +86,4 @@ impl Lowering<'_> {
         self.push_word(call, name, attributes, (Kind::Sync(word, ()), arguments), accesses);
         Ok(())
     }
-}
-
-/// Returns the expression that evaluates such a statement. The values of launches differ by 1 if no step is written; a semaphore
-/// without a value has 1 in the first launch.
-pub(super) fn step(of: &Evaluated<'_>, word: SyncWord, evaluation: &Ident) -> TokenStream {
-    let mut values: Vec<TokenStream> = of.syntax.scalars().map(ToTokens::to_token_stream).collect();
-    let is_buffer = !of.statement.accesses.is_empty();
-    values.resize_with(if is_buffer { 2 } else { 3 }, || quote!(1));
-    let method = ident(word.name());
-    if is_buffer {
-        let (method, element) = (ident(&format!("{}_in", word.name())), of.element_of(0, !word.waits()));
-        return quote!(#evaluation.#method(#element, #(#values),*));
-    }
-    quote!(#evaluation.#method(#(#values),*))
 }

@@ -21,6 +21,7 @@ mod misc;
 mod module;
 mod nodes;
 mod occupancy;
+mod operations;
 mod pool;
 mod sim;
 mod stream;

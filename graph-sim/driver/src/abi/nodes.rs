@@ -7,7 +7,7 @@ use std::ffi::c_uint;
 
 use super::conditional;
 use super::launch::parameters;
-use super::meeting::{memory_op, semaphores};
+use super::operations::{memory_op, semaphores};
 use crate::base::log;
 use crate::base::pointer::{put, take, take_all};
 use crate::base::status::{Result, Status};
