@@ -343,7 +343,7 @@ fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(State
         match statement.kind.meeting() {
             Some(Meeting::BehindAll) => {
                 earlier.iter().copied().filter(inferred).for_each(|before| edge(before, id));
-                // What comes after this statement comes after all that it comes after.
+                // A successor of this statement is a successor of all its predecessors.
                 if functions.is_uniform() {
                     earlier.clear();
                     signals.clear();

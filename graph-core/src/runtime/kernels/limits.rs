@@ -3,7 +3,7 @@
 use cudarc::driver::CudaContext;
 
 use crate::launches::Blocks;
-use crate::runtime::cuda::Driver;
+use crate::runtime::cuda::{CONCURRENT_MANAGED_ACCESS, Driver};
 use crate::runtime::error::{Error, Result};
 
 use super::declaration::Kernel;
@@ -24,6 +24,8 @@ pub struct Limits {
     clusters: bool,
     /// True if batch memory operations take values of eight bytes.
     wide_memory_operations: bool,
+    /// True if host and device access managed memory at the same time.
+    pub shares_memory: bool,
 }
 
 /// Registers are given to warps, in steps of 256 (every architecture since 5.0, by CUDA's occupancy tables).
@@ -47,6 +49,7 @@ impl Limits {
             clusters: ask(120)? != 0,
             // CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS
             wide_memory_operations: ask(122)? != 0,
+            shares_memory: ask(CONCURRENT_MANAGED_ACCESS)? != 0,
         })
     }
 
@@ -176,6 +179,7 @@ mod tests {
         shared: [48 << 10, 227 << 10],
         registers: 65536,
         clusters: true,
+        shares_memory: true,
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,
