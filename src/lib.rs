@@ -514,8 +514,8 @@ extern crate self as cuweave;
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, Managed, Output, Pinned,
-    Result, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, Managed, Output,
+    Pinned, Result, Semaphore, SemaphoreHandle, context,
 };
 pub use cuweave_macros::{arguments, call, graph, kernels};
 
@@ -546,8 +546,8 @@ pub mod bind {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
-        BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, PinnedViewMut, Resource,
-        Shared, SharedPinned, Taken,
+        BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, FlagValue, Host, PinnedViewMut,
+        Resource, Shared, SharedPinned, Taken,
     };
 }
 

@@ -35,6 +35,7 @@ struct Calls {
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
     parallel: unsafe extern "C" fn(u32) -> u32,
+    patience: unsafe extern "C" fn(u64) -> u32,
     registers: unsafe extern "C" fn(Text, u32) -> u32,
     calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
     trace: unsafe extern "C" fn(u32) -> u32,
@@ -98,6 +99,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
             parallel: *library.get(b"cuweaveSimParallel").map_err(failed)?,
+            patience: *library.get(b"cuweaveSimPatience").map_err(failed)?,
             registers: *library.get(b"cuweaveSimRegisters").map_err(failed)?,
             calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
             trace: *library.get(b"cuweaveSimTrace").map_err(failed)?,
@@ -235,6 +237,13 @@ pub fn seed(seed: u64) -> Result<(), Error> {
 pub fn parallel(parallel: bool) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.parallel)(parallel.into()) })
+}
+
+/// Sets the longest time that a launch waits for a value in memory or for a semaphore, in milliseconds, before it ends with the report
+/// `deadlock`; `CUWEAVE_SIM_PATIENCE` is the first value.
+pub fn patience(milliseconds: u64) -> Result<(), Error> {
+    // SAFETY: as in `fail`.
+    check(unsafe { (driver()?.patience)(milliseconds) })
 }
 
 /// Sets the registers of a thread, 255 at most, that are assumed of the kernels whose names begin with `prefix`; 0 removes the

@@ -504,6 +504,33 @@ pub enum Error {
         /// The statement that records it or waits for it.
         at: Box<At>,
     },
+    /// A semaphore was imported for another context than the graph's.
+    #[error("{at} is given a semaphore of another context")]
+    #[non_exhaustive]
+    SemaphoreOfOtherContext {
+        /// The statement that signals it or waits for it.
+        at: Box<At>,
+    },
+    /// A launch would wait for a value that an earlier launch has waited for, or signal one that is signalled.
+    #[error(
+        "{at} is due for the value {next} in this launch, which is not ahead of {last}, its value in the launch before"
+    )]
+    #[non_exhaustive]
+    ValueNotAhead {
+        /// The statement.
+        at: Box<At>,
+        /// The value in the last launch.
+        last: u64,
+        /// The value in this launch.
+        next: u64,
+    },
+    /// The device lacks something that the program uses.
+    #[error("this device has no {what}")]
+    #[non_exhaustive]
+    NotOnThisDevice {
+        /// The lacking feature, in the plural.
+        what: &'static str,
+    },
     /// A statement stands in a body that the device decides about, and cannot.
     #[error("{at} cannot stand in the body of an `if`, `while` or `match` on a buffer")]
     #[non_exhaustive]

@@ -37,12 +37,12 @@ mod waits;
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
     Attach, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
-    BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, HostView, HostViewMut,
-    Managed, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Shared,
-    SharedPinned, Taken,
+    BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue, Host,
+    HostView, HostViewMut, Managed, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut,
+    Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
 };
 pub use context::context;
-pub use cuda::{AnyBits, CallStream, PinnedViewMut};
+pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
     At, CallFault, DriverFailure, Error, FailedCall, Fault, ManagedFault, ModuleFailure, Refusal, Result,

@@ -44,6 +44,7 @@ mod refused;
 mod spans;
 mod statements;
 mod structure;
+mod syncs;
 mod tail;
 mod views;
 

@@ -204,6 +204,13 @@ impl Expansion<'_> {
                 #core_mut.synchronize()
             }
 
+            /// Returns the number of launches so far, those of profiles among them: the number of the next launch, by which the
+            /// values of flags and semaphores advance.
+            #[must_use]
+            pub fn launches(&self) -> u64 {
+                #core.launches()
+            }
+
             /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch
             /// after them. The view of a `cuweave::Buffer` has no address: its method `buffer` returns the buffer.
             #[must_use]

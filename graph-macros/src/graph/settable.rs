@@ -103,11 +103,12 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 13] = [
     "launch",
     "output",
     "upload",
     "synchronize",
+    "launches",
     "args",
     "args_mut",
     "into_args",

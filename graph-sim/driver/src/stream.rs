@@ -3,10 +3,11 @@
 use crate::base::callback;
 use crate::base::status::{Result, Status};
 use crate::graph::accounts;
-use crate::memory::Kind;
+use crate::memory::{Kind, Touched};
 use crate::state::op::Op;
 use crate::state::{State, state};
 use crate::work::kernel::{self, Part};
+use crate::work::meeting;
 use crate::work::transfer;
 
 /// Enqueues work in a stream.
@@ -48,6 +49,16 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             Ok(())
         }
         Op::Free(address) => free(&mut state, *address),
+        Op::Memory(_) | Op::Signal(_) | Op::WaitSemaphore(_) => {
+            let mut touched = Touched::new();
+            let (mut state, result) = meeting::run(state, op, "a stream", &mut touched);
+            if let Err(report) = result {
+                state.break_context(context, report.status);
+                drop(state);
+                report.file();
+            }
+            Ok(())
+        }
         Op::Empty | Op::Child(_) | Op::Conditional(_) | Op::Alloc { .. } | Op::Record(_) | Op::Wait(_) => {
             Ok(())
         }

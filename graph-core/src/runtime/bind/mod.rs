@@ -6,6 +6,7 @@
 //!   `uses`: the events that record uses;
 //! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
 //!   uses; `sharing`: that of the launches of one exec;
+//! - `flag`, `semaphore`: host values that graphs wait for and signal;
 //! - `managed`: memory that host and device share; `unified`: its state;
 //! - `record`: records and lists of arguments, as the build sees them;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
@@ -13,6 +14,7 @@
 mod bound;
 mod buffer;
 mod buffer_view;
+mod flag;
 mod host;
 mod ledger;
 mod lend;
@@ -23,6 +25,7 @@ mod operands;
 mod output;
 mod output_view;
 mod record;
+mod semaphore;
 mod sharing;
 mod unified;
 mod uses;
@@ -34,6 +37,8 @@ pub use bound::{
     Shared, SharedPinned, Taken,
 };
 pub use buffer::{BoundBuffer, Buffer};
+pub use flag::{Flag, FlagValue};
+pub(crate) use flag::{goes_ahead, is_behind};
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::{Generation, Ledger};
 pub use lend::Lend;
@@ -45,6 +50,7 @@ pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
 pub use output_view::{OutputView, OutputViewMut};
 pub use record::{Declaration, List, ListMut, Record, count, describe_records};
+pub use semaphore::Semaphore;
 pub(crate) use sharing::Hindrance;
 pub use view::{DeviceView, DeviceViewMut};
 pub use visitor::Visitor;

@@ -71,6 +71,8 @@ pub(crate) struct Nodes {
     pub scratch: Scratch,
     /// The functions of host statements, and what their nodes point to.
     pub hosts: Hosts,
+    /// The number of the launch that the nodes hold the values of.
+    pub launch: u64,
     /// The words of new records while a setter evaluates them.
     pub spare: Vec<Word>,
     /// The clocks of the serialised graph of a profile.
@@ -127,6 +129,7 @@ impl Nodes {
             decided: Decided::default(),
             scratch: Scratch::default(),
             hosts: Hosts::default(),
+            launch: 0,
             spare: Vec::new(),
             stamps: None,
         }
@@ -478,6 +481,7 @@ impl Nodes {
             bases: &self.bases,
             fill_kernels: &self.fill_kernels,
             hosts: &self.hosts,
+            launch: self.launch,
         }
     }
 

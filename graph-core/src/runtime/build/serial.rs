@@ -131,6 +131,11 @@ impl Serial {
         Ok(serial)
     }
 
+    /// Calls `give` with the nodes, which it gives the values of the next launch.
+    pub fn give_values(&mut self, give: impl FnOnce(&mut Nodes) -> Result<()>) -> Result<()> {
+        give(&mut self.nodes)
+    }
+
     /// Brings the graph to the device.
     pub fn upload(&self, stream: Stream) -> Outcome<()> {
         self.driver.upload(self.nodes.exec, stream)

@@ -153,7 +153,7 @@ impl<'a> Builder<'a> {
         self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_mut(), EXCLUSIVE))
     }
 
-    /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, only for `copy`.
+    /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
     #[track_caller]
     pub fn pinned<T: Storable>(
         &mut self,
@@ -164,7 +164,7 @@ impl<'a> Builder<'a> {
         self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(memory.bind_pinned(), PINNED))
     }
 
-    /// Declares an argument `&mut Pinned<[T; len]>`: page-locked memory of the host, only for `copy`.
+    /// Declares an argument `&mut Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
     #[track_caller]
     pub fn pinned_mut<T: Storable>(
         &mut self,

@@ -224,6 +224,13 @@ impl<'a> Exec<'a> {
         self.core.into_args()
     }
 
+    /// Returns the number of launches so far, those of profiles among them: the number of the next launch, by which the values of
+    /// flags and semaphores advance.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.core.launches()
+    }
+
     /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as often with its
     /// nodes one after the other and an event behind each.
     ///

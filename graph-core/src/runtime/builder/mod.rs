@@ -2,14 +2,14 @@
 //!
 //! - `size`: scalars, and expressions over them; `handle`: names of buffers and statements, and arguments; `config`: launch
 //!   configurations; `bound`: what arguments are bound to;
-//! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `program`: what they have said so far; `words`: messages;
+//! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `meetings`: both, of host statements, events,
+//!   flags and semaphores; `program`: the program so far; `words`: messages;
 //! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
 //!   statements as the build evaluates them. From there on the path is that of graph functions;
 //! - `exec`: launches and setters by handles.
 
 mod bound;
 mod calls;
-
 mod code;
 mod config;
 mod declarations;
@@ -17,6 +17,7 @@ mod exec;
 mod handle;
 mod launches;
 mod lower;
+mod meetings;
 mod program;
 mod size;
 mod statements;
@@ -30,4 +31,5 @@ pub use exec::{Exec, Launched};
 pub use handle::{
     Argument, Handle, Ordered, Statement, ToArgument, ToArguments, ToBuffer, UpdatedByAtomics, View,
 };
+pub use meetings::{HostArgument, HostFunction, Reads, ToFlag, Writes};
 pub use size::{Integer, Scalar, Size, ToSize};

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cudarc::driver::sys;
 
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
-use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 use super::params::{
-    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams,
-    Properties,
+    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams,
+    MemsetParams, Properties, SemaphoreDescription, SemaphoreParams,
 };
 
 /// The oldest CUDA version that is supported.
@@ -158,6 +158,16 @@ entry_points! {
         cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
     }
     optional {
+        cuMemHostAlloc = 12040(*mut *mut c_void, usize, u32);
+        cuMemFreeHost = 12040(*mut c_void);
+        cuGraphAddBatchMemOpNode = 12040(*mut Node, RawGraph, *const Node, usize, *const BatchParams);
+        cuGraphExecBatchMemOpNodeSetParams = 12040(RawExec, Node, *const BatchParams);
+        cuImportExternalSemaphore = 12040(*mut RawSemaphore, *const SemaphoreDescription);
+        cuDestroyExternalSemaphore = 12040(RawSemaphore);
+        cuGraphAddExternalSemaphoresSignalNode = 12040(*mut Node, RawGraph, *const Node, usize, *const SemaphoreParams);
+        cuGraphAddExternalSemaphoresWaitNode = 12040(*mut Node, RawGraph, *const Node, usize, *const SemaphoreParams);
+        cuGraphExecExternalSemaphoresSignalNodeSetParams = 12040(RawExec, Node, *const SemaphoreParams);
+        cuGraphExecExternalSemaphoresWaitNodeSetParams = 12040(RawExec, Node, *const SemaphoreParams);
         cuLinkCreate = 12040(u32, *mut u32, *mut *mut c_void, *mut usize);
         cuLinkAddData = 12040(usize, u32, *mut c_void, usize, *const c_char, u32, *mut u32, *mut *mut c_void);
         cuLinkComplete = 12040(usize, *mut *mut c_void, *mut usize);
@@ -176,7 +186,21 @@ macro_rules! call {
     }};
 }
 
-pub(super) use call;
+/// Calls an entry point that a driver may lack.
+macro_rules! call_newer {
+    ($driver:expr, $name:ident($($argument:expr),* $(,)?)) => {{
+        match $driver.$name {
+            None => Err(Failure { call: stringify!($name), code: NOT_FOUND }),
+            Some(entry) => {
+                // SAFETY: as in `call`.
+                let code = unsafe { entry($($argument),*) };
+                if code == 0 { Ok(()) } else { Err(Failure { call: stringify!($name), code }) }
+            }
+        }
+    }};
+}
+
+pub(super) use {call, call_newer};
 
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 

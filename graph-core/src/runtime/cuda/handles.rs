@@ -33,6 +33,8 @@ handles! {
     Event;
     /// A `CUcontext`.
     Context;
+    /// A `CUexternalSemaphore`.
+    RawSemaphore;
 }
 
 impl Stream {

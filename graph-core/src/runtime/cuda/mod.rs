@@ -14,7 +14,7 @@
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `any_bits`: element types without invalid bits;
 //! - `managed`: managed memory, and its elements on the host;
-//! - `host`: functions of the program that host nodes call;
+//! - `host`: functions of the program that host nodes call; `sync`: values and semaphores that nodes wait for and write;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
@@ -35,6 +35,7 @@ mod params;
 mod quiet;
 mod simulator;
 mod streams;
+mod sync;
 
 pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
 pub use aside::Own;
@@ -48,7 +49,7 @@ pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,
     UNSUPPORTED_PTX_VERSION, code_of, known, record,
 };
-pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use managed::{
     Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, host_elements, host_elements_mut,
@@ -60,3 +61,4 @@ pub use params::{
 };
 pub use quiet::Quiet;
 pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};
+pub use sync::{FlagMemory, OwnedSemaphore, SemaphoreHandle, SemaphoreOperation, ValueOperation, Width};

@@ -23,6 +23,7 @@ use crate::runtime::statements::element;
 use crate::runtime::waits::OwnedEvent;
 
 use super::arena::Shared;
+use super::counting::Counting;
 use super::in_flight::InFlight;
 use super::state::HiddenUses;
 
@@ -39,6 +40,8 @@ pub struct Core {
     pub(crate) temporaries: Temporaries,
     /// The last launch.
     pub(crate) in_flight: InFlight,
+    /// The number of launches, and the values that advance with it.
+    pub(crate) counting: Counting,
     /// The variables that its launches share with those of other execs.
     pub(crate) hidden: Arc<HiddenUses>,
     /// True if the exec was dropped with its last launch in flight and nothing can wait for the launch. All memory that it
@@ -73,6 +76,7 @@ impl Core {
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
         let hidden = Arc::new(HiddenUses::of(nodes.records.as_slice(), &definition.modules));
+        let counting = Counting::of(&nodes.records);
         Ok(Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             definition,
@@ -80,6 +84,7 @@ impl Core {
             operands,
             temporaries: Temporaries::default(),
             in_flight: InFlight { done, lost: false, last: None },
+            counting,
             hidden,
             leaks: Arc::default(),
             users: Vec::new(),

@@ -225,6 +225,12 @@ impl<A: GraphFn> ExecCore<A> {
         self.core.synchronize()
     }
 
+    /// See the generated `launches`.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.core.counting.launches
+    }
+
     /// See the generated `args`.
     pub fn views(&self) -> A::Views<'_> {
         self.args.views(&self.core.lender(), Token)

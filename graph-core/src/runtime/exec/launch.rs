@@ -73,6 +73,8 @@ impl Core {
         let raw = self.check_stream(stream)?;
         self.check_pool(raw)?;
         self.check_taken(taken)?;
+        let counted = self.counting.next(&self.nodes, &self.definition)?;
+        self.counting.give(&mut self.nodes, &self.definition)?;
         if self.operands.exchanged {
             check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
             self.operands.exchanged = false;
@@ -101,6 +103,7 @@ impl Core {
         launch(self.definition.driver, self.nodes.exec, raw)?;
 
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
+        self.counting.count(counted);
         let recorded = self.in_flight.record(self.definition.driver, raw);
         self.in_flight.lost = recorded.is_err();
         if !self.in_flight.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {

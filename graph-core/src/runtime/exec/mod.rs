@@ -3,13 +3,15 @@
 //! - `core`: the parts of a graph, and the steps from a plan to an exec; `owned`: its owner in users' crates; `pipeline`: from
 //!   arguments to a graph;
 //! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
-//! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses;
+//! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses; `counting`: their number,
+//!   and the values that advance with it;
 //! - `profile`: real launches beside those of the serialised graph;
 //! - `state`: the order of launches of several execs that share variables;
 //! - `arena`, `pooled`: one arena for the execs of a stream.
 
 mod arena;
 mod core;
+mod counting;
 mod graph;
 mod in_flight;
 mod launch;

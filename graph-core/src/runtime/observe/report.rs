@@ -61,6 +61,8 @@ pub struct Report {
     pub hosts: usize,
     /// The number of records of events and of waits for them.
     pub events: usize,
+    /// The number of waits for values and semaphores, and of their writes and signals.
+    pub syncs: usize,
     /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
     /// The number of alloc nodes.
@@ -298,7 +300,8 @@ impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
-        let Counts { kernels, fills, copies, calls, conditions, hosts, events, hubs, allocs, frees } = counts;
+        let Counts { kernels, fills, copies, calls, conditions, hosts, events, syncs, hubs, allocs, frees } =
+            counts;
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
@@ -337,6 +340,7 @@ impl Report {
             setters: graph.setters,
             hosts,
             events,
+            syncs,
             hubs,
             allocs,
             frees,
@@ -406,6 +410,7 @@ impl Report {
             + bodies
             + self.hosts
             + self.events
+            + self.syncs
             + self.hubs
             + self.allocs
             + self.frees
@@ -490,6 +495,9 @@ impl fmt::Display for Report {
         }
         if self.hosts > 0 || self.events > 0 {
             writeln!(f, "{} host statements, {} records of events and waits", self.hosts, self.events)?;
+        }
+        if self.syncs > 0 {
+            writeln!(f, "{} waits, writes and signals of flags and semaphores", self.syncs)?;
         }
         writeln!(
             f,

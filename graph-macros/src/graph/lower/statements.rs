@@ -121,8 +121,19 @@ impl Lowering<'_> {
     }
 
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
+        self.refuse_with(at, message, &[], help)
+    }
+
+    /// As [`Lowering::refuse`], with notes.
+    pub(super) fn refuse_with(
+        &mut self,
+        at: &(impl ToTokens + Spanned),
+        message: &str,
+        notes: &[String],
+        help: &str,
+    ) -> Reported {
         if self.is_unreported(at) {
-            self.report.error(at.span(), Code::CW001, message, &[], Some(help));
+            self.report.error(at.span(), Code::CW001, message, notes, Some(help));
         }
         Reported
     }

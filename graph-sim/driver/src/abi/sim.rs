@@ -353,6 +353,15 @@ pub unsafe extern "C" fn cuweaveSimReports(
     })
 }
 
+/// Sets the longest time that a launch waits for a value or a semaphore, in milliseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
+    enter("cuweaveSimPatience", false, Kind::Basic, || {
+        state().patience = milliseconds;
+        Ok(())
+    })
+}
+
 /// Starts or stops the recording of calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimTrace(on: c_uint) -> c_uint {

@@ -16,6 +16,7 @@ use crate::state::op::{self, Op};
 use crate::state::schedule::{Plan, Random, Step};
 use crate::state::{self, State};
 use crate::work::kernel::{self, Part};
+use crate::work::meeting;
 use crate::work::transfer::{run_copy, run_fill, tell_unwritten};
 
 /// The data of a launch, apart from the state: the lock is released while host nodes run.
@@ -167,9 +168,14 @@ impl Execution<'_> {
                         self.end(at, true);
                         Begun::Done
                     }
-                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) | Op::Conditional(_) => {
-                        Begun::Exclusive(at)
-                    }
+                    Op::Record(_)
+                    | Op::Host { .. }
+                    | Op::Alloc { .. }
+                    | Op::Free(_)
+                    | Op::Conditional(_)
+                    | Op::Memory(_)
+                    | Op::Signal(_)
+                    | Op::WaitSemaphore(_) => Begun::Exclusive(at),
                 }
             }
         }
@@ -255,6 +261,11 @@ impl Execution<'_> {
                 gone = state.memory.at(*address).map(|found| (found.base..found.end(), found.describe()));
                 touched.push((*address, address + bytes, LIFE));
                 free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
+            }
+            Op::Memory(_) | Op::Signal(_) | Op::WaitSemaphore(_) => {
+                let result;
+                (state, result) = meeting::run(state, &node.op, &run.names[at], &mut touched);
+                result
             }
             Op::Empty
             | Op::Child(_)

@@ -1,5 +1,6 @@
 //! The work of streams and graph nodes: kernels, copies and fills, and the modules that kernels come from.
 
 pub mod kernel;
+pub mod meeting;
 mod modules;
 pub mod transfer;
