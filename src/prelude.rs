@@ -159,9 +159,10 @@ pub fn wait(event: impl InGraphFunctions) {
 /// # }
 /// ```
 ///
-/// A flag is a host value `&Flag<u32>` or `&Flag<u64>`, bound as an `Arc`, which other graphs and the host use at the same time; or a
-/// buffer of one element, `&[u32; 1]`, `&mut [u64; 1]` or a part, of the device or pinned, which is this graph's own like all its
-/// buffers, and ordered like them: so a kernel is given the number of the launch.
+/// A flag is a host value `&Flag<u32>` or `&Flag<u64>`, bound as an `Arc`, which other graphs and the host use at the same time; or
+/// pinned memory of one element, `&Pinned<[u32; 1]>`, `&mut Pinned<[u64; 1]>` or a part, which is this graph's own like all its
+/// buffers, and ordered like them: `write_value(&mut number, 0); copy(&number, &mut x[0..1]);` gives a kernel the number of the
+/// launch. It is no memory of the device: drivers take neither that of pools, from which cudarc allocates, nor that of graphs.
 ///
 /// - Values are compared in a circle, so that `u32` may wrap around. A wait whose step is 0, or half of the circle or more, is an error
 ///   of the build. A launch whose value is not ahead of that of the launch before, since a setter has set it back or the step is less

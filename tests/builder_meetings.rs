@@ -48,7 +48,7 @@ fn graph(
     drawn: &Semaphore,
     log: &Mutex<Vec<u32>>,
     x: &mut [u32; n],
-    number: &mut [u32; 1],
+    number: &mut Pinned<[u32; 1]>,
     seen: &mut Pinned<[u32; n]>,
 ) {
     wait(&half);
@@ -87,7 +87,7 @@ fn a_builder_makes_what_a_graph_function_makes() {
     let Some(device) = simulated_alone() else { return };
     let mut results = Vec::new();
     for built in [false, true] {
-        let (mut x, mut number) = (device.upload(&[7u32; N]), device.zeros::<u32>(1));
+        let (mut x, mut number) = (device.upload(&[7u32; N]), pinned(&device, 1));
         let mut seen = pinned(&device, N);
         let half = Arc::new(device.ctx.new_event(None).expect("an event"));
         half.record(&device.stream).expect("it is recorded");
@@ -102,7 +102,7 @@ fn a_builder_makes_what_a_graph_function_makes() {
             let n = b.scalar("n", N as u32);
             let base = b.scalar("base", 10u32);
             let mut x = b.exclusive("x", n, &mut x);
-            let mut number = b.exclusive("number", 1, &mut number);
+            let mut number = b.pinned_mut("number", 1, &mut number);
             let mut seen = b.pinned_mut("seen", n, &mut seen);
             b.wait(&half).expect("it waits");
             b.launch(mix {}, per_item(n), (&mut x, 1, n)).expect("it launches");
@@ -159,7 +159,7 @@ fn a_builder_makes_what_a_graph_function_makes() {
         assert_eq!((counts.hosts, counts.events, counts.syncs), (1, 2, 6));
         let values = (
             device.download(&x)[0],
-            device.download(&number)[0],
+            number.as_slice().expect("its memory")[0],
             seen.as_slice().expect("its memory")[..3].to_vec(),
         );
         let log = log.lock().expect("no panic holds it").clone();
@@ -221,6 +221,9 @@ fn a_panic_is_an_error_of_the_next_call() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let device = alone();
+    // SAFETY: nothing reads it.
+    #[allow(unsafe_code)]
+    let mut memory = unsafe { device.ctx.alloc_pinned::<f32>(1) }.expect("pinned memory");
     let (mut x, mut seen) = (device.upload(&[7.0f32; N]), pinned(&device, N));
     let (narrow, wide) =
         (Flag::<u32>::new(&device.ctx).expect("a flag"), Flag::<u64>::new(&device.ctx).expect("a flag"));
@@ -228,6 +231,7 @@ fn what_does_not_fit_is_refused() {
     let mut other = Builder::new(&device.ctx);
     let mut x = b.exclusive("x", N, &mut x);
     let seen = b.pinned_mut("seen", N, &mut seen);
+    let mut floats = b.pinned_mut("floats", 1, &mut memory);
     let big = b.scalar("big", 1u64 << 40);
     let text = |result: cuweave::Result<cuweave::builder::Statement>| {
         result.expect_err("it does not fit").to_string()
@@ -248,6 +252,8 @@ fn what_does_not_fit_is_refused() {
     let told = text(other.host((seen.reads::<u32>(),), |_: &[u32]| {}));
     assert!(told.contains("CW402: a buffer of another builder is given to `host`"), "{told}");
     let told = text(b.write_value(&mut x, 1, 1));
+    assert!(told.contains("CW001: `x` is memory of the device, where a graph neither waits"), "{told}");
+    let told = text(b.write_value(&mut floats, 1, 1));
     assert!(told.contains("CW401: a flag has a value of type `u32` or `u64`, and not `f32`"), "{told}");
     let told = text(b.wait_value(&narrow, big, 1));
     assert!(told.contains("CW401") && told.contains("`big`"), "{told}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cudarc::driver::PinnedHostSlice;
+use cudarc::driver::{DeviceRepr, PinnedHostSlice, ValidAsZeroBits};
 use cuweave::prelude::*;
 use cuweave::{Error, Flag};
 use cuweave_core::index::Index;
@@ -26,10 +26,13 @@ fn step(x: u32, by: u32) -> u32 {
 }
 
 #[allow(unsafe_code)]
-fn pinned(device: &Device, len: usize) -> PinnedHostSlice<u32> {
+fn pinned<T: DeviceRepr + ValidAsZeroBits + Copy + Default>(
+    device: &Device,
+    len: usize,
+) -> PinnedHostSlice<T> {
     // SAFETY: filled below before it is read.
-    let mut memory = unsafe { device.ctx.alloc_pinned::<u32>(len) }.expect("pinned memory");
-    memory.as_mut_slice().expect("its memory").fill(0);
+    let mut memory = unsafe { device.ctx.alloc_pinned::<T>(len) }.expect("pinned memory");
+    memory.as_mut_slice().expect("its memory").fill(T::default());
     memory
 }
 
@@ -68,7 +71,7 @@ fn asked(
     let behind = mix[per_item(n)](&mut x, 3, n);
     copy(&x, &mut seen);
     host(&log, &seen, |log, seen| log.lock().expect("no panic holds it").push(seen[0]));
-    write_value(&half, 0, 0);
+    write_value(&half, 12_345, 0);
 }
 
 /// The names of the operations that come before one, by paths.
@@ -151,7 +154,7 @@ fn the_host_answers_each_launch() {
             })
             .collect();
         assert_eq!(*log.lock().expect("no panic holds it"), wanted);
-        assert_eq!((half.load(), Arc::strong_count(&half)), (0, 1));
+        assert_eq!((half.load(), Arc::strong_count(&half)), (12_345, 1));
         device.nothing_reported();
     }
 }
@@ -316,18 +319,24 @@ fn a_setter_moves_the_values_ahead_and_not_back() {
     device.nothing_reported();
 }
 
-/// Gives the number of the launch to a kernel, in a buffer of the graph's own.
+/// Gives the number of the launch to a kernel, by pinned memory of the graph's own.
 #[cuweave::graph]
-fn numbered(n: u32, x: &mut [u32; n], y: &mut [u64; 4], seen: &mut Pinned<[u32; n]>) {
-    let number = alloc::<u32>(1);
+fn numbered(
+    n: u32,
+    number: &mut Pinned<[u32; 1]>,
+    wide: &mut Pinned<[u64; 4]>,
+    seen: &mut Pinned<[u32; n]>,
+    x: &mut [u32; n],
+) {
     write_value(&mut number, 3, 2);
-    let h = alloc::<u32>(1);
-    mixed[per_item(1)](&number, &mut h, 1, 1);
-    wait_value(&number, 3, 2);
+    let given = alloc::<u32>(1);
+    copy(&number, &mut given);
     let (one, rest) = x.split_at_mut(1);
-    copy(&h, &mut one);
-    write_value(&mut y[2..3], 1 << 40, 7);
+    mixed[per_item(1)](&given, &mut one, 1, 1);
+    wait_value(&number, 3, 2);
+    write_value(&mut wide[2..3], 1 << 40, 7);
     write_value(&mut seen[n - 1..n], 9);
+    host(&mut number, |number| number[0] += 100);
     mix[per_item(n - 1)](&mut rest, 1, n - 1);
 }
 
@@ -336,9 +345,9 @@ fn a_buffer_is_a_flag_of_the_graphs_own() {
     let device = alone();
     for seed in 0..8 {
         device.schedule(seed);
-        let (mut x, mut y, mut seen) =
-            (device.upload(&[7u32; N]), device.zeros::<u64>(4), pinned(&device, N));
-        let mut exec = numbered(&device.ctx, N as u32, &mut x, &mut y, &mut seen)
+        let (mut x, mut wide) = (device.upload(&[7u32; N]), pinned::<u64>(&device, 4));
+        let (mut number, mut seen) = (pinned::<u32>(&device, 1), pinned::<u32>(&device, N));
+        let mut exec = numbered(&device.ctx, N as u32, &mut number, &mut wide, &mut seen, &mut x)
             .expect("it builds")
             .instantiate()
             .expect("it instantiates");
@@ -347,14 +356,15 @@ fn a_buffer_is_a_flag_of_the_graphs_own() {
         }
         drop(exec);
         assert_eq!(device.download(&x)[..2], [step(7, 1), [1, 1, 1].into_iter().fold(7, step)]);
-        assert_eq!(device.download(&y), [0, 0, (1 << 40) + 14, 0]);
+        assert_eq!(number.as_slice().expect("its memory"), [107]);
+        assert_eq!(wide.as_slice().expect("its memory"), [0, 0, (1 << 40) + 14, 0]);
         assert_eq!(seen.as_slice().expect("its memory")[N - 2..], [0, 11]);
         device.nothing_reported();
     }
 }
 
 #[cuweave::graph]
-fn all(n: u32, x: &mut [u32; n], y: &mut [u32; n]) {
+fn all(n: u32, x: &mut [u32; n], y: &mut Pinned<[u32; n]>) {
     mix[per_item(n)](&mut x, 1, n);
     write_value(&mut y[0..n], 1);
 }
@@ -362,7 +372,7 @@ fn all(n: u32, x: &mut [u32; n], y: &mut [u32; n]) {
 #[test]
 fn a_part_of_more_elements_is_refused() {
     let device = alone();
-    let (mut x, mut y) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
+    let (mut x, mut y) = (device.upload(&[7u32; N]), pinned(&device, N));
     let told = all(&device.ctx, N as u32, &mut x, &mut y).map(drop).expect_err("40 elements");
     assert!(
         told.to_string().ends_with("`write_value` takes one element, and this part of `y` has 40"),

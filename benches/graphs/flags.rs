@@ -16,15 +16,6 @@ pub fn plain(x: &mut [u32; 1]) {
     }
 }
 
-/// Behind each kernel a write of the number of the launch into memory of the device, which the next kernel reads.
-#[cuweave::graph(launches = "as-written")]
-pub fn writes(x: &mut [u32; 1]) {
-    for _ in 0..200 {
-        touch[(1, 1)](&mut x);
-        write_value(&mut x, 1);
-    }
-}
-
 /// Behind each kernel a write, and the wait for it.
 #[cuweave::graph(launches = "as-written")]
 pub fn pairs(flag: &Flag<u32>, x: &mut [u32; 1]) {
@@ -35,21 +26,12 @@ pub fn pairs(flag: &Flag<u32>, x: &mut [u32; 1]) {
     }
 }
 
-/// The same with a flag in memory of the device.
+/// The same with pinned memory of the graph's own.
 #[cuweave::graph(launches = "as-written")]
-pub fn pairs_of_device(flag: &mut [u32; 1], x: &mut [u32; 1]) {
+pub fn pairs_of_own(flag: &mut Pinned<[u32; 1]>, x: &mut [u32; 1]) {
     for i in 0..200 {
         touch[(1, 1)](&mut x);
         write_value(&mut flag, i + 1, 200);
         wait_value(&flag, i + 1, 200);
-    }
-}
-
-/// Behind each kernel the write of one value, which no launch changes.
-#[cuweave::graph(launches = "as-written")]
-pub fn resets(x: &mut [u32; 1]) {
-    for _ in 0..200 {
-        touch[(1, 1)](&mut x);
-        write_value(&mut x, 0, 0);
     }
 }

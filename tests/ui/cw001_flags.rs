@@ -50,8 +50,20 @@ fn no_value(go: &Flag<u32>) {
 }
 
 #[cuweave::graph]
-fn written_by_shared(x: &mut [u32; 1]) {
+fn written_by_shared(x: &mut Pinned<[u32; 1]>) {
     write_value(&x, 1); //~ CW001
+}
+
+#[cuweave::graph]
+fn of_the_device(x: &mut [u32; 1]) {
+    write_value(&mut x, 1); //~ CW001
+}
+
+#[cuweave::graph]
+fn of_the_graph(n: u32, x: &mut [u32; n]) {
+    let number = alloc::<u32>(1);
+    wait_value(&number, 1); //~ CW001
+    fill(&mut x, 0);
 }
 
 #[cuweave::graph]

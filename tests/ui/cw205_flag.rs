@@ -3,7 +3,7 @@
 use cuweave::prelude::*;
 
 #[cuweave::graph]
-fn shared(number: &[u32; 1]) {
+fn shared(number: &Pinned<[u32; 1]>) {
     write_value(&mut number, 1); //~ CW205
 }
 

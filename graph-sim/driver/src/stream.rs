@@ -17,6 +17,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     if let Op::Kernel(launch) = op {
         kernel::check(&state, launch)?;
     }
+    meeting::check(&state, op)?;
     if state.capture(stream, op)? {
         return Ok(());
     }

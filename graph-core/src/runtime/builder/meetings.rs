@@ -170,10 +170,10 @@ host_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
 
-/// A flag that `wait_value` and `write_value` take: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or a buffer of one element.
+/// A flag that `wait_value` and `write_value` take: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or pinned memory of one element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no flag",
-    label = "a flag is an `&Arc<Flag<u32>>`, an `&Arc<Flag<u64>>`, or a buffer of one `u32` or `u64` by `&b` or `&mut b`"
+    label = "a flag is an `&Arc<Flag<u32>>`, an `&Arc<Flag<u64>>`, or pinned memory of one `u32` or `u64` by `&b` or `&mut b`"
 )]
 pub trait ToFlag {
     #[doc(hidden)]
@@ -261,7 +261,7 @@ impl Builder<'_> {
     ///
     /// # Errors
     ///
-    /// A value that is none of the flag's (CW401), handles of another builder (CW402), what is no buffer (CW001). A step that does
+    /// A value that is none of the flag's (CW401), handles of another builder (CW402), what is no pinned memory (CW001). A step that does
     /// not advance, and a device that lacks such waits, are errors of the build.
     #[track_caller]
     pub fn wait_value(
@@ -378,7 +378,16 @@ impl Program {
                 let name = self.pending.name.clone().unwrap_or_else(|| word.name().to_owned());
                 let site = Site { place, name: &name };
                 let access = self.transferred(&site, &buffer, word.name(), mode)?;
-                let element = self.buffers[access.buffer].element;
+                let declared = &self.buffers[access.buffer];
+                if !matches!(declared.origin, Origin::Pinned { .. }) {
+                    let message = format!(
+                        "`{}` is memory of the device, where a graph neither waits for values nor writes them by launch",
+                        declared.name
+                    );
+                    let help = "take it as an argument of `pinned_mut`, or use a `Flag`";
+                    return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
+                }
+                let element = declared.element;
                 if ![TypeId::of::<u32>(), TypeId::of::<u64>()].contains(&element.id) {
                     let message =
                         format!("a flag has a value of type `u32` or `u64`, and not `{}`", element.name);

@@ -31,7 +31,7 @@ impl Counting {
 
 /// A launch whose values are known to be ahead of those of the launch before.
 #[must_use = "a launch counts once it is in flight"]
-pub struct Counted {
+pub(crate) struct Counted {
     due: Vec<Due>,
 }
 

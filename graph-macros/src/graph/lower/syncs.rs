@@ -70,7 +70,19 @@ impl Lowering<'_> {
             }
             None if word.is_value() => {
                 let mode = if word.waits() { Mode::Read } else { Mode::Write };
-                accesses.push(self.buffer_argument(target, word.name(), mode)?);
+                let access = self.buffer_argument(target, word.name(), mode)?;
+                let buffer = &self.buffers[access.0.buffer];
+                // Batch memory operations take no memory of pools, which cudarc allocates from, nor of graphs.
+                if !buffer.origin.is_pinned() {
+                    let message = format!(
+                        "`{}` is memory of the device, where a graph neither waits for values nor writes them by launch",
+                        buffer.name
+                    );
+                    let help =
+                        "take it as `&mut Pinned<[u32; 1]>`, or use a flag of the caller, `&Flag<u32>`";
+                    return Err(self.refuse(target, &message, help));
+                }
+                accesses.push(access);
                 arguments.push(LaunchArgument::Buffer(0));
             }
             None => {

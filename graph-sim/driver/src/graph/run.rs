@@ -17,6 +17,7 @@ use crate::state::exec::{ExecNode, Shape};
 use crate::state::op::Op;
 use crate::state::schedule::Random;
 use crate::state::{State, state};
+use crate::work::meeting;
 
 /// The maximum number of nodes of a checked graph, since the precedence relation of more takes too much memory.
 const CHECKED: usize = 40_000;
@@ -48,6 +49,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
                 }
             }
             Op::Free(address) => foreign.push(address),
+            Op::Memory(_) => meeting::check(state, &node.op)?,
             _ => {}
         }
     }

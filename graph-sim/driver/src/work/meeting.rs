@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::base::config::config;
+use crate::base::log;
 use crate::base::report::Report;
-use crate::base::status::Status;
-use crate::memory::{self, ATOMIC, READ, Touched};
+use crate::base::status::{Result, Status};
+use crate::memory::{self, ATOMIC, Kind, READ, Touched};
 use crate::state::op::{MemoryOperation, MemoryWork, Op};
 use crate::state::{self, State};
 
@@ -65,6 +66,24 @@ pub fn run(mut state: Guard, op: &Op, name: &str, touched: &mut Touched) -> (Gua
         _ => {}
     }
     (state, result)
+}
+
+/// Checks that memory operations are on memory that drivers take: none of pools, graphs, or managed. Driver 580 refuses a launch with
+/// other nodes.
+pub fn check(state: &State, op: &Op) -> Result {
+    let Op::Memory(operations) = op else { return Ok(()) };
+    for operation in operations {
+        let kind = state.memory.find(operation.address).map(|found| found.kind);
+        let what = match kind {
+            Some(Kind::Device | Kind::Pinned | Kind::Registered) => continue,
+            Some(Kind::Managed) => "managed memory",
+            Some(_) => "memory that is allocated in stream order, or is no allocation of a device",
+            None => "no live allocation",
+        };
+        let what = format!("a batch memory operation at {:#x}, in {what}", operation.address);
+        return Err(log::say(Status::INVALID_VALUE, what));
+    }
+    Ok(())
 }
 
 fn memory_operation(
