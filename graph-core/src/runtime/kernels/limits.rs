@@ -180,6 +180,7 @@ mod tests {
         registers: 65536,
         clusters: true,
         shares_memory: true,
+        wide_memory_operations: true,
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,
