@@ -14,6 +14,7 @@ use crate::order::{Ordered, Region, Regions};
 pub(super) type Settled = (StatementId, u32, Mode, bool);
 
 /// A write that may cover a read.
+#[derive(Clone)]
 struct Written {
     id: StatementId,
     index: u32,
@@ -25,11 +26,6 @@ struct Written {
 impl Written {
     fn new(id: StatementId, index: u32) -> Written {
         Written { id, index, relied_on: false, arms: 0..0 }
-    }
-
-    /// Returns the write for messages about another name of its buffer.
-    fn for_another_name(&self) -> Written {
-        Written { id: self.id, index: self.index, relied_on: false, arms: self.arms.clone() }
     }
 }
 
@@ -316,7 +312,9 @@ impl<'r> Entered<'r> {
             let (own, other) =
                 (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
-            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::for_another_name).collect();
+            // For messages about the other name.
+            let writes = written[buffer].writes.iter().cloned();
+            let writes: Vec<Written> = writes.map(|write| Written { relied_on: false, ..write }).collect();
             written[joined].writes.extend(writes);
         }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
