@@ -524,6 +524,7 @@ pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
+pub mod guide;
 #[cfg(doctest)]
 mod pages;
 pub mod prelude;

@@ -15,6 +15,19 @@ unsafe extern "ptx-kernel" {
     fn shift(x: &mut [i32; n], by: i32, n: u32);
 }
 
+#[cuweave::kernels("tests/kernels/managed.ptx")]
+unsafe extern "ptx-kernel" {
+    /// Counts its launches in a `__managed__` variable, which starts at 0.
+    fn tick(out: &mut [MaybeUninit<u32>; 1]);
+}
+
+/// Two of its launches, which share the variable.
+#[cuweave::graph]
+fn ticks(first: &mut [u32; 1], second: &mut [u32; 1]) {
+    tick[(1, 1)](&mut first);
+    tick[(1, 1)](&mut second);
+}
+
 /// x += by
 #[cuweave::graph]
 fn add(n: u32, by: i32, x: &mut [i32; n]) {
@@ -363,4 +376,21 @@ fn without_managed_memory() {
     let device = device();
     let refused = Managed::<i32>::zeros(&device.stream, 8, Attach::Global);
     assert!(matches!(fault(refused), ManagedFault::Unsupported { device: 0, .. }));
+}
+
+/// A `__managed__` variable is one for all streams, and state that launches share: they are ordered as written.
+#[test]
+fn managed_variables_are_shared_state() -> Outcome {
+    let device = device();
+    let [a, b] = [stream(&device), stream(&device)];
+    let out: Vec<Buffer<u32>> = (0..4).map(|_| Buffer::zeros(&a, 1)).collect::<Result<_, _>>()?;
+    let mut one = ticks(&device.ctx, &out[0], &out[1])?.instantiate()?;
+    let mut other = ticks(&device.ctx, &out[2], &out[3])?.instantiate()?;
+    for turn in 0..3 {
+        one.launch(&a)?;
+        other.launch(&b)?;
+        let found: Vec<u32> = out.iter().map(|out| Ok(out.to_host(&b)?[0])).collect::<Result<_, Error>>()?;
+        assert_eq!(found, [0, 1, 2, 3].map(|at| 4 * turn + at));
+    }
+    Ok(())
 }

@@ -17,6 +17,18 @@ unsafe extern "ptx-kernel" {
     fn shift(x: &mut [i32; n], by: i32, n: u32);
 }
 
+#[cuweave::kernels("tests/kernels/managed.ptx")]
+unsafe extern "ptx-kernel" {
+    /// x = value
+    fn set(x: &mut [MaybeUninit<u32>; n], value: u32, n: u32);
+}
+
+/// Of the discarded values the launch overwrites as many as it has threads.
+#[cuweave::graph]
+fn overwritten_by(n: u32, blocks: u32, #[discard] x: &mut [u32; n]) {
+    set[(blocks, 256)](&mut x, 9, n);
+}
+
 /// x += by
 #[cuweave::graph]
 fn add(n: u32, by: i32, x: &mut [i32; n]) {
@@ -386,5 +398,22 @@ fn two_devices() -> Outcome {
     let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
     let found = counted(|| exec.launch(&device.stream))?;
     assert_eq!((found.device_faults, found.migrated), (0, 0));
+    Ok(())
+}
+
+/// The discard rests on launches that write every element: the build proves it of each.
+#[test]
+fn launches_that_leave_discarded_elements_are_refused() -> Outcome {
+    let Some(device) = simulated_alone() else { return Ok(()) };
+    let x = Managed::from_host(&device.stream, &[1_u32; N as usize], Attach::Global)?;
+    let refused = overwritten_by(&device.ctx, N, 11, &x).map(|_| ());
+    assert!(matches!(refused, Err(Error::Short(_))), "{refused:?}");
+    let mut exec = overwritten_by(&device.ctx, N, 12, &x)?.instantiate()?;
+    exec.launch(&device.stream)?;
+    assert_eq!(*x.host()?, [9; N as usize]);
+    let refused = exec.set_blocks(3);
+    assert!(matches!(refused, Err(Error::Short(_))), "{refused:?}");
+    exec.launch(&device.stream)?;
+    assert_eq!(*x.host()?, [9; N as usize]);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a host statement is given, and where it stands.
+//! Arguments and places of host statements that are refused.
 #![forbid(unsafe_code)]
 
 use cuweave::cudarc::driver::CudaEvent;

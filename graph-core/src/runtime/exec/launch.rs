@@ -62,7 +62,7 @@ impl Core {
         self.launch_by(stream, taken, |driver, exec, raw| driver.launch(exec, raw))
     }
 
-    /// Does what [`Core::launch`] does. `launch` launches the exec; after a failure of it nothing may be in flight.
+    /// Launches as [`Core::launch`] does. `launch` launches the exec; after a failure of it nothing may be in flight.
     #[inline]
     pub(super) fn launch_by(
         &mut self,
