@@ -185,7 +185,7 @@ impl<T: AnyBits> Managed<T> {
 }
 
 /// Checks that memory can be discarded in the order of a stream.
-pub(crate) fn discards(driver: &Driver, stream: Stream) -> Result<()> {
+fn discards(driver: &Driver, stream: Stream) -> Result<()> {
     can_discard(driver)?;
     match stream.is_legacy() {
         true => Err(Error::Managed(ManagedFault::LegacyStream)),

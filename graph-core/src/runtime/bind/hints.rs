@@ -3,35 +3,12 @@
 use crate::runtime::cuda::{Addresses, Advice, Driver, MemLocation, Stream};
 use crate::runtime::error::{Error, ManagedFault, Result};
 
-use super::advice::{can_discard, discards, without_concurrent_access};
+use super::advice::{can_discard, without_concurrent_access};
+use super::hint::{Hint, Site};
 use super::location::Location;
 use super::operand::Operand;
 
-/// An attribute of an argument that is bound to managed memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hint {
-    /// `#[advise(read_mostly)]`.
-    ReadMostly,
-    /// `#[advise(preferred_location(..))]`.
-    PreferredLocation(Site),
-    /// `#[advise(accessed_by(..))]`.
-    AccessedBy(Site),
-    /// `#[prefetch(..)]`.
-    Prefetch(Site),
-    /// `#[discard]`.
-    Discard,
-}
-
-/// The location of a hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Site {
-    /// The device that the graph is built for.
-    Device,
-    /// The host.
-    Host,
-}
-
-/// What each launch does with the pages of an operand before its graph runs.
+/// The work of each launch on the pages of an operand before its graph runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prologue {
     /// The number of the argument.
@@ -112,13 +89,10 @@ impl Prologues {
         Ok(())
     }
 
-    /// Checks that a launch in a stream can do what it does before its graph.
-    pub fn check(&self, driver: &Driver, stream: Stream) -> Result<Option<usize>> {
-        match self.list.iter().find(|prologue| prologue.discard.is_some()) {
-            Some(prologue) if stream.is_legacy() => Ok(Some(prologue.argument)),
-            Some(_) => discards(driver, stream).map(|()| None),
-            None => Ok(None),
-        }
+    /// Returns the number of an argument whose contents cannot be discarded in the order of a stream.
+    pub fn hindered_by(&self, stream: Stream) -> Option<usize> {
+        let discarded = self.list.iter().find(|prologue| prologue.discard.is_some());
+        discarded.filter(|_| stream.is_legacy()).map(|prologue| prologue.argument)
     }
 
     /// Discards and moves pages, in the order of a stream.

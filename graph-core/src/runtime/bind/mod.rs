@@ -7,7 +7,7 @@
 //! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
 //!   uses; `sharing`: that of the launches of one exec;
 //! - `managed`: memory that host and device share; `unified`: its state; `advice`: advice, prefetches and discards; `location`: their places;
-//!   `hints`: the same by attributes of arguments;
+//!   `hint`, `hints`: the same by attributes of arguments;
 //! - `record`: records and lists of arguments, as the build sees them;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
@@ -15,6 +15,7 @@ mod advice;
 mod bound;
 mod buffer;
 mod buffer_view;
+mod hint;
 mod hints;
 mod host;
 mod ledger;
@@ -39,8 +40,8 @@ pub use bound::{
     Shared, SharedPinned, Taken,
 };
 pub use buffer::{BoundBuffer, Buffer};
+pub use hint::{Hint, Site};
 pub(crate) use hints::Prologue;
-pub use hints::{Hint, Site};
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::{Generation, Ledger};
 pub use lend::Lend;

@@ -25,7 +25,7 @@ use crate::runtime::cuda::{Driver, Event, Stream};
 use crate::runtime::error::Result;
 use crate::runtime::waits::{OwnedEvent, home};
 
-use super::hints::Hint;
+use super::hint::Hint;
 use super::ledger::Tracked;
 use super::output::Slot;
 use super::unified::Unified;

@@ -10,7 +10,7 @@ use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::SideStream;
 
 use super::buffer::Buffer;
-use super::hints::Hint;
+use super::hint::Hint;
 use super::lending::LentOperand;
 use super::operand::{MemoryKind, Operand, Owners};
 use super::output::{OutputDescription, Slot};

@@ -9,10 +9,9 @@ use cudarc::driver::sys;
 
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
-use super::managed::MemLocation;
 use super::params::{
-    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams,
-    Properties,
+    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemLocation, MemcpyParams,
+    MemsetParams, Properties,
 };
 
 /// The oldest CUDA version that is supported.

@@ -10,7 +10,7 @@ use super::buffers::Made;
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::{Context, Stream};
-use super::params::host_size;
+use super::params::{MemLocation, host_size};
 use crate::index::wide;
 
 /// `CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY`: the device allocates managed memory.
@@ -174,31 +174,6 @@ pub fn whole_pages<T>(len: usize) -> Option<u64> {
     bytes.checked_next_multiple_of(page_size()).filter(|&bytes| bytes <= wide(isize::MAX.unsigned_abs()))
 }
 
-/// `CUmemLocation`: a place that managed memory can be at.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemLocation {
-    kind: u32,
-    id: c_int,
-}
-
-impl MemLocation {
-    /// Returns the place with a `CUmemLocationType`.
-    pub fn new(kind: u32, id: c_int) -> MemLocation {
-        MemLocation { kind, id }
-    }
-
-    /// Returns its `CUmemLocationType`.
-    pub fn kind(self) -> u32 {
-        self.kind
-    }
-
-    /// Returns its number: the ordinal of a device, or the number of a NUMA node.
-    pub fn id(self) -> c_int {
-        self.id
-    }
-}
-
 /// A `CUmem_advise`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
@@ -213,7 +188,7 @@ pub enum Advice {
 impl Advice {
     /// Returns the number of the advice, and its location. The driver ignores that of some advice.
     fn raw(self) -> (u32, MemLocation) {
-        let none = MemLocation { kind: 2, id: 0 };
+        let none = MemLocation::new(2, 0);
         match self {
             Advice::ReadMostly(true) => (1, none),
             Advice::ReadMostly(false) => (2, none),
@@ -370,7 +345,7 @@ impl Driver {
         )?;
         accessed_by.retain(|&id| id != INVALID);
         let [read_mostly, kind, id, last, last_id] = numbers;
-        let place = |kind: c_int, id| MemLocation { kind: u32::try_from(kind).unwrap_or(0), id };
+        let place = |kind: c_int, id| MemLocation::new(u32::try_from(kind).unwrap_or(0), id);
         Ok(RangeAttributes {
             read_mostly: read_mostly == 1,
             preferred: place(kind, id),

@@ -97,6 +97,11 @@ pub enum ManagedFault {
     /// Memory that is attached to another stream.
     #[error("managed memory that is attached to one stream is used in another one")]
     AttachedElsewhere,
+    /// A launch uses memory that is lent.
+    #[error(
+        "managed memory that is lent, to the host or by `with`, cannot be used by a launch until the view is dropped"
+    )]
+    Lent,
     /// Memory cannot be attached to the legacy or per-thread default stream.
     #[error("managed memory cannot be attached to a default stream")]
     DefaultStream,

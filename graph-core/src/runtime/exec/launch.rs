@@ -166,7 +166,13 @@ impl Core {
         let (driver, program) = (self.definition.driver, self.definition.program());
         let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
         ordered.map_err(|hindrance| match hindrance {
-            Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, BufferId::new(buffer)) },
+            Hindrance::Lent(buffer) => {
+                let at = at_buffer(program, BufferId::new(buffer));
+                match self.operands.list[buffer].unified() {
+                    Some(_) => Error::ManagedArgument { at, fault: ManagedFault::Lent },
+                    None => Error::BufferLent { at },
+                }
+            }
             Hindrance::Managed(buffer, fault) => {
                 Error::ManagedArgument { at: at_buffer(program, BufferId::new(buffer)), fault }
             }
@@ -177,7 +183,7 @@ impl Core {
 
     /// Checks that pages can be discarded and moved in the order of the stream.
     fn check_prologues(&self, stream: Stream) -> Result<()> {
-        match self.operands.prologues.check(self.definition.driver, stream)? {
+        match self.operands.prologues.hindered_by(stream) {
             None => Ok(()),
             Some(argument) => Err(Error::ManagedArgument {
                 at: at_buffer(self.definition.program(), BufferId::new(argument)),
