@@ -225,6 +225,10 @@ driver_calls! {
     }
 
     Call fn cuMemAdvise_v2(dptr: CUdeviceptr, count: usize, advice: c_uint, place: CUmemLocation) {
+        // As measured, advice that ignores the location still needs a type of one.
+        if !(LOCATION_DEVICE..=LOCATION_CURRENT).contains(&place.kind) {
+            return Err(Status::INVALID_VALUE);
+        }
         advise((dptr, count), advice, |state, kinds| location(state, place, kinds))
     }
 
