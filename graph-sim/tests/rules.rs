@@ -460,10 +460,7 @@ fn prefetches_and_discards_have_streams_and_are_not_captured() {
     let mut graph = std::ptr::null_mut();
     ok!(sys::cuStreamBeginCapture_v2(stream, mode));
     gives!(unsupported, sys::cuMemPrefetchAsync_v2(address, SIZE, device, 0, stream));
-    gives!(
-        sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-        sys::cuStreamEndCapture(stream, &mut graph)
-    );
+    gives!(sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, sys::cuStreamEndCapture(stream, &mut graph));
     ok!(sys::cuMemFree_v2(address));
 }
 
