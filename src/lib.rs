@@ -429,6 +429,12 @@
 //! # }
 //! ```
 //!
+//! # Memory that host and device share
+//!
+//! [`Managed`] memory binds like a [`Buffer`], and to host statements; the host reaches it by [`Managed::host`] and [`Managed::host_mut`].
+//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on its arguments guide the driver; `docs/unified-memory.md` of the repository
+//! describes them.
+//!
 //! # Shared buffers
 //!
 //! A [`Buffer`] is device memory that any number of execs bind, to be read or written: a cache that one graph fills and
@@ -556,7 +562,7 @@ pub mod builder;
 /// The parts of [`Managed`] memory.
 pub mod managed {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{Attach, HostView, HostViewMut, ManagedFault};
+    pub use cuweave_core::runtime::{Attach, Attributes, HostView, HostViewMut, Location, ManagedFault};
 }
 
 /// The parts of an [`Output`], an allocation that leaves a graph.

@@ -51,6 +51,8 @@ pub struct Regions {
     /// The ranges of arguments that hold nothing at first and must be written in all at the end: those of arguments declared
     /// `&mut [MaybeUninit<T>; len]`. A flat program has none: the memory that is bound to it may be read.
     pub fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The arguments among them whose contents are discarded before each launch.
+    pub discarded: Vec<BufferId>,
     /// The functions of a flat program's statements.
     pub functions: Functions,
     /// The regions, outer ones first.

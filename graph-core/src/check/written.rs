@@ -343,8 +343,30 @@ impl<'r> Entered<'r> {
     }
 }
 
+/// Returns true for an argument whose contents are discarded before each launch.
+fn is_discarded(ordered: &Ordered, buffer: BufferId) -> bool {
+    ordered.source.regions.discarded.contains(&buffer)
+}
+
+/// Reports CW108 for a discarded argument that is not written in all.
+fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+    let name = ordered.buffer_name(buffer);
+    let message = if written.is_empty() {
+        format!("`{name}` is discarded, but nothing writes it")
+    } else {
+        format!("`{name}` is discarded, but not all of it is proved to be written at the end")
+    };
+    let diagnostic = Diagnostic::new(Code::CW108, Site::Argument(buffer), message);
+    writes_of(ordered, diagnostic, written)
+        .note("what `#[discard]` drops has arbitrary values until it is written")
+        .help(format!("write all of `{name}` on every path, or remove `#[discard]`"))
+}
+
 /// Reports CW107 for an argument whose caller relies on all of it being written.
 fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+    if is_discarded(ordered, buffer) {
+        return left_discarded(ordered, buffer, written);
+    }
     let name = ordered.buffer_name(buffer);
     let message = if written.is_empty() {
         format!("`{name}` is declared as `MaybeUninit`, but nothing writes it")
@@ -386,6 +408,22 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
         "write `{}` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`",
         buffer.name
     );
+    if is_discarded(ordered, access.buffer) {
+        let part = ordered.slice(access);
+        let message = if written.is_empty() {
+            format!(
+                "`{part}` is discarded before the launch and read by `{user}`, but nothing has written it"
+            )
+        } else {
+            format!(
+                "`{part}` is discarded before the launch and read by `{user}`, but not all of it is proved to be written"
+            )
+        };
+        let diagnostic = Diagnostic::new(Code::CW108, Site::Access(at.0, at.1), message);
+        return writes_of(ordered, diagnostic, written)
+            .note(format!("`#[discard]` stands on `{}`, on line {}", buffer.name, buffer.line))
+            .help(format!("write `{}` first, or remove `#[discard]`", buffer.name));
+    }
     if written.is_empty() {
         return Diagnostic::new(
             Code::CW101,

@@ -371,7 +371,7 @@ pub enum Error {
     },
     /// A [`Buffer`](crate::runtime::Buffer) is lent while it is lent already.
     #[error(
-        "a buffer is lent by `Buffer::with` or `with_mut` already, and cannot be lent again until that returns"
+        "a buffer is lent already, by `with` or `with_mut` or to the host, and cannot be lent again until that ends"
     )]
     BufferLentTwice,
     /// A [`Buffer`](crate::runtime::Buffer) is made, or copied from or to the host, in a stream that is capturing.

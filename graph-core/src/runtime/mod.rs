@@ -36,10 +36,10 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    Attach, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
-    BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue, Host,
-    HostView, HostViewMut, Managed, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut,
-    Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
+    Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared,
+    BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue,
+    Host, HostView, HostViewMut, Location, Managed, Output, OutputBuffer, OutputDescription, OutputView,
+    OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
@@ -61,9 +61,9 @@ pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
         BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
-        Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, List, Output,
-        OutputDescription, Record, Resource, Shared, SharedPinned, Taken, Visitor, count as __count,
-        describe_records,
+        Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Hint, Host, Lend, Lender, Lent, List,
+        Output, OutputDescription, Record, Resource, Shared, SharedPinned, Site, Taken, Visitor,
+        count as __count, describe_records,
     };
     pub use crate::runtime::build::{
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,

@@ -5,6 +5,7 @@ use cuweave_ptx::nearest::nearest;
 use syn::Attribute;
 use syn::spanned::Spanned;
 
+use super::hints::Hints;
 use crate::report::Report;
 
 const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
@@ -49,11 +50,13 @@ impl Attributes {
     }
 }
 
-/// Returns the lint levels on an argument, and the number in its `#[at_least(n)]`. Other attributes are reported, since generated
-/// code would drop them.
-pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>) {
+/// Returns the lint levels on an argument, the number in its `#[at_least(n)]`, and its hints. Other attributes are reported, since
+/// generated code would drop them.
+pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>, Hints) {
     let (least, others): (Vec<Attribute>, Vec<Attribute>) =
         attributes.iter().cloned().partition(|attribute| attribute.path().is_ident("at_least"));
+    let (hints, others): (Vec<Attribute>, Vec<Attribute>) =
+        others.into_iter().partition(|attribute| Hints::is_one(attribute));
     let mut number = None;
     for attribute in least {
         match attribute.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse()) {
@@ -67,7 +70,7 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
             ),
         }
     }
-    (Attributes::of(&others, false, report).levels, number)
+    (Attributes::of(&others, false, report).levels, number, Hints::of(&hints, report))
 }
 
 fn refuse(attribute: &Attribute, report: &mut Report) {

@@ -201,6 +201,8 @@ struct Lowering<'r> {
     poisoned: Vector<BufferId, bool>,
     /// The ranges of arguments that are uninitialised on entry.
     fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The arguments among them whose contents are discarded before each launch.
+    discarded: Vec<BufferId>,
     statements: Vector<StatementId, Statement>,
     syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
@@ -282,6 +284,7 @@ impl<'r> Lowering<'r> {
             elements: Vec::new(),
             poisoned: Vector::new(),
             fresh: Vec::new(),
+            discarded: Vec::new(),
             statements: Vector::new(),
             syntax: Vec::new(),
             lints: BTreeMap::new(),
@@ -383,7 +386,7 @@ impl Lowering<'_> {
                 polys,
                 poisoned: self.poisoned,
                 order_unknown: self.order_unknown,
-                regions: Regions { fresh: self.fresh, ..Regions::default() },
+                regions: Regions { fresh: self.fresh, discarded: self.discarded, ..Regions::default() },
             },
             dims,
             leaves,

@@ -24,7 +24,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     match op {
         Op::Kernel(launch) => {
             let part = Part::Whole { dependent: false };
-            if let (_, Err(report)) = kernel::run(&state, launch, context, (None, false), part) {
+            if let (_, Err(report)) = kernel::run(&state, launch, (context, stream), (None, false), part) {
                 state.break_context(context, report.status);
                 drop(state);
                 report.file();

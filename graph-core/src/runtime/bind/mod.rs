@@ -7,18 +7,23 @@
 //! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
 //!   uses; `sharing`: that of the launches of one exec;
 //! - `flag`, `semaphore`: host values that graphs wait for and signal;
-//! - `managed`: memory that host and device share; `unified`: its state;
+//! - `managed`: memory that host and device share; `unified`: its state; `advice`: advice, prefetches and discards; `location`: their places;
+//!   `hint`, `hints`: the same by attributes of arguments;
 //! - `record`: records and lists of arguments, as the build sees them;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
+mod advice;
 mod bound;
 mod buffer;
 mod buffer_view;
 mod flag;
+mod hint;
+mod hints;
 mod host;
 mod ledger;
 mod lend;
 mod lending;
+mod location;
 mod managed;
 mod operand;
 mod operands;
@@ -32,6 +37,7 @@ mod uses;
 mod view;
 mod visitor;
 
+pub use advice::Attributes;
 pub use bound::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Pinned,
     Shared, SharedPinned, Taken,
@@ -39,10 +45,13 @@ pub use bound::{
 pub use buffer::{BoundBuffer, Buffer};
 pub use flag::{Flag, FlagValue};
 pub(crate) use flag::{goes_ahead, is_behind};
+pub use hint::{Hint, Site};
+pub(crate) use hints::Prologue;
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::{Generation, Ledger};
 pub use lend::Lend;
 pub use lending::Lender;
+pub use location::Location;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;

@@ -10,8 +10,8 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 use super::params::{
-    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemcpyParams,
-    MemsetParams, Properties, SemaphoreDescription, SemaphoreParams,
+    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemLocation,
+    MemcpyParams, MemsetParams, Properties, SemaphoreDescription, SemaphoreParams,
 };
 
 /// The oldest CUDA version that is supported.
@@ -116,6 +116,7 @@ entry_points! {
         cuMemFree(u64);
         cuMemsetD8Async(u64, u8, usize, Stream);
         cuStreamAttachMemAsync(Stream, u64, usize, u32);
+        cuMemRangeGetAttributes(*mut *mut c_void, *mut usize, *mut u32, usize, u64, usize);
         cuDeviceTotalMem(*mut usize, c_int);
         cuMemGetAllocationGranularity(*mut usize, *const Properties, u32);
         cuMemAddressReserve(*mut u64, usize, usize, u64, u64);
@@ -151,6 +152,8 @@ entry_points! {
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);
     }
     exported {
+        cuMemAdvise_v2(u64, usize, u32, MemLocation);
+        cuMemPrefetchAsync_v2(u64, usize, MemLocation, u32, Stream);
         cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut c_void);
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
@@ -172,6 +175,9 @@ entry_points! {
         cuLinkAddData = 12040(usize, u32, *mut c_void, usize, *const c_char, u32, *mut u32, *mut *mut c_void);
         cuLinkComplete = 12040(usize, *mut *mut c_void, *mut usize);
         cuLinkDestroy = 12040(usize);
+        cuMemPrefetchBatchAsync = 13000(*mut u64, *mut usize, usize, *mut MemLocation, *mut usize, usize, u64, Stream);
+        cuMemDiscardBatchAsync = 13000(*mut u64, *mut usize, usize, u64, Stream);
+        cuMemDiscardAndPrefetchBatchAsync = 13000(*mut u64, *mut usize, usize, *mut MemLocation, *mut usize, usize, u64, Stream);
         cuLogsCurrent = 12090(*mut u32, u32);
         cuLogsDumpToMemory = 12090(*mut u32, *mut c_char, *mut usize, u32);
     }

@@ -46,6 +46,11 @@ impl Stream {
         Stream(stream.cu_stream().expose_provenance())
     }
 
+    /// Returns true for the legacy default stream.
+    pub fn is_legacy(self) -> bool {
+        self.0 <= 1
+    }
+
     /// Returns true for the legacy default stream and the per-thread default stream.
     pub fn is_default(self) -> bool {
         self.0 <= 2

@@ -52,12 +52,12 @@ pub use failure::{
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use managed::{
-    Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, host_elements, host_elements_mut,
-    whole_pages, write_first,
+    Addresses, Advice, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, attribute_of,
+    device_count, host_elements, host_elements_mut, may_have_node, page_size, whole_pages, write_first,
 };
 pub use params::{
-    Filling, Launching, Packed, Place, Scratch, Values, Word, WordCount, address_word, number, push_value,
-    write_value,
+    Filling, Launching, MemLocation, Packed, Place, Scratch, Values, Word, WordCount, address_word, number,
+    push_value, write_value,
 };
 pub use quiet::Quiet;
 pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};

@@ -148,6 +148,31 @@ pub(super) struct Location {
     pub(super) device: c_int,
 }
 
+/// `CUmemLocation`: a place that managed memory can be at.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemLocation {
+    kind: u32,
+    id: c_int,
+}
+
+impl MemLocation {
+    /// Returns the place with a `CUmemLocationType`.
+    pub fn new(kind: u32, id: c_int) -> MemLocation {
+        MemLocation { kind, id }
+    }
+
+    /// Returns its `CUmemLocationType`.
+    pub fn kind(self) -> u32 {
+        self.kind
+    }
+
+    /// Returns its number: the ordinal of a device, or the number of a NUMA node.
+    pub fn id(self) -> c_int {
+        self.id
+    }
+}
+
 /// `CUmemAllocationProp`.
 #[repr(C)]
 pub(super) struct Properties {

@@ -33,6 +33,7 @@ pub(super) struct Run {
     pub seed: Option<u64>,
     pub parallel: bool,
     pub context: u64,
+    pub stream: u64,
 }
 
 impl Run {
@@ -239,6 +240,9 @@ impl Execution<'_> {
             }
             Op::Host { function, data, touched: told } => {
                 touched.extend(told.iter().filter(|range| range.0 < range.1));
+                for &(from, to, flags) in &touched {
+                    state.memory.count_host_access((from, to), flags & WRITTEN != 0);
+                }
                 let (function, data) = (*function, *data);
                 drop(state);
                 // SAFETY: the program passed the function to be called in this way.
@@ -361,7 +365,7 @@ fn launches(
             None if until_wait => Part::UntilWait,
             None => Part::Whole { dependent },
         };
-        let (own, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
+        let (own, result) = kernel::run(state, launch, (run.context, run.stream), (Some(node), beside), part);
         done.push((actor, own));
         if result.is_err() {
             return (done, result);

@@ -8,6 +8,7 @@
 mod backing;
 mod copy;
 mod mapping;
+pub mod pages;
 mod ranges;
 mod space;
 mod touched;

@@ -9,7 +9,7 @@ use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region, Setter};
-use crate::memory::{Allocation, Backing, Kind, Marks, Memory, PRE_WAIT, Touched, WRITTEN};
+use crate::memory::{Allocation, Backing, Kind, Marks, Memory, PRE_WAIT, READ, Touched, WRITTEN};
 use crate::state::State;
 use crate::state::conditions::{self, Conditions};
 use crate::state::image::Kernel;
@@ -113,6 +113,8 @@ struct View<'a> {
     conditions: Option<&'a Conditions>,
     /// The context of the kernel.
     context: u64,
+    /// The stream of the launch.
+    stream: u64,
     /// The conditions that the kernel has set, by their handles.
     set: Mutex<BTreeMap<u64, Set>>,
 }
@@ -146,6 +148,10 @@ impl View<'_> {
         match found.kind {
             Kind::Graph(_) | Kind::Pool(_) => true,
             Kind::Mapped => found.access.contains(&self.device),
+            Kind::Managed => {
+                let concurrent = config().concurrent;
+                found.managed.as_ref().is_none_or(|managed| managed.is_open_to(self.stream, concurrent))
+            }
             _ => found.on_host() || found.device == self.device || self.peers.contains(&found.context),
         }
     }
@@ -227,7 +233,7 @@ pub struct Done {
 pub fn run(
     state: &State,
     launch: &Launch,
-    context: u64,
+    (context, stream): (u64, u64),
     (node, beside): (Option<Node>, bool),
     part: Part,
 ) -> (Done, std::result::Result<(), Report>) {
@@ -253,6 +259,7 @@ pub fn run(
         seen: Mutex::default(),
         conditions: node.map(|node| node.conditions),
         context: function.context,
+        stream,
         set: Mutex::default(),
     };
     let settings = config();
@@ -322,6 +329,12 @@ fn interpret(
 fn take_touched(view: View, wanted: bool, touched: &mut Touched) -> bool {
     for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let ranges = seen.marks().take();
+        if view.memory.at(base).is_some_and(|found| found.managed.is_some()) {
+            for &(from, to, flags) in &ranges {
+                let write = flags & !(READ | READ << PRE_WAIT) != 0;
+                view.memory.count_access(Some(view.device), (base + from, base + to), write);
+            }
+        }
         if wanted {
             touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
         }
