@@ -4,9 +4,9 @@
 pub use cuweave_core::ir::{Launches, Memory, Order};
 #[doc(inline)]
 pub use cuweave_core::runtime::builder::{
-    Args, Argument, Bindable, Configuration, Exec, Handle, Integer, Items, Launched, Ordered, Scalar, Size,
-    Statement, Storable, ToArgument, ToArguments, ToBuffer, ToConfiguration, ToExtents, ToSize,
-    UpdatedByAtomics, View,
+    Args, Argument, Bindable, Configuration, Decision, Exec, Handle, Integer, Items, Launched, Match,
+    Ordered, Scalar, Size, Statement, Storable, ToArgument, ToArguments, ToBuffer, ToConfiguration,
+    ToDecision, ToExtents, ToSize, ToValues, UpdatedByAtomics, View,
 };
 
 /// Statements as calls: for graphs that a description says, a file or a framework.

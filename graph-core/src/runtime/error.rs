@@ -5,17 +5,13 @@ use std::panic::Location;
 
 use cudarc::driver::DriverError;
 
-use crate::compile::BackError;
-use crate::diagnostic::Diagnostic;
-use crate::ir::{BufferId, Program};
-use crate::layout::LayoutError;
-
 use super::cuda::{self, Failure, Unavailable};
 
 mod calls;
 mod failed;
 mod parts;
 mod places;
+mod program;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +19,7 @@ pub use calls::CallFault;
 pub(crate) use failed::{describe, one_line, refused};
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
+pub(crate) use program::{plan_error, refused_program};
 
 /// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -145,6 +142,21 @@ pub enum Error {
         from: u64,
         /// One past its last element.
         to: u64,
+    },
+    /// The device is to decide by a buffer of more than one element.
+    #[error(
+        "{at}: `{word}` decides by a buffer of one element, and `{buffer}` has {len}; name a part: `&{buffer}[i..i + 1]`"
+    )]
+    #[non_exhaustive]
+    Operand {
+        /// The statement.
+        at: Box<At>,
+        /// Its word.
+        word: &'static str,
+        /// The buffer.
+        buffer: String,
+        /// The number of its elements.
+        len: u64,
     },
     /// A kernel gets fewer elements than its declaration says it touches.
     #[error(
@@ -474,6 +486,15 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// The turns of a loop are asked for by a name that is not that of one loop with a limit.
+    #[error("`{function}`: {reason}")]
+    #[non_exhaustive]
+    Loop {
+        /// The graph function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
     /// A host statement panicked in a launch before this call.
     #[error("{at} panicked in an earlier launch: {message}")]
     #[non_exhaustive]
@@ -552,31 +573,6 @@ impl From<Unavailable> for Error {
             Unavailable::Failed(failure) => Error::from(failure),
         }
     }
-}
-
-/// Converts an error of the stages that run at build time.
-pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
-    match error {
-        BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
-            let at = program.buffers.position(|declared| declared.name == buffer.as_str());
-            let at = at_buffer(program, at.unwrap_or(BufferId::from_u32(0)));
-            let text = format!("{len} * {element} bytes");
-            Error::Size { what: "the size", at, text, fault: Fault::Overflow }
-        }
-        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            let (name, file) = (program.name.to_string(), program.file.to_string());
-            let at = At { name, file, line: program.options.line, column: 0 };
-            Error::Budget { at: Box::new(at), reason: error.to_string() }
-        }
-        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
-    }
-}
-
-/// Returns the error for the faults found in a program when its graph was built. Warnings are left out: they depend on
-/// sizes alone, which may differ at the next build.
-pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
-    let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
-    Error::Refused(refusals(program, faults))
 }
 
 fn lines(refusals: &[Refusal]) -> String {

@@ -46,7 +46,7 @@ pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
     At, CallFault, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch,
 };
-pub use exec::{ArenaPool, Exec, Graph, GraphFn};
+pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
     Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, FullEdge, GraphPool,
@@ -91,8 +91,8 @@ pub mod private {
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::runtime::kernels::mark::{
-            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, copies, element, element_mut,
-            leaves, lent, lent_mut, same,
+            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, chosen, copies, decides,
+            decides_by, element, element_mut, leaves, lent, lent_mut, same,
         };
     }
     pub use crate::table::{Layout, Table, TableHandle};

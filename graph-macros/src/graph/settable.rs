@@ -103,7 +103,7 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 13] = [
     "launch",
     "output",
     "upload",
@@ -113,6 +113,7 @@ const METHODS: [&str; 12] = [
     "into_args",
     "report",
     "profile",
+    "turns",
     "dot",
     "memory_svg",
     "budget_curve",

@@ -2,7 +2,7 @@
 //! node.
 
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Origin, Program, Statement, StatementId, View};
+use crate::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
 
 use crate::runtime::bind::{MemoryKind, Operand};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
@@ -11,7 +11,27 @@ use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     zero_lengths(program, dims)?;
     ranges(program, dims)?;
+    operands(program, dims)?;
     views(program, dims)
+}
+
+/// Checks that the device decides by single elements: the macro does not know the lengths of the fields of records.
+fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    for (id, statement) in program.statements.enumerate() {
+        let Kind::Condition(body) = statement.kind else { continue };
+        let Some(operand) = statement.accesses.first().filter(|_| body.own_accesses() > 0) else { continue };
+        let len = dims[operand.hi].saturating_sub(dims[operand.lo]);
+        if len != 1 {
+            let buffer = program.buffers[operand.buffer].name.to_string();
+            return Err(Error::Operand {
+                at: at_statement(program, id),
+                word: body.word.name(),
+                buffer,
+                len,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the first buffer or node that a length or bound belongs to.

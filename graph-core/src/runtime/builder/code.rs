@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::condition::Condition;
 use crate::ids::{BufferId, CallId, ScalarId};
 use crate::index::{Index, Vector, size};
 use crate::ir::StatementId;
@@ -109,7 +110,7 @@ impl Stage for Called {
     type Copy = ();
     type Call = Call;
     type Capture = Infallible;
-    type Condition = Infallible;
+    type Condition = Condition;
     type Host = Infallible;
     type Event = Infallible;
     type Memory = BufferId;
@@ -123,7 +124,9 @@ impl Kind<Called> {
             Kind::Fill(_) => Kind::Fill(()),
             Kind::Copy(()) => Kind::Copy(()),
             Kind::Call(call) => Kind::Call(call.id),
-            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Condition(body) => Kind::Condition(*body),
+            Kind::Join(body) => Kind::Join(*body),
+            Kind::Capture(never) => match *never {},
             Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
             Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
             Kind::Free(buffer) => Kind::Free(number(*buffer)),
@@ -252,8 +255,9 @@ impl Body for Values<'_> {
                 }
             }
             Kind::Copy(()) => evaluation.copy(),
-            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Capture(never) => match *never {},
             Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
+            Kind::Condition(_) | Kind::Join(_) => Ok(()),
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }
