@@ -521,8 +521,8 @@ extern crate self as cuweave;
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, LoopTurns, Managed, Output, Pinned,
-    Result, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, LoopTurns, Managed, Output,
+    Pinned, Result, context,
 };
 pub use cuweave_macros::{arguments, call, graph, kernels};
 
