@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice};
 use cuweave::Graph;
-use cuweave::builder::{Args, Builder, Handle, Launches, Memory, Scalar, View};
+use cuweave::builder::{Args, Builder, Handle, Launches, Memory, Scalar, Size, ToSize, View};
 use cuweave::prelude::*;
 
 use crate::{count_down, mix, mixed, modulo};
@@ -46,11 +46,24 @@ pub fn build<'a>(
 ) -> cuweave::Result<Graph<Args<'a>>> {
     let (attribute, lines) = source(name);
     let mut b = Builder::with_name(ctx, name);
-    match attribute.split('"').nth(1) {
-        Some("owned") => drop(b.memory(Memory::Owned)),
-        Some("nodes") => drop(b.memory(Memory::Nodes)),
-        Some("as-written") => drop(b.launches(Launches::AsWritten)),
-        _ => {}
+    let has = |option: &str| attribute.contains(option);
+    for (option, memory) in
+        [("\"owned\"", Memory::Owned), ("\"nodes\"", Memory::Nodes), ("\"arena\"", Memory::Arena)]
+    {
+        if has(option) {
+            b.memory(memory);
+        }
+    }
+    let launches =
+        [("as-written", Launches::AsWritten), ("batched", Launches::Batched), ("fused", Launches::Fused)];
+    for (option, launches) in launches {
+        if has(option) {
+            b.launches(launches);
+        }
+    }
+    if let Some((_, budget)) = attribute.split_once("budget = ") {
+        let factors = budget.trim_end_matches(")]").split(" * ").map(|factor| factor.parse::<u64>());
+        b.budget(factors.map(|factor| factor.expect("a number")).product::<u64>());
     }
     let n = b.scalar("n", crate::N as u32);
     b.scalar("two", 2u32);
@@ -58,7 +71,7 @@ pub fn build<'a>(
     for (at, buffer) in words.iter_mut().enumerate() {
         names.insert(format!("x{at}"), b.exclusive(&format!("x{at}"), n, buffer));
     }
-    Reader { n }.statements(&mut b, &lines, &mut names)?;
+    Reader { n, i: None }.statements(&mut b, &lines, &mut names)?;
     b.build()
 }
 
@@ -66,6 +79,8 @@ type Names = BTreeMap<String, Handle>;
 
 struct Reader {
     n: Scalar<u32>,
+    /// The variable of the literal loop around.
+    i: Option<u32>,
 }
 
 impl Reader {
@@ -90,7 +105,14 @@ impl Reader {
             };
             let body = |lines: &[String], b: &mut Builder<'_>| self.statements(b, lines, &mut names.clone());
             match words[0] {
-                "for" => (0..2).try_for_each(|_| body(inside, b))?,
+                "for" if line == "for _ in 0..two {" => (0..2).try_for_each(|_| body(inside, b))?,
+                "for" => {
+                    let end = line.split("..").nth(1).and_then(|end| end.strip_suffix("u32 {"));
+                    for i in 0..end.and_then(|end| end.parse().ok()).expect("a literal") {
+                        let turn = Reader { n: self.n, i: Some(i) };
+                        turn.statements(b, inside, &mut names.clone())?;
+                    }
+                }
                 "while" => {
                     let statement = match at_most.take() {
                         Some(most) => b.while_at_most(name(line), most, |b| body(inside, b))?,
@@ -134,11 +156,8 @@ impl Reader {
     fn statement(&self, b: &mut Builder<'_>, line: &str, names: &mut Names) -> cuweave::Result<()> {
         if let Some(line) = line.strip_prefix("let ") {
             let (name, rest) = line.split_once(" = ").expect("an allocation");
-            let len = if rest == "alloc::<u32>(1);" {
-                b.named(name).alloc::<u32>(1)
-            } else {
-                b.named(name).alloc::<u32>(self.n)
-            };
+            let len = rest.strip_prefix("alloc::<u32>(").and_then(|rest| rest.strip_suffix(");"));
+            let len = b.named(name).alloc::<u32>(self.size(len.expect("a length")));
             names.insert(name.to_owned(), len);
             return Ok(());
         }
@@ -150,11 +169,23 @@ impl Reader {
         let arguments: Vec<&str> = arguments.trim_end_matches(");").split(", ").collect();
         let handle = |at: usize| -> View {
             let text = arguments[at].trim_start_matches('&').trim_start_matches("mut ");
-            let (name, first) = text.strip_suffix("[..1]").map_or((text, false), |name| (name, true));
+            let (name, part) = text.split_once('[').unwrap_or((text, ""));
             let handle = *names.get(name).unwrap_or_else(|| panic!("there is no `{name}`: {line}"));
-            if first { handle.range(0, 1) } else { View::from(handle) }
+            let Some((lo, hi)) = part.trim_end_matches(']').split_once("..") else {
+                return View::from(handle);
+            };
+            match (lo, hi) {
+                ("", hi) => handle.range(0, self.size(hi)),
+                (lo, "") => handle.split_at_mut(self.size(lo)).1,
+                (lo, hi) => handle.range(self.size(lo), self.size(hi)),
+            }
         };
-        let number = |at: usize| -> u32 { arguments[at].trim_end_matches("u32").parse().expect("a number") };
+        let number = |at: usize| -> u32 {
+            let (number, i) = arguments[at]
+                .split_once(" + i")
+                .map_or((arguments[at], 0), |(number, _)| (number, self.i.expect("a turn")));
+            number.trim_end_matches("u32").parse::<u32>().expect("a number") + i
+        };
         let n = self.n;
         match word {
             "mix" => b.launch(mix {}, per_item(n), (handle(0).write(), number(1), n))?,
@@ -167,5 +198,18 @@ impl Reader {
             other => panic!("`{other}`: {line}"),
         };
         Ok(())
+    }
+
+    /// Returns an expression of a length or a bound.
+    fn size(&self, text: &str) -> Size {
+        if let Some((one, other)) = text.split_once(" * ") {
+            return self.size(one) * self.size(other);
+        }
+        match text {
+            "n" => self.n.to_size(),
+            "i" => self.i.expect("a turn").to_size(),
+            "(i + 1)" => self.i.expect("a turn").to_size() + 1u32,
+            number => number.parse::<u32>().expect("a number").to_size(),
+        }
     }
 }
