@@ -6,7 +6,7 @@ use std::error::Error;
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/early_exit.ptx")]
+#[cuweave::kernels("kernels/early_exit.ptx")]
 unsafe extern "ptx-kernel" {
     /// h = (state, turned by one, + the row of the table for the last token) mod 16
     fn remember(

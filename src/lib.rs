@@ -178,6 +178,8 @@
 //!   [`while_`](builder::Builder::while_), [`while_at_most`](builder::Builder::while_at_most) and
 //!   [`match_`](builder::Builder::match_), whose bodies are closures.
 //!
+//! `examples/12_conjugate_gradient.rs` solves to a tolerance by a `while`, `examples/15_early_exit.rs` decodes with an early exit by an `if`.
+//!
 //! # Host statements and events
 //!
 //! `host(&a, &mut b, |a, b| ..)` runs a function on the host in the middle of each launch, on pinned memory: see [`prelude::host`].

@@ -12,7 +12,7 @@ mod failed;
 mod managed;
 mod parts;
 mod places;
-mod program;
+pub(crate) mod program;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +21,6 @@ pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
-pub(crate) use program::{plan_error, refused_program};
 
 /// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;

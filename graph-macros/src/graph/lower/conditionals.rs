@@ -6,13 +6,14 @@ use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprWhile, Lit, Pat, Stmt, UnOp};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprMethodCall, ExprPath, ExprWhile, Lit, Pat, Stmt, UnOp};
 
 use super::calls::ungrouped;
 use super::{LaunchArgument, Lower, Lowering, Syntax, refused};
 use crate::dims::{Bound, compact};
 use crate::graph::place::PlaceKind;
-use crate::graph::scope::Binding;
+use crate::graph::scope::{Binding, Scopes};
 
 /// An arm: the values for which it runs, and its statements.
 struct Arm {
@@ -76,7 +77,8 @@ impl Lowering<'_> {
         match self.part_kind(expr) {
             Some(PartKind::Buffer | PartKind::Borrowed) => true,
             Some(PartKind::Field) => fields || borrowed || part_of_it,
-            Some(PartKind::Buffers | PartKind::Record | PartKind::Records) => borrowed,
+            // It is refused as an operand.
+            Some(PartKind::Buffers | PartKind::Record | PartKind::Records) => true,
             None => self.is_own_buffer(expr),
         }
     }
@@ -90,9 +92,38 @@ impl Lowering<'_> {
         let Expr::Path(path) = name else { return false };
         match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
             Some(Binding::View(_) | Binding::Moved(..)) => !indexed,
-            Some(Binding::Array(..)) => indexed,
+            // Without an index it is refused as an operand.
+            Some(Binding::Array(..)) => true,
             _ => false,
         }
+    }
+
+    /// Refuses a condition that is an expression of buffers: the device decides by one buffer alone.
+    pub(super) fn no_buffers(&mut self, condition: &Expr) -> Lower<()> {
+        struct Buffers<'l>(&'l Scopes, Option<Ident>);
+        impl<'e> Visit<'e> for Buffers<'_> {
+            fn visit_expr_method_call(&mut self, call: &'e ExprMethodCall) {
+                if call.method != "len" {
+                    visit::visit_expr_method_call(self, call);
+                }
+            }
+
+            fn visit_expr_path(&mut self, path: &'e ExprPath) {
+                let name = path.path.get_ident();
+                if let Some(Binding::View(_) | Binding::Array(..)) = name.and_then(|name| self.0.get(name)) {
+                    self.1 = self.1.take().or_else(|| name.cloned());
+                }
+            }
+        }
+        let mut found = Buffers(&self.scopes, None);
+        found.visit_expr(condition);
+        let Some(name) = found.1 else { return Ok(()) };
+        Err(self.refuse(
+            condition,
+            &format!("the device decides by one buffer alone, and this is an expression of `{name}`"),
+            "write `if flag { .. }`, which runs where it is not 0, `if !flag { .. }`, or `match flag { 1 => .., _ => .. }`; let a kernel write \
+             any other decision into a buffer `[u32; 1]`",
+        ))
     }
 
     /// Returns the kind of a part of an argument that has parts; `None` for other expressions.
@@ -154,7 +185,7 @@ impl Lowering<'_> {
         let attributes = [outer, &each.attrs].concat();
         let (limits, others): (Vec<Attribute>, Vec<Attribute>) =
             attributes.into_iter().partition(|attribute| attribute.path().is_ident("at_most"));
-        self.no_after(&others);
+        let unknown = self.no_after(&others).len() < others.len();
         let mut at_most = None;
         for limit in limits {
             let number = limit.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse::<u32>());
@@ -171,6 +202,7 @@ impl Lowering<'_> {
         }
         // Nothing but the device decides about a `while`, so a bare field is a buffer.
         if !self.is_operand(&each.cond, true) {
+            self.no_buffers(&each.cond)?;
             let whole = Expr::While(each.clone());
             return Err(self.refuse_as(&whole, refused::expression(&whole, false)));
         }
@@ -188,7 +220,14 @@ impl Lowering<'_> {
         if let Some(label) = label.filter(|_| at_most.is_some()) {
             self.count_turns(label, each)?;
         }
-        self.conditional((Word::While, label), expr, vec![arm], (false, at_most))
+        let refused = std::mem::replace(&mut self.refused, unknown);
+        let done = self.conditional((Word::While, label), expr, vec![arm], (false, at_most));
+        if self.refused {
+            // The statement that is refused may have been meant to end the loop.
+            self.poison(expr.to_token_stream());
+        }
+        self.refused |= refused;
+        done
     }
 
     /// Notes the label of a loop with a limit, by which the exec returns its turns. A loop that is unrolled has it in each turn.

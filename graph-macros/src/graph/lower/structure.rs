@@ -297,6 +297,7 @@ impl Lowering<'_> {
             if matches!(&*one.cond, Expr::Let(_)) {
                 return Err(self.refuse_as(&one.cond, refused::expression(&one.cond, false)));
             }
+            self.no_buffers(&one.cond)?;
             let condition = self.substituted(&one.cond);
             choosing.push(self.choosing(&one.cond, &condition));
             conditions.push(condition);
@@ -335,6 +336,7 @@ impl Lowering<'_> {
 
     /// Lowers `match scalar { .. }`, whose scalar the build evaluates.
     pub(super) fn match_arms(&mut self, choice: &ExprMatch) -> Lower<()> {
+        self.no_buffers(&choice.expr)?;
         let of = self.substituted(&choice.expr);
         let (mut arms, mut patterns, mut tests) = (Vec::new(), Vec::new(), Vec::new());
         for (at, arm) in (0u32..).zip(&choice.arms) {
