@@ -182,7 +182,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut token = stream.alloc_zeros::<u32>(1)?;
     let mut text = stream.alloc_zeros::<u32>(most as usize)?;
     let mut counts = stream.alloc_zeros::<u32>(2)?;
-    let lead = 40.0;
+    let lead = 8.0;
 
     let deep: Vec<_> = deep.iter().collect();
     let model = Model::new(d, vocabulary, &table, &shallow, deep, [&heads[0], &heads[1]]);

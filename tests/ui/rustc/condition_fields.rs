@@ -43,11 +43,4 @@ fn elements(n: u32, state: State<'_>) {
     }
 }
 
-#[cuweave::graph]
-fn own(n: u32, x: &mut [u32; n], real: &[half; 1]) { //~ E0425
-    if real {
-        mix[per_item(n)](&mut x, 2, n);
-    }
-}
-
 fn main() {}

@@ -295,16 +295,30 @@ pub fn decides_by<F: Lends<Element = T> + ?Sized, T: Decides>(_: &F) {}
     label = "a `{Self}`",
     note = "where the device decides by a buffer, it is borrowed: `if &state.flag {{ .. }}`, `match &state.index {{ .. }}`"
 )]
-pub trait Chosen: Copy {}
+pub trait Chosen {
+    /// The type itself: an expected type does not choose the implementation.
+    type Value;
+
+    /// Returns the value.
+    fn value(&self) -> Self::Value;
+}
 
 macro_rules! chosen {
-    ($($ty:ty)*) => { $(impl Chosen for $ty {})* };
+    ($($ty:ty)*) => {$(
+        impl Chosen for $ty {
+            type Value = $ty;
+
+            fn value(&self) -> $ty {
+                *self
+            }
+        }
+    )*};
 }
 chosen!(bool char u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
 /// Returns a scalar of a record by which the build chooses.
-pub fn chosen<T: Chosen>(value: &T) -> T {
-    *value
+pub fn chosen<T: Chosen>(value: &T) -> T::Value {
+    value.value()
 }
 
 /// Compiles only if an output's element type is the declared one.
