@@ -8,6 +8,8 @@ use cudarc::driver::sys;
 
 use super::{Graph, Node, Result, check};
 
+// Each benchmark uses a part of it.
+#[allow(unused_imports)]
 pub use sys::CUgraphConditionalNodeType::{
     CU_GRAPH_COND_TYPE_IF as IF, CU_GRAPH_COND_TYPE_SWITCH as SWITCH, CU_GRAPH_COND_TYPE_WHILE as WHILE,
 };
