@@ -115,14 +115,14 @@ impl Reader {
                 }
                 "while" => {
                     let statement = match at_most.take() {
-                        Some(most) => b.while_at_most(name(line), most, |b| body(inside, b))?,
+                        Some(most) => b.while_at_most(&name(line), most, |b| body(inside, b))?,
                         None => b.while_(&name(line), |b| body(inside, b))?,
                     };
                     let _ = statement;
                 }
                 "if" => {
                     let flag = name(line);
-                    let decision = if line.starts_with("if !") { !&flag } else { !!flag };
+                    let decision = if line.starts_with("if !") { !flag } else { !!flag };
                     // The block of an `if` ends where `} else {` stands.
                     if lines[at - 1] == "} else {" {
                         let otherwise = &lines[at..at + block(&lines[at..])];
@@ -133,7 +133,7 @@ impl Reader {
                     }
                 }
                 "match" => {
-                    let (mut choice, mut arm) = (b.match_(name(line)), 0);
+                    let (mut choice, mut arm) = (b.match_(&name(line)), 0);
                     loop {
                         let head = &inside[arm];
                         let statements = &inside[arm + 1..arm + 1 + block(&inside[arm + 1..])];

@@ -54,7 +54,7 @@ fn operands_are_one_u32_of_the_device() {
     says(b.if_(&there, fill), line!(), &["CW402", "another builder", "`if`"]);
     other.if_(&there, |_| Ok(())).expect("an empty body is left out");
     says(b.match_(!go).arm(0, fill).otherwise(fill), line!(), &["CW001", "`match` takes a buffer"]);
-    b.if_(x.range(3, 4), fill).expect("a part of one element");
+    b.if_(&x.range(3, 4), fill).expect("a part of one element");
     b.while_(&go, |b| b.fill(go.write(), 0)).expect("a loop");
     b.build().expect("it builds").instantiate().map(drop).expect("an exec");
 }

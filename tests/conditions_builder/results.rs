@@ -33,12 +33,12 @@ fn build(b: &mut Builder<'_>, gate: Handle, x: Handle, layers: &[Layer]) -> cuwe
         match layer {
             Layer::Mix(by) => drop(b.launch(mix {}, per_item(8), (x.write(), *by, 8))?),
             Layer::Gated(then, otherwise) => {
-                b.if_else(gate, |b| build(b, gate, x, then), |b| build(b, gate, x, otherwise))?;
+                b.if_else(&gate, |b| build(b, gate, x, then), |b| build(b, gate, x, otherwise))?;
             }
             Layer::Repeated(turns, body) => {
                 let count = b.alloc::<u32>(1);
                 b.fill(count.write(), *turns)?;
-                b.while_(count, |b| {
+                b.while_(&count, |b| {
                     build(b, gate, x, body)?;
                     b.launch(count_down {}, (1, 1), (count.write(),))
                 })?;
@@ -98,8 +98,8 @@ fn setters_reach_bodies_and_turns_are_read() {
         b.launch(mix {}, per_item(8), (to.write(), by, 8))?;
         b.launch(count_down {}, (1, 1), (flag.write(),))
     };
-    let first = b.while_at_most(flag, 4, body).expect("a loop");
-    let second = b.named("second").while_at_most(flag, 2, body).expect("a loop");
+    let first = b.while_at_most(&flag, 4, body).expect("a loop");
+    let second = b.named("second").while_at_most(&flag, 2, body).expect("a loop");
     b.named("call").call(counted::counted {}, (8, to.write(), flag.write())).expect("a call");
     let fill = b.if_(!flag, |b| b.fill(to.write(), 0));
     fill.expect("a body");

@@ -31,7 +31,7 @@ impl Not for Decision {
     }
 }
 
-/// A buffer that the device decides by: a [`Handle`], a part of one, or `!` of either.
+/// A buffer that the device decides by: `&Handle`, `&View`, or `!` of either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that the device can decide by",
     label = "a decision is `&flag`, or `!&flag`, of a buffer of one `u32`"
@@ -49,9 +49,17 @@ impl ToDecision for Decision {
 
 macro_rules! decisions {
     ($($ty:ty)*) => {$(
-        impl ToDecision for $ty {
+        impl ToDecision for &$ty {
             fn to_decision(self) -> Decision {
                 Decision { operand: self.read(), negated: false }
+            }
+        }
+
+        impl Not for &$ty {
+            type Output = Decision;
+
+            fn not(self) -> Decision {
+                !self.to_decision()
             }
         }
 
@@ -59,12 +67,12 @@ macro_rules! decisions {
             type Output = Decision;
 
             fn not(self) -> Decision {
-                !self.to_decision()
+                !&self
             }
         }
     )*};
 }
-decisions!(Handle &Handle View &View);
+decisions!(Handle View);
 
 /// The values of an arm of a `match`: a `u32`, or an array, a slice or a vector of them.
 #[diagnostic::on_unimplemented(

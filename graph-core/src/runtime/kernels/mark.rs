@@ -295,19 +295,14 @@ pub fn decides_by<F: Lends<Element = T> + ?Sized, T: Decides>(_: &F) {}
     label = "a `{Self}`",
     note = "where the device decides by a buffer, it is borrowed: `if &state.flag {{ .. }}`, `match &state.index {{ .. }}`"
 )]
-pub trait Chosen {
-    /// The type itself: an expected type does not choose the implementation.
-    type Value;
-
+pub trait Chosen<Value> {
     /// Returns the value.
-    fn value(&self) -> Self::Value;
+    fn value(&self) -> Value;
 }
 
 macro_rules! chosen {
     ($($ty:ty)*) => {$(
-        impl Chosen for $ty {
-            type Value = $ty;
-
+        impl Chosen<$ty> for $ty {
             fn value(&self) -> $ty {
                 *self
             }
@@ -316,8 +311,8 @@ macro_rules! chosen {
 }
 chosen!(bool char u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
-/// Returns a scalar of a record by which the build chooses.
-pub fn chosen<T: Chosen>(value: &T) -> T::Value {
+/// Returns a scalar of a record by which the build chooses. The expected type is that of the value, and not the argument's.
+pub fn chosen<T: Chosen<Value>, Value>(value: &T) -> Value {
     value.value()
 }
 

@@ -13,7 +13,7 @@ use super::calls::ungrouped;
 use super::{LaunchArgument, Lower, Lowering, Syntax, refused};
 use crate::dims::{Bound, compact};
 use crate::graph::place::PlaceKind;
-use crate::graph::scope::{Binding, Scopes};
+use crate::graph::scope::Binding;
 
 /// An arm: the values for which it runs, and its statements.
 struct Arm {
@@ -100,8 +100,8 @@ impl Lowering<'_> {
 
     /// Refuses a condition that is an expression of buffers: the device decides by one buffer alone.
     pub(super) fn no_buffers(&mut self, condition: &Expr) -> Lower<()> {
-        struct Buffers<'l>(&'l Scopes, Option<Ident>);
-        impl<'e> Visit<'e> for Buffers<'_> {
+        struct Names<'e>(Vec<&'e Ident>);
+        impl<'e> Visit<'e> for Names<'e> {
             fn visit_expr_method_call(&mut self, call: &'e ExprMethodCall) {
                 if call.method != "len" {
                     visit::visit_expr_method_call(self, call);
@@ -109,15 +109,23 @@ impl Lowering<'_> {
             }
 
             fn visit_expr_path(&mut self, path: &'e ExprPath) {
-                let name = path.path.get_ident();
-                if let Some(Binding::View(_) | Binding::Array(..)) = name.and_then(|name| self.0.get(name)) {
-                    self.1 = self.1.take().or_else(|| name.cloned());
-                }
+                self.0.extend(path.path.get_ident());
             }
         }
-        let mut found = Buffers(&self.scopes, None);
-        found.visit_expr(condition);
-        let Some(name) = found.1 else { return Ok(()) };
+        let mut names = Names(Vec::new());
+        names.visit_expr(condition);
+        let is_buffer = |name: &&&Ident| match self.scopes.get(name) {
+            // What a call returns may have been meant as a scalar.
+            Some(Binding::View(view)) => match self.buffers[view.buffer].origin {
+                Origin::Alloc(at) => {
+                    !matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))
+                }
+                _ => true,
+            },
+            Some(Binding::Array(..)) => true,
+            _ => false,
+        };
+        let Some(name) = names.0.iter().find(is_buffer) else { return Ok(()) };
         Err(self.refuse(
             condition,
             &format!("the device decides by one buffer alone, and this is an expression of `{name}`"),
