@@ -220,7 +220,7 @@ fn swaps(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
 }
 #[test]
 fn names_of_a_body_are_exchanged_in_it() {
-    check!(swaps, 5, 1, (0..3).fold(5, |x, i| step(x, i)));
+    check!(swaps, 5, 1, (0..3).fold(5, step));
 }
 
 #[cuweave::graph]
@@ -426,7 +426,7 @@ fn choices_of_the_build_hold_conditions() {
             hosted(&device.ctx, 8, deep, 3, &mut x, &mut flag).expect("builds").instantiate().expect("exec");
         exec.launch(&device.stream).expect("launch");
         drop(exec);
-        let e = if deep { (0..3).fold(5, |x, i| step(x, i)) } else { step(5, 8) };
+        let e = if deep { (0..3).fold(5, step) } else { step(5, 8) };
         assert_eq!(device.download(&x)[0], e);
     }
 }
