@@ -165,11 +165,20 @@
 //!   all of the loop.
 //! - Written behind an `if` or a `match` is what all of its arms write; behind a `while`, nothing more than before. The value of a
 //!   `match` is one of up to 8 literals, or `_`, which is the last arm.
-//! - A `while` writes its operand in its body, or has a limit, `#[at_most(n)]`, or both.
+//! - A `while` writes its operand in its body, or has a limit, `#[at_most(n)]`, or both. The exec returns the turns of a loop with a
+//!   limit in the last launch, and whether the limit ended it: `exec.turns_solve()?.limit_hit()` for one that is labelled, as in
+//!   `'solve: while go { .. }`, and `exec.turns("layer[2].solve")?` in called functions: see [`LoopTurns`]. Such a graph takes 2 MiB more.
 //! - Names from outside keep their buffers in a body: no `swap`, `a = b`, `free` or handing over of them. Launches, fills, copies on
 //!   the device, library calls, graph functions and further conditions stand in it; launches are not batched there.
-//! - The buffer is an argument, an allocation or a part of one, and no field of a record, which is a scalar there. A setter of it is
-//!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no conditions.
+//! - The buffer is an argument, an allocation or a part of one, or an element of a list, `flags[i]`. A field of a record is borrowed
+//!   in an `if` and a `match`, `if &state.done { .. }`, since a bare one is a scalar there that the build chooses by; `while state.active`
+//!   needs no `&`. A setter of the buffer is an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no
+//!   conditions.
+//! - A [`builder::Builder`] has [`if_`](builder::Builder::if_), [`if_else`](builder::Builder::if_else),
+//!   [`while_`](builder::Builder::while_), [`while_at_most`](builder::Builder::while_at_most) and
+//!   [`match_`](builder::Builder::match_), whose bodies are closures.
+//!
+//! `examples/12_conjugate_gradient.rs` solves to a tolerance by a `while`, `examples/15_early_exit.rs` decodes with an early exit by an `if`.
 //!
 //! # Host statements and events
 //!
@@ -520,8 +529,8 @@ extern crate self as cuweave;
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, Managed, Output,
-    Pinned, Result, Semaphore, SemaphoreHandle, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopTurns, Managed,
+    Output, Pinned, Result, Semaphore, SemaphoreHandle, context,
 };
 pub use cuweave_macros::{arguments, call, graph, kernels};
 

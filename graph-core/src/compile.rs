@@ -29,7 +29,10 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     let scopes = Scopes::of(&source.program);
     lift(&mut source.program, &scopes);
     source.regions.enclose(&scopes);
-    let endless = endless(&source.program, &scopes);
+    let mut endless = endless(&source.program, &scopes);
+    // The statement that ends a loop may be one that is refused.
+    let operand = |at: StatementId| source.program.statements[at].accesses.first();
+    endless.retain(|&at| !operand(at).is_some_and(|access| source.poisoned[access.buffer]));
     let pinned = copies_of_the_host(&source.program, &scopes);
     let explicit: Vec<StatementId> = scopes
         .list

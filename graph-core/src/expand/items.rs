@@ -165,6 +165,7 @@ impl<A: Answers> Expansion<'_, A> {
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
         };
+        scope.around.push(each.variable);
         for value in lo..hi {
             self.turns += 1;
             if self.turns > MOST_TURNS {
@@ -181,6 +182,7 @@ impl<A: Answers> Expansion<'_, A> {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }));
             }
         }
+        scope.around.pop();
         Ok(())
     }
 
@@ -256,7 +258,8 @@ impl<A: Answers> Expansion<'_, A> {
         self.not_again(scope, id, &callee)?;
         let first = self.flat.next();
         let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
-        let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
+        let turns = scope.around.iter().map(|variable| format!("[{}]", scope.turns[variable.index()]));
+        let turns: Vec<String> = turns.collect();
         let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
         self.frames.push(Frame {
             table: callee.clone(),

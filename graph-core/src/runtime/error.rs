@@ -5,11 +5,6 @@ use std::panic::Location;
 
 use cudarc::driver::DriverError;
 
-use crate::compile::BackError;
-use crate::diagnostic::Diagnostic;
-use crate::ir::{BufferId, Program};
-use crate::layout::LayoutError;
-
 use super::cuda::{self, Failure, Unavailable};
 
 mod calls;
@@ -17,6 +12,7 @@ mod failed;
 mod managed;
 mod parts;
 mod places;
+pub(crate) mod program;
 #[cfg(test)]
 mod tests;
 
@@ -147,6 +143,21 @@ pub enum Error {
         from: u64,
         /// One past its last element.
         to: u64,
+    },
+    /// The device is to decide by a buffer of more than one element.
+    #[error(
+        "{at}: `{word}` decides by a buffer of one element, and `{buffer}` has {len}; name a part: `&{buffer}[i..i + 1]`"
+    )]
+    #[non_exhaustive]
+    Operand {
+        /// The statement.
+        at: Box<At>,
+        /// Its word.
+        word: &'static str,
+        /// The buffer.
+        buffer: String,
+        /// The number of its elements.
+        len: u64,
     },
     /// A kernel gets fewer elements than its declaration says it touches.
     #[error(
@@ -488,6 +499,15 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// The turns of a loop are asked for by a name that is not that of one loop with a limit.
+    #[error("`{function}`: {reason}")]
+    #[non_exhaustive]
+    Loop {
+        /// The graph function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
     /// A host statement panicked in a launch before this call.
     #[error("{at} panicked in an earlier launch: {message}")]
     #[non_exhaustive]
@@ -593,31 +613,6 @@ impl From<Unavailable> for Error {
             Unavailable::Failed(failure) => Error::from(failure),
         }
     }
-}
-
-/// Converts an error of the stages that run at build time.
-pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
-    match error {
-        BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
-            let at = program.buffers.position(|declared| declared.name == buffer.as_str());
-            let at = at_buffer(program, at.unwrap_or(BufferId::from_u32(0)));
-            let text = format!("{len} * {element} bytes");
-            Error::Size { what: "the size", at, text, fault: Fault::Overflow }
-        }
-        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            let (name, file) = (program.name.to_string(), program.file.to_string());
-            let at = At { name, file, line: program.options.line, column: 0 };
-            Error::Budget { at: Box::new(at), reason: error.to_string() }
-        }
-        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
-    }
-}
-
-/// Returns the error for the faults found in a program when its graph was built. Warnings are left out: they depend on
-/// sizes alone, which may differ at the next build.
-pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
-    let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
-    Error::Refused(refusals(program, faults))
 }
 
 fn lines(refusals: &[Refusal]) -> String {

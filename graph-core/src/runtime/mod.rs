@@ -48,7 +48,7 @@ pub use error::{
     At, CallFault, DriverFailure, Error, FailedCall, Fault, ManagedFault, ModuleFailure, Refusal, Result,
     ShortLaunch,
 };
-pub use exec::{ArenaPool, Exec, Graph, GraphFn};
+pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
     Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, FullEdge, GraphPool,
@@ -93,8 +93,8 @@ pub mod private {
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::runtime::kernels::mark::{
-            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, copies, element, element_mut,
-            leaves, lent, lent_mut, same,
+            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, chosen, copies, decides,
+            decides_by, element, element_mut, leaves, lent, lent_mut, same,
         };
     }
     pub use crate::table::{Layout, Table, TableHandle};

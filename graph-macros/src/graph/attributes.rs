@@ -85,13 +85,13 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
         );
     }
     let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
-    let near = nearest(&name, ["after"].into_iter().chain(LEVELS))
+    let near = nearest(&name, ["after", "at_most"].into_iter().chain(LEVELS))
         .map(|near| format!("did you mean `#[{near}(..)]`?"));
     report.error(
         attribute.span(),
         Code::CW001,
         "an attribute is not part of the language here",
         &[],
-        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[allow(..)]` and its like on any statement")),
+        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`, `#[at_most(n)]` on a `while`, `#[allow(..)]` and its like on any statement")),
     );
 }

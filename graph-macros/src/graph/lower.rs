@@ -100,6 +100,8 @@ pub struct Lowered {
     pub field_scalars: Vec<String>,
     /// The names of the host values that host statements and events keep.
     pub kept: BTreeSet<String>,
+    /// The labels of the loops with a limit.
+    pub counted: Vec<Ident>,
     /// Names used as buffers that are not bound in the function. rustc reports them.
     pub unknown: Vec<Ident>,
     /// True if the function is faulty. Only its signature is generated then.
@@ -190,6 +192,8 @@ struct Lowering<'r> {
     conditions: Vec<Condition>,
     /// The number of scopes around the innermost loop or arm that the build unrolls or chooses.
     outer_names: usize,
+    /// The labels of the loops with a limit.
+    counted: Vec<Ident>,
     /// The statement in front of the innermost body that the device decides about.
     body: Option<StatementId>,
     /// The names of the host values that host statements and events keep.
@@ -276,6 +280,7 @@ impl<'r> Lowering<'r> {
             typed: Vec::new(),
             conditions: Vec::new(),
             outer_names: 0,
+            counted: Vec::new(),
             body: None,
             kept: BTreeSet::new(),
             dims: Vector::new(),
@@ -410,6 +415,7 @@ impl Lowering<'_> {
             roots: self.roots,
             field_scalars: self.field_scalars,
             kept: self.kept,
+            counted: self.counted,
             unknown: self.unknown,
             faulty: false,
         }

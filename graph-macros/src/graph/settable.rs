@@ -114,6 +114,7 @@ const METHODS: [&str; 13] = [
     "into_args",
     "report",
     "profile",
+    "turns",
     "dot",
     "memory_svg",
     "budget_curve",

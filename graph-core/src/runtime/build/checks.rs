@@ -12,7 +12,27 @@ use crate::runtime::error::{At, Error, ManagedFault, Result, at_buffer, at_state
 pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     zero_lengths(program, dims)?;
     ranges(program, dims)?;
+    operands(program, dims)?;
     views(program, dims)
+}
+
+/// Checks that the device decides by single elements: the macro does not know the lengths of the fields of records.
+fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    for (id, statement) in program.statements.enumerate() {
+        let Kind::Condition(body) = statement.kind else { continue };
+        let Some(operand) = statement.accesses.first().filter(|_| body.own_accesses() > 0) else { continue };
+        let len = dims[operand.hi].saturating_sub(dims[operand.lo]);
+        if len != 1 {
+            let buffer = program.buffers[operand.buffer].name.to_string();
+            return Err(Error::Operand {
+                at: at_statement(program, id),
+                word: body.word.name(),
+                buffer,
+                len,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the first buffer or node that a length or bound belongs to.

@@ -6,11 +6,11 @@
 use crate::condition::{Condition, Word as Keyword};
 use crate::ir::StatementId;
 use crate::operation::{Operation, OperationId};
-use crate::scopes::{Scope, ScopeId};
+use crate::scopes::{Scope, ScopeId, Scopes};
 
-use crate::runtime::cuda::{Launching, Node, Values, Word};
+use crate::runtime::cuda::{Filling, Launching, Node, Values, Word};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{HUB, SET_CONDITION};
+use crate::runtime::kernels::{HUB, SET_CONDITION, SET_LOOP};
 
 use super::bodies::Bodies;
 use super::capture::Captured;
@@ -43,10 +43,13 @@ impl Nodes {
             }
         }
         let handle = *bodies.handles.get(&statement).ok_or_else(missing)?;
-        let before = if setters.is_empty() { after } else { setters.as_slice() };
+        let mut before = if setters.is_empty() { after.to_vec() } else { setters.clone() };
+        if scope.first == first {
+            before.extend(self.zero_records(definition, bodies, (statement, &scope), after)?);
+        }
         let repeats = scope.body.word == Keyword::While;
         let (node, graph) =
-            driver.add_condition(self.into, before, handle, repeats, context).map_err(failed)?;
+            driver.add_condition(self.into, &before, handle, repeats, context).map_err(failed)?;
         bodies.graphs.insert(statement, graph);
         setters.push(node);
         Ok(Captured { frontier: vec![node], nodes: setters, ends_in_kernel: false })
@@ -92,6 +95,9 @@ impl Nodes {
         (handle, body, begins): (u64, &Condition, bool),
         after: &[Node],
     ) -> Result<Node> {
+        if let Some(record) = self.counted.record(statement) {
+            return self.set_loop(definition, statement, (handle, record, body, begins), after);
+        }
         let function = definition.modules.function(&SET_CONDITION)?.function;
         let program = definition.program();
         let emission = self.emission(&definition.flat, &definition.dims);
@@ -106,6 +112,53 @@ impl Nodes {
         let values = Values { words: &words, params: SET_CONDITION.params };
         let added = definition.driver.add_kernel(self.into, after, &launch, values, &mut self.scratch);
         added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+    }
+
+    /// Adds a kernel that sets the condition of a loop that counts its turns.
+    fn set_loop(
+        &mut self,
+        definition: &mut Definition,
+        statement: StatementId,
+        (handle, record, body, begins): (u64, u64, &Condition, bool),
+        after: &[Node],
+    ) -> Result<Node> {
+        let function = definition.modules.function(&SET_LOOP)?.function;
+        let emission = self.emission(&definition.flat, &definition.dims);
+        let [operand, counter] = [0, 1].map(|access| emission.range_of(statement, access).0);
+        let scopes = Scopes::of(definition.program());
+        let outermost = scopes.list.iter().find(|scope| scope.condition == statement);
+        let zeroed = outermost.map_or(0, |scope| self.counted.zeroed_by(scope));
+        let numbers = [body.at_most.unwrap_or(0), u32::from(begins), u32::from(body.test.others), zeroed];
+        let words = [handle, operand, counter, record].into_iter().chain(numbers.map(u64::from));
+        let words: Vec<Word> = words.map(Word::new).collect();
+        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
+        let values = Values { words: &words, params: SET_LOOP.params };
+        let added = definition.driver.add_kernel(self.into, after, &launch, values, &mut self.scratch);
+        added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+    }
+
+    /// Adds a memset of the records of the loops in a statement outside of all bodies, unless the kernel in front of it zeroes them.
+    fn zero_records(
+        &self,
+        definition: &Definition,
+        bodies: &Bodies,
+        (statement, scope): (StatementId, &Scope),
+        after: &[Node],
+    ) -> Result<Option<Node>> {
+        if scope.parent.is_some() || scope.body.at_most.is_some() {
+            return Ok(None);
+        }
+        let last = bodies.scopes.arms(scope.first).last().map_or(scope.join, |arm| arm.join);
+        let loops = self.counted.within(scope.condition, last);
+        if loops.is_empty() {
+            return Ok(None);
+        }
+        let (target, end) = (self.counted.at(loops.start), self.counted.at(loops.end));
+        let filling = Filling { target, value: 0, element: 4, width: (end - target) / 4 };
+        let added = definition.driver.add_fill(self.into, after, &filling, definition.context);
+        added
+            .map(Some)
+            .map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
     /// Returns the predecessors of an operation that stand in its body: no edge crosses the border of a body.

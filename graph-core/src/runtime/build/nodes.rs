@@ -25,6 +25,7 @@ use crate::runtime::statements::{Adding, Emission, Hosts, Record, UnprovedLaunch
 use super::bodies::Bodies;
 use super::body::Body;
 use super::capture::Captured;
+use super::counted::CountedLoops;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::planning::Planned;
@@ -75,6 +76,8 @@ pub(crate) struct Nodes {
     pub launch: u64,
     /// The words of new records while a setter evaluates them.
     pub spare: Vec<Word>,
+    /// The loops that count their turns.
+    pub(crate) counted: CountedLoops,
     /// The clocks of the serialised graph of a profile.
     pub(super) stamps: Option<Box<Stamps>>,
 }
@@ -92,6 +95,7 @@ impl Nodes {
         let mut nodes = Nodes::of((planned.operations, batches), (records, words), fill_kernels);
         nodes.left_alone = planned.left_alone;
         nodes.decided = planned.decided;
+        nodes.counted = CountedLoops::of(definition.program());
         nodes.fused = planned.fused.into_iter().map(FusedNode::new).collect();
         // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
         for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
@@ -131,6 +135,7 @@ impl Nodes {
             hosts: Hosts::default(),
             launch: 0,
             spare: Vec::new(),
+            counted: CountedLoops::default(),
             stamps: None,
         }
     }

@@ -16,7 +16,8 @@ use crate::launches::Allowed;
 use crate::operation::{BatchId, ChainId, Operations};
 
 use crate::runtime::cuda::{Driver, Word};
-use crate::runtime::error::{Result, plan_error};
+use crate::runtime::error::Result;
+use crate::runtime::error::program::plan_error;
 use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Variant, gather};
 use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;

@@ -16,7 +16,8 @@ use crate::structure::Choice;
 use crate::table::{Decoded, Op, TableHandle};
 use cuweave_ptx::poly::Poly;
 
-use crate::runtime::error::{Error, refused_program};
+use crate::runtime::error::Error;
+use crate::runtime::error::program::refused_program;
 
 use super::answers::Asked;
 use super::checks::check_lengths;

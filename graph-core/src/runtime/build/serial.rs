@@ -75,6 +75,7 @@ impl Nodes {
         nodes.fused = self.fused.iter().map(|node| FusedNode::new(node.kernel.clone())).collect();
         nodes.pointed.clone_from(&self.pointed);
         nodes.hosts = self.hosts.shared();
+        nodes.counted = self.counted.clone();
         nodes.stamps = Some(Box::new(stamps));
         Ok(nodes)
     }

@@ -6,8 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cudarc::driver::CudaEvent;
-
+use crate::condition::Condition;
 use crate::ids::{BufferId, CallId, ScalarId};
 use crate::index::{Index, Vector, size};
 use crate::ir::StatementId;
@@ -21,6 +20,7 @@ use crate::runtime::kernels::Kernel;
 use crate::runtime::statements::{Arguments, Dim, Evaluation, dim};
 use crate::runtime::token::Token;
 use crate::table::{Decoded, Table, TableHandle};
+use cudarc::driver::CudaEvent;
 
 use super::bound::{Binding, Element};
 use super::config::Configuration;
@@ -200,7 +200,7 @@ impl Stage for Called {
     type Copy = ();
     type Call = Call;
     type Capture = Infallible;
-    type Condition = Infallible;
+    type Condition = Condition;
     type Host = HostWork;
     type Event = Arc<CudaEvent>;
     type Sync = Synced;
@@ -215,7 +215,9 @@ impl Kind<Called> {
             Kind::Fill(_) => Kind::Fill(()),
             Kind::Copy(()) => Kind::Copy(()),
             Kind::Call(call) => Kind::Call(call.id),
-            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Condition(body) => Kind::Condition(*body),
+            Kind::Join(body) => Kind::Join(*body),
+            Kind::Capture(never) => match *never {},
             Kind::Host(_) => Kind::Host(()),
             Kind::Record(_) => Kind::Record(()),
             Kind::Wait(_) => Kind::Wait(()),
@@ -347,7 +349,8 @@ impl Body for Values<'_> {
                 }
             }
             Kind::Copy(()) => evaluation.copy(),
-            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
+            Kind::Capture(never) => match *never {},
+            Kind::Condition(_) | Kind::Join(_) => Ok(()),
             Kind::Host(work) => {
                 evaluation.host_work(work.clone());
                 Ok(())

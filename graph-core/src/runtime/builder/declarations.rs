@@ -219,6 +219,7 @@ impl<'a> Builder<'a> {
             accesses: Vec::new(),
             after,
             scalars: Default::default(),
+            body: None,
         });
         self.handle(buffer)
     }

@@ -4,6 +4,7 @@
 //!   configurations; `bound`: what arguments are bound to;
 //! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `meetings`: both, of host statements, events,
 //!   flags and semaphores; `program`: the program so far; `words`: messages;
+//! - `declarations`, `statements`, `conditions`: the methods; `launches`, `calls`: what they check; `program`: what they have said so far; `words`: messages;
 //! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
 //!   statements as the build evaluates them. From there on the path is that of graph functions;
 //! - `exec`: launches and setters by handles.
@@ -11,6 +12,7 @@
 mod bound;
 mod calls;
 mod code;
+mod conditions;
 mod config;
 mod declarations;
 mod exec;
@@ -25,6 +27,7 @@ mod words;
 
 pub use bound::{Bindable, Storable};
 pub use code::Args;
+pub use conditions::{Decision, Match, ToDecision, ToValues};
 pub use config::{Configuration, Items, ToConfiguration, ToExtents};
 pub use declarations::Builder;
 pub use exec::{Exec, Launched};

@@ -36,6 +36,8 @@ pub(super) struct Declared {
     pub element: Element,
     /// True if its declaration is faulty: nothing more is said of it.
     pub poisoned: bool,
+    /// The statement in front of the body that it is allocated in.
+    pub body: Option<StatementId>,
 }
 
 /// A statement.
@@ -47,6 +49,8 @@ pub(super) struct Written {
     pub after: Vec<StatementId>,
     /// The scalars in it, those in its grid, and those in its block and shared memory.
     pub scalars: [BTreeSet<ScalarId>; 3],
+    /// The statement in front of the body that it stands in, once it is pushed.
+    pub body: Option<StatementId>,
 }
 
 /// The name and the order that were asked for the next statement.
@@ -74,6 +78,8 @@ pub(super) struct Program {
     pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, Place)>,
     pub pending: Pending,
+    /// The statements in front of the bodies that are being written, innermost last.
+    pub open: Vec<StatementId>,
     /// Faults of declarations.
     pub faults: Vec<Refusal>,
 }
@@ -122,6 +128,7 @@ impl Program {
             calls: Vector::new(),
             outputs: Vec::new(),
             pending: Pending::default(),
+            open: Vec::new(),
             faults: Vec::new(),
         };
         program.dim(&0u64.to_size());
@@ -178,7 +185,10 @@ impl Program {
     pub fn own(&self, at: &Site<'_>, handle: Handle) -> Result<BufferId> {
         let id = BufferId::new(handle.index);
         match self.buffers.get(id) {
-            Some(_) if handle.builder == self.builder => Ok(id),
+            Some(declared) if handle.builder == self.builder => {
+                self.in_scope(at, (&declared.name, "an allocation of"), declared.body)?;
+                Ok(id)
+            }
             _ => Err(self.foreign(at, "a buffer")),
         }
     }
@@ -189,7 +199,10 @@ impl Program {
             Ordered::Statement(statement) => {
                 let id = StatementId::new(statement.index);
                 match self.statements.get(id) {
-                    Some(_) if statement.builder == self.builder => Ok(id),
+                    Some(written) if statement.builder == self.builder => {
+                        self.in_scope(at, (&written.name, "a statement of"), written.body)?;
+                        Ok(id)
+                    }
                     _ => Err(self.foreign(at, "a statement")),
                 }
             }
@@ -223,7 +236,8 @@ impl Program {
         let len = if poisoned { 1u64.to_size() } else { len };
         let dim = self.dim(&len);
         let name = at.name.to_owned();
-        self.buffers.push(Declared { name, place: at.place, origin, len, dim, element, poisoned })
+        let body = self.open.last().copied().filter(|_| matches!(origin, Origin::Alloc(_)));
+        self.buffers.push(Declared { name, place: at.place, origin, len, dim, element, poisoned, body })
     }
 
     /// Keeps a fault of a declaration for the build.
@@ -334,7 +348,7 @@ impl Program {
 
     /// Adds a statement, with the order that was asked for it.
     pub fn push(&mut self, written: Written) -> StatementId {
-        self.statements.push(written)
+        self.statements.push(Written { body: self.open.last().copied(), ..written })
     }
 
     /// Returns how each bound is computed; `buffer` gives the final number of a buffer.

@@ -15,7 +15,7 @@ use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
 use crate::runtime::context;
 use crate::runtime::cuda::Outcome;
-use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::error::{Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
 use crate::runtime::ranges::Range;
@@ -64,6 +64,8 @@ pub(crate) struct Temporaries {
     pub lowering: Option<Memory>,
     /// The memory that the exec owns.
     pub owned: Option<Range>,
+    /// The memory of the records of loops.
+    pub records: Option<Range>,
     /// The pool whose arena holds the temporaries.
     pub pool: Option<Arc<Shared>>,
 }
@@ -112,6 +114,7 @@ impl Core {
                 self.nodes.place(&inside[at], start + offset);
             }
         }
+        self.reserve_records()?;
         self.nodes.add_nodes(&mut self.definition, body, &mut memories, &inside)?;
         self.make_slots()
     }
@@ -121,9 +124,24 @@ impl Core {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
         }
+        let range = self.range(bytes)?;
+        Ok(self.temporaries.owned.insert(range).start())
+    }
+
+    /// Maps memory for the records of loops with a limit, if there are any: the device's least, 2 MiB.
+    fn reserve_records(&mut self) -> Result<()> {
+        let bytes = self.nodes.counted.bytes();
+        let Some(first) = self.nodes.counted.list.first() else { return Ok(()) };
+        let at = at_statement(self.definition.program(), first.condition);
+        let range = self.range(bytes).map_err(|failure| Error::driver(failure, Some(at)))?;
+        self.nodes.counted.address = self.temporaries.records.insert(range).start();
+        Ok(())
+    }
+
+    fn range(&self, bytes: u64) -> Outcome<Range> {
         let mut range = Range::new(self.definition.driver, &self.definition.ctx, bytes)?;
         range.grow(bytes)?;
-        Ok(self.temporaries.owned.insert(range).start())
+        Ok(range)
     }
 
     /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
@@ -149,6 +167,7 @@ impl Core {
         apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
         self.temporaries.owned = None;
+        self.temporaries.records = None;
         self.temporaries.lowering = memory;
         self.operands.slots.clear();
         Ok(())

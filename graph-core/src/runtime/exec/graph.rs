@@ -28,6 +28,7 @@ use crate::runtime::token::Token;
 use super::arena::ArenaPool;
 use super::core::Core;
 use super::owned::Owned;
+use super::turns::LoopTurns;
 
 /// The types of a graph function, with access to their private fields. Implemented by generated code.
 pub trait Generated: Sized {
@@ -229,6 +230,11 @@ impl<A: GraphFn> ExecCore<A> {
     #[must_use]
     pub fn launches(&self) -> u64 {
         self.core.counting.launches
+    }
+
+    /// See the generated `turns`.
+    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
+        self.core.turns(name)
     }
 
     /// See the generated `args`.

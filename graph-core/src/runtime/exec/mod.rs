@@ -6,6 +6,7 @@
 //! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses; `counting`: their number,
 //!   and the values that advance with it;
 //! - `profile`: real launches beside those of the serialised graph;
+//! - `turns`: the turns of loops, as the device recorded them;
 //! - `state`: the order of launches of several execs that share variables;
 //! - `arena`, `pooled`: one arena for the execs of a stream.
 
@@ -23,9 +24,11 @@ mod profile;
 mod release;
 mod set;
 mod state;
+mod turns;
 
 pub use arena::ArenaPool;
 pub(crate) use graph::described;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::build;
+pub use turns::LoopTurns;

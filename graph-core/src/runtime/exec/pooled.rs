@@ -49,8 +49,8 @@ impl Core {
         if let Some(shared) = self.temporaries.pool.take() {
             shared.leave(last.as_ref(), !over);
         }
-        if let Some(range) = self.temporaries.owned.take() {
-            if over { range.retire(Vec::from_iter(last)) } else { range.leak() }
+        for range in [self.temporaries.owned.take(), self.temporaries.records.take()].into_iter().flatten() {
+            if over { range.retire(Vec::from_iter(last.clone())) } else { range.leak() }
         }
     }
 }

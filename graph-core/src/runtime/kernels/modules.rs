@@ -59,6 +59,22 @@ pub(crate) static SET_CONDITION: Kernel = Kernel::new(
     ],
 );
 
+/// Sets the condition of a loop that counts its turns, and keeps their record.
+pub(crate) static SET_LOOP: Kernel = Kernel::new(
+    "cuweave_set_loop",
+    &CONDITIONS,
+    &[
+        Param::scalar::<u64>("handle"),
+        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::fixed::<u32>("counter", ParamKind::ReadWrite),
+        Param::fixed::<u64>("record", ParamKind::ReadWrite),
+        Param::scalar::<u32>("most"),
+        Param::scalar::<u32>("begins"),
+        Param::scalar::<u32>("others"),
+        Param::scalar::<u32>("records"),
+    ],
+);
+
 static STAMPS: Module = Module::new("cuweave's module of profiles", include_bytes!("stamp.ptx"));
 
 /// Adds the time since the last stamp of a body to a slot.

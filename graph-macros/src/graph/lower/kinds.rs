@@ -79,10 +79,15 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     let Evaluated { syntax, .. } = of;
     match of.statement.kind {
         Kind::Condition(_) if !syntax.arguments.is_empty() => {
-            let element = type_at(of.element(0), of.spans[0]);
             // rustc says that the operand is no `u32`.
-            let same = quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::copies::<#element, u32>(););
-            quote!({ #same ::core::result::Result::Ok(()) })
+            let decides = match of.part(0) {
+                Some(part) => quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::decides_by(&#part);),
+                None => {
+                    let element = type_at(of.element(0), of.spans[0]);
+                    quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::decides::<#element>();)
+                }
+            };
+            quote!({ #decides ::core::result::Result::Ok(()) })
         }
         Kind::Condition(_) | Kind::Join(_) | Kind::Call(_) | Kind::Capture(()) => {
             quote!(::core::result::Result::Ok(()))
