@@ -134,6 +134,118 @@ fn budgets_hold_around_and_within_bodies() {
     }
 }
 
+/// Bodies and what stands beside them, where a budget must choose for each body as a whole.
+#[cuweave::graph(memory = "arena", budget = bytes)]
+fn straddled(n: u32, bytes: u64, x: &mut [u32; n], y: &mut [u32; n], z: &mut [u32; n], flag: &mut [u32; 1]) {
+    let c = alloc::<u32>(n);
+    mixed[per_item(n)](&z, &mut c, 1, n);
+    if flag {
+        let a = alloc::<u32>(n);
+        mixed[per_item(n)](&x, &mut a, 2, n);
+        mixed[per_item(n)](&a, &mut x, 3, n);
+        let b = alloc::<u32>(n);
+        mixed[per_item(n)](&x, &mut b, 4, n);
+        mixed[per_item(n)](&b, &mut x, 5, n);
+        while flag {
+            let d = alloc::<u32>(n);
+            mixed[per_item(n)](&x, &mut d, 6, n);
+            mixed[per_item(n)](&d, &mut x, 7, n);
+            count_down[(1, 1)](&mut flag);
+        }
+    } else {
+        let e = alloc::<u32>(n);
+        mixed[per_item(n)](&x, &mut e, 8, n);
+        mixed[per_item(n)](&e, &mut x, 9, n);
+    }
+    let f = alloc::<u32>(n);
+    mixed[per_item(n)](&y, &mut f, 10, n);
+    mixed[per_item(n)](&f, &mut y, 11, n);
+    let g = alloc::<u32>(n);
+    mixed[per_item(n)](&y, &mut g, 12, n);
+    mixed[per_item(n)](&g, &mut y, 13, n);
+    mixed[per_item(n)](&c, &mut z, 14, n);
+}
+
+#[test]
+fn a_budget_orders_a_body_as_a_whole() {
+    let device = alone();
+    for (budget, turns) in [(4 * ONE, 2u32), (3 * ONE, 1), (2 * ONE, 0), (2 * ONE, 3), (ONE, 0), (ONE, 2)] {
+        for seed in 0..4 {
+            device.schedule(seed);
+            let [mut x, mut y, mut z] = [7u32, 8, 9].map(|word| device.upload(&vec![word; N as usize]));
+            let mut flag = device.upload(&[turns]);
+            let graph = straddled(&device.ctx, N, budget, &mut x, &mut y, &mut z, &mut flag);
+            let graph = graph.unwrap_or_else(|error| panic!("{budget} bytes: {error}"));
+            let report = graph.report();
+            let plan = report.plan.clone().expect("there is a plan");
+            assert!(plan.planned <= budget && plan.optimal, "{report}");
+            let curve = graph.budget_curve(3).expect("a curve");
+            assert_eq!(curve.last().map(|point| point.planned), Some(ONE), "{curve:?}");
+            let mut exec = graph.instantiate().expect("it instantiates");
+            exec.launch(&device.stream).expect("it launches");
+            drop(exec);
+            let of_x = match turns {
+                0 => vec![8, 9],
+                _ => [vec![2, 3, 4, 5], [6, 7].repeat(turns as usize)].concat(),
+            };
+            let expected = [
+                of_x.into_iter().fold(7, step),
+                [10, 11, 12, 13].into_iter().fold(8, step),
+                [1, 14].into_iter().fold(9, step),
+            ];
+            assert_eq!([&x, &y, &z].map(|buffer| device.download(buffer)[0]), expected);
+            device.nothing_reported();
+        }
+    }
+    let [mut x, mut y, mut z] = [7u32, 8, 9].map(|word| device.upload(&vec![word; N as usize]));
+    let mut flag = device.upload(&[1u32]);
+    let error = straddled(&device.ctx, N, ONE - 1, &mut x, &mut y, &mut z, &mut flag).err();
+    let error = error.expect("one buffer alone needs more").to_string();
+    assert!(error.contains("below the floor") && error.contains("4096 bytes"), "{error}");
+}
+
+/// While the body runs, one of the temporaries outside is in use, whichever it is.
+#[cuweave::graph(memory = "arena", budget = bytes)]
+fn tight(n: u32, bytes: u64, x: &mut [u32; n], y: &mut [u32; 2 * n], z: &[u32; n], flag: &[u32; 1]) {
+    let c = alloc::<u32>(n);
+    mixed[per_item(n)](&x, &mut c, 1, n);
+    if flag {
+        let k = alloc::<u32>(2 * n);
+        mixed[per_item(2 * n)](&y, &mut k, 2, 2 * n);
+        mixed[per_item(2 * n)](&k, &mut y, 3, 2 * n);
+        mixed[per_item(n)](&z, &mut x, 4, n);
+        let l = alloc::<u32>(2 * n);
+        mixed[per_item(2 * n)](&y, &mut l, 5, 2 * n);
+        mixed[per_item(2 * n)](&l, &mut y, 6, 2 * n);
+    }
+    let d = alloc::<u32>(n);
+    mixed[per_item(n)](&c, &mut d, 7, n);
+    mixed[per_item(n)](&d, &mut x, 8, n);
+}
+
+#[test]
+fn a_budget_that_no_order_around_a_body_meets_is_over() {
+    let device = alone();
+    let flag = device.upload(&[1u32]);
+    for (bytes, fits) in [(3 * ONE, true), (3 * ONE - 1, false), (2 * ONE, false), (2 * ONE - 1, false)] {
+        let (mut x, z) = (device.upload(&vec![7u32; N as usize]), device.upload(&vec![8u32; N as usize]));
+        let mut y = device.upload(&vec![9u32; 2 * N as usize]);
+        let built = tight(&device.ctx, N, bytes, &mut x, &mut y, &z, &flag);
+        let text = built.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        assert_eq!(built.is_ok(), fits, "{text}");
+        let expected = match bytes {
+            _ if fits => String::new(),
+            bytes if bytes >= 2 * ONE => {
+                format!(
+                    "no order was found that fits into the budget of {bytes} bytes; the best one takes 12288"
+                )
+            }
+            bytes => format!("the budget of {bytes} bytes is below the floor: `mixed`"),
+        };
+        assert!(text.contains(&expected), "{text}");
+    }
+}
+
 #[cuweave::graph]
 fn settable(n: u32, by: u32, value: u32, m: u32, x: &mut [u32; n], y: &mut [u32; n], flag: &mut [u32; 1]) {
     if flag {
@@ -227,7 +339,7 @@ fn library_calls_stand_in_bodies() {
     }
 }
 
-#[cuweave::graph]
+#[cuweave::graph(launches = "overlapped")]
 fn wide(k: u32, x: &[u32; 16 * k], y: &mut [u32; 16 * (16 * k)], flag: &mut [u32; 1]) {
     while flag {
         let h = alloc::<u32>(16 * k);
@@ -256,6 +368,92 @@ fn joins_of_many_have_a_hub_in_their_body() {
         drop(exec);
         let rows: Vec<u32> = (0..64).map(|at| step(step(7, 1 + at / 4), 3)).collect();
         assert_eq!(device.download(&y), rows.repeat(16));
+        device.nothing_reported();
+    }
+}
+
+/// A mixture of experts of unequal sizes on one token: each arm has the activations of its own hidden size.
+#[cuweave::graph(memory = "arena")]
+fn experts(d: u32, tokens: u32, x: &mut [u32; tokens * d], expert: &[u32; 1]) {
+    let n = tokens * d;
+    match expert {
+        0 => {
+            let gate = alloc::<u32>(4 * n);
+            let up = alloc::<u32>(4 * n);
+            for i in 0..4u32 {
+                mixed[per_item(n)](&x, &mut gate[i * n..(i + 1) * n], 1, n);
+                mixed[per_item(n)](&x, &mut up[i * n..(i + 1) * n], 2, n);
+            }
+            let h = alloc::<u32>(4 * n);
+            mixed[per_item(4 * n)](&gate, &mut h, 3, 4 * n);
+            mix[per_item(4 * n)](&mut up, 4, 4 * n);
+            mixed[per_item(n)](&h[..n], &mut x, 5, n);
+            mixed[per_item(n)](&up[n..2 * n], &mut x, 5, n);
+        }
+        1 => {
+            let q = alloc::<u32>(2 * n);
+            let k = alloc::<u32>(2 * n);
+            let v = alloc::<u32>(4 * n);
+            for i in 0..2u32 {
+                mixed[per_item(n)](&x, &mut q[i * n..(i + 1) * n], 1, n);
+                mixed[per_item(n)](&x, &mut k[i * n..(i + 1) * n], 2, n);
+            }
+            for i in 0..4u32 {
+                mixed[per_item(n)](&q[..n], &mut v[i * n..(i + 1) * n], 3, n);
+            }
+            mixed[per_item(n)](&k[n..], &mut x, 4, n);
+            mixed[per_item(n)](&v[3 * n..], &mut x, 4, n);
+            mixed[per_item(n)](&q[n..], &mut x, 4, n);
+        }
+        2 => {
+            let h = alloc::<u32>(8 * n);
+            for i in 0..8u32 {
+                mixed[per_item(n)](&x, &mut h[i * n..(i + 1) * n], i, n);
+            }
+            let g = alloc::<u32>(4 * n);
+            mixed[per_item(4 * n)](&h[..4 * n], &mut g, 9, 4 * n);
+            mixed[per_item(n)](&g[..n], &mut x, 9, n);
+            mixed[per_item(n)](&h[7 * n..], &mut x, 9, n);
+        }
+        _ => {
+            let a = alloc::<u32>(6 * n);
+            for i in 0..6u32 {
+                mixed[per_item(n)](&x, &mut a[i * n..(i + 1) * n], i, n);
+            }
+            let b = alloc::<u32>(6 * n);
+            mixed[per_item(6 * n)](&a, &mut b, 1, 6 * n);
+            mixed[per_item(n)](&b[5 * n..], &mut x, 3, n);
+        }
+    }
+}
+
+#[test]
+fn four_arms_take_less_than_a_third_of_separate_allocations() {
+    let device = alone();
+    let (d, tokens) = (64, 16);
+    for expert in 0..5u32 {
+        let (mut x, which) = (device.upload(&vec![5u32; 1 << 10]), device.upload(&[expert]));
+        let graph = experts(&device.ctx, d, tokens, &mut x, &which).expect("it builds");
+        let report = graph.report();
+        let plan = report.plan.clone().expect("there is a plan");
+        // All three of the first arm; 2 + 2 + 4; 8 + 4; 6 + 6.
+        let (separate, largest) = (12 + 8 + 12 + 12, 12);
+        assert_eq!(
+            (plan.planned, plan.antichain, plan.optimal),
+            (largest * ONE, largest * ONE, true),
+            "{report}"
+        );
+        assert!(10 * plan.planned <= 3 * separate * ONE, "{report}");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        let steps: &[u32] = match expert {
+            0 => &[2, 4, 5],
+            1 => &[1, 4],
+            2 => &[7, 9],
+            _ => &[5, 1, 3],
+        };
+        assert_eq!(device.download(&x), vec![steps.iter().copied().fold(5, step); 1 << 10], "{expert}");
         device.nothing_reported();
     }
 }

@@ -1,6 +1,5 @@
 //! The stages that run when a graph is built.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::check::Checked;
@@ -115,7 +114,7 @@ impl From<LayoutError> for BackError {
 pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
     let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let launches = &*outside_bodies(program, wishes);
+    let launches = &wishes.launches;
     let mut allowed = wishes.allowed;
     let decide = |most, allowed| {
         launches::decide(program, &edges, (launches, &wishes.others), allowed, most, &wishes.tuning)
@@ -155,18 +154,6 @@ fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId
     checked.edges().iter().copied().chain(added).collect()
 }
 
-/// Returns the launches without those in bodies of conditional nodes, which stay as they are written.
-fn outside_bodies<'w>(program: &Program, wishes: &'w Wishes) -> Cow<'w, Vector<StatementId, Option<Launch>>> {
-    let scopes = Scopes::of(program);
-    if scopes.is_empty() {
-        return Cow::Borrowed(&wishes.launches);
-    }
-    let launches = wishes.launches.enumerate();
-    let outside =
-        |(id, launch): (StatementId, &Option<Launch>)| launch.clone().filter(|_| scopes.around(id).is_none());
-    Cow::Owned(launches.map(outside).collect())
-}
-
 /// Explains the launches of a plan that was made by [`back`] with the same inputs: the launches of one kernel that nothing orders and that are in several
 /// nodes, and the launches between which lanes added order.
 pub fn explain(
@@ -176,13 +163,12 @@ pub fn explain(
 ) -> (Vec<Apart>, Vec<(StatementId, StatementId)>) {
     let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let launches = outside_bodies(program, wishes);
     let batches = operations.batches.as_slice();
     // The order of a plan has no cycle.
     let explained = launches::explain(
         program,
         &edges,
-        (&*launches, &wishes.others),
+        (&wishes.launches, &wishes.others),
         wishes.allowed,
         &wishes.tuning,
         batches,
@@ -209,20 +195,10 @@ fn decided(
         None => None,
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
-        let scopes = Scopes::of(program);
-        edges.extend(added.edges.iter().map(|&edge| scopes.lifted(edge)));
+        edges.extend(&added.edges);
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         edges = fusion::contracted(program, &decision.chains, edges);
-        placed = match place::place(program, &edges) {
-            // Two edges of the budget's lead into a body and out of it.
-            Err(_) if !scopes.is_empty() && decision.batches.is_empty() && decision.chains.is_empty() => {
-                let (list, ids) = layout::temporaries(program, dims, &placed)?;
-                let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
-                    .map_err(|error| layout::plan_error(program, &ids, error))?;
-                return Err(BackError::OverBudget { budget: added.budget, best: plan.total });
-            }
-            placed => placed?,
-        };
+        placed = place::place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {
@@ -275,7 +251,8 @@ fn within_budget(
 ) -> Result<Budgeted, BackError> {
     let (list, ids) = layout::temporaries(program, dims, placed)?;
     let name = |buffer: BufferIndex| program.buffers[ids[buffer]].name.to_string();
-    let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
+    let reach = (&placed.reach, &Scopes::of(program));
+    let fit = plan::budget::fit(reach, &list, &costs(program), budget, plan::Effort::Default);
     match fit {
         Ok(fit) => Ok(Budgeted {
             budget,
@@ -342,6 +319,6 @@ pub fn budget_curve(
     let program = checked.program();
     let placed = place::place(program, checked.edges())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
-    plan::budget::budget_curve(&placed.reach, &list, &costs(program), points)
+    plan::budget::budget_curve((&placed.reach, &Scopes::of(program)), &list, &costs(program), points)
         .map_err(|error| layout::plan_error(program, &ids, error).into())
 }
