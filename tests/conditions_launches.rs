@@ -313,7 +313,7 @@ fn many_branches_in_a_body_stand_in_lanes() {
         let (mut x, mut flag) = (device.upload(&[7u32; 32 * 40]), device.upload(&[2u32]));
         let graph = crowd(&device.ctx, N, &mut x, &mut flag).expect("it builds");
         let report = graph.report();
-        assert!(report.serialized > 0 && report.in_lanes.len() > 0, "{report}");
+        assert!(report.serialized > 0 && !report.in_lanes.is_empty(), "{report}");
         let mut exec = graph.instantiate().expect("it instantiates");
         exec.launch(&device.stream).expect("it launches");
         drop(exec);

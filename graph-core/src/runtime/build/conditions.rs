@@ -108,15 +108,24 @@ impl Nodes {
         added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
-    /// Returns those of the operations before one that stand in its body, to which no edge crosses the border.
+    /// Returns those of the operations before one that stand in its body. The only edge that crosses the border is that of the statement
+    /// in front, which the driver does not need.
     pub(super) fn within(
         &self,
         bodies: &Bodies,
-        before: &[OperationId],
+        operation: &Operation,
         scope: Option<ScopeId>,
-    ) -> Vec<OperationId> {
+    ) -> Result<Vec<OperationId>> {
         let list = &self.operations.list;
-        let same = |&&at: &&OperationId| bodies.around(&self.operations, &list[at]) == scope;
-        before.iter().filter(same).copied().collect()
+        let (same, others): (Vec<OperationId>, Vec<OperationId>) =
+            operation.after.iter().partition(|&&at| bodies.around(&self.operations, &list[at]) == scope);
+        let begin = scope.and_then(|scope| self.operations.of_statement[bodies.scopes.list[scope].condition]);
+        match others.into_iter().find(|&at| Some(at) != begin) {
+            None => Ok(same),
+            Some(at) => Err(Error::Plan(format!(
+                "an edge from `{}` to `{}` crosses the border of a body",
+                list[at].name, operation.name
+            ))),
+        }
     }
 }

@@ -324,7 +324,7 @@ impl Nodes {
                 let ends_body = operation.what == What::Statement(Kind::Join(()));
                 let scope = if ends_body { bodies.ended(operation) } else { scope };
                 behind = bodies.graph(scope).unwrap_or(self.graph);
-                within = self.within(&bodies, before, scope);
+                within = self.within(&bodies, operation, scope)?;
                 before = &within;
             }
             if let Some(stamps) = &self.stamps {
