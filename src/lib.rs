@@ -167,7 +167,8 @@
 //!   `match` is one of up to 8 literals, or `_`, which is the last arm.
 //! - A `while` writes its operand in its body, or has a limit, `#[at_most(n)]`, or both.
 //! - Names from outside keep their buffers in a body: no `swap`, `a = b`, `free` or handing over of them. Launches, fills, copies on
-//!   the device, library calls, graph functions and further conditions stand in it; launches are not batched there.
+//!   the device, library calls, graph functions and further conditions stand in it. Its launches are batched, fused and overlapped
+//!   with each other, and with none outside.
 //! - The buffer is an argument, an allocation or a part of one, and no field of a record, which is a scalar there. A setter of it is
 //!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no conditions.
 //!

@@ -3,7 +3,9 @@
 
 use cuweave::prelude::*;
 use cuweave::report::{Report, WhyApart};
-use cuweave_testkit::device::alone;
+use cuweave_testkit::device::{alone, simulated, simulated_alone};
+use cuweave_testkit::faults::{GRAPH, LOAD, NOT_SUPPORTED};
+use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/decide.ptx")]
 unsafe extern "ptx-kernel" {
@@ -157,7 +159,7 @@ fn launches_one_after_another_in_an_arm_become_one() {
 
 /// One kernel on buffers that share nothing: in two arms, in two other bodies, and outside.
 #[cuweave::graph]
-fn apart(n: u32, x: &mut [u32; 6 * n], one: &[u32; 1], two: &[u32; 1], three: &[u32; 1]) {
+fn separate(n: u32, x: &mut [u32; 6 * n], one: &[u32; 1], two: &[u32; 1], three: &[u32; 1]) {
     mix[per_item(n)](&mut x[..n], 1, n);
     if one {
         mix[per_item(n)](&mut x[n..2 * n], 2, n);
@@ -186,7 +188,7 @@ fn a_batch_crosses_no_border() {
         device.schedule(seed);
         let mut x = device.upload(&[7u32; 6 * N as usize]);
         let [a, b, c] = [one, two, three].map(|flag| device.upload(&[flag]));
-        let graph = apart(&device.ctx, N, &mut x, &a, &b, &c).expect("it builds");
+        let graph = separate(&device.ctx, N, &mut x, &a, &b, &c).expect("it builds");
         let report = graph.report();
         assert_eq!((report.launches, report.kernels, report.batches.len()), (6, 6, 0), "{report}");
         let reasons = report.apart.iter().flat_map(|apart| &apart.reasons);
@@ -321,4 +323,155 @@ fn many_branches_in_a_body_stand_in_lanes() {
         assert_eq!(device.download(&x), expected);
         device.nothing_reported();
     }
+}
+
+/// Every kind of conditional node, with launches that become one in each body.
+#[cuweave::graph]
+fn everything(
+    n: u32,
+    by: u32,
+    x: &mut [u32; 4 * n],
+    y: &mut [u32; n],
+    which: &[u32; 1],
+    turns: &mut [u32; 1],
+) {
+    while turns {
+        let h = alloc::<u32>(4 * n);
+        for i in 0..4u32 {
+            mixed[per_item(n)](&x[i * n..(i + 1) * n], &mut h[i * n..(i + 1) * n], by, n);
+        }
+        match which {
+            0 => mix[per_item(n)](&mut h[..n], 1, n),
+            1 | 5 => {
+                mix[per_item(n)](&mut h[..n], 2, n);
+                mix[per_item(n)](&mut h[n..2 * n], 2, n);
+            }
+            2 => {}
+            _ => {
+                mix[per_item(n)](&mut y, 3, n);
+                mix[per_item(n)](&mut y, 4, n);
+            }
+        }
+        if which {
+            mix[per_item(n)](&mut y, 5, n);
+        } else {
+            mix[per_item(n)](&mut y, 6, n);
+            mix[per_item(n)](&mut y, 7, n);
+        }
+        for i in 0..4u32 {
+            mixed[per_item(n)](&h[i * n..(i + 1) * n], &mut x[i * n..(i + 1) * n], 8, n);
+        }
+        count_down[(1, 1)](&mut turns);
+    }
+}
+
+/// Returns the elements of `x` and `y` behind a launch.
+fn meaning(by: u32, which: u32, turns: u32) -> ([u32; 4], u32) {
+    let (mut x, mut y) = ([7u32; 4], 9);
+    for _ in 0..turns {
+        let mut h = x.map(|x| step(x, by));
+        match which {
+            0 => h[0] = step(h[0], 1),
+            1 | 5 => h[..2].iter_mut().for_each(|h| *h = step(*h, 2)),
+            2 => {}
+            _ => y = step(step(y, 3), 4),
+        }
+        y = if which == 0 { step(step(y, 6), 7) } else { step(y, 5) };
+        x = h.map(|h| step(h, 8));
+    }
+    (x, y)
+}
+
+#[test]
+#[ignore = "run by the test below, with each version"]
+fn has_the_nodes_of_its_version() {
+    let device = alone();
+    let version = std::env::var("CUWEAVE_SIM_VERSION").unwrap_or_default();
+    // The loop, the arms of the `match`, the arms of the `if`.
+    let nodes = match version.as_str() {
+        "12.4" => 1 + 3 + 2,
+        "12.8" | "12.9" => 1 + 1 + 2,
+        _ => 1 + 1 + 1,
+    };
+    for which in [0u32, 1, 2, 3, 5, u32::MAX] {
+        for seed in 0..3 {
+            device.schedule(seed);
+            let (mut x, mut y) = (device.upload(&[7u32; 4 * 40]), device.upload(&[9u32; 40]));
+            let (which_arm, mut turns) = (device.upload(&[which]), device.upload(&[2u32]));
+            let graph =
+                everything(&device.ctx, N, 3, &mut x, &mut y, &which_arm, &mut turns).expect("it builds");
+            let report = graph.report();
+            // A setter for each statement, and that behind the loop.
+            assert_eq!((report.conditions, report.setters), (nodes, 4), "{version}: {report}");
+            assert!(report.batches.len() >= 2, "{report}");
+            let mut exec = graph.instantiate().expect("it instantiates");
+            exec.launch(&device.stream).expect("it launches");
+            drop(exec);
+            let (of_x, of_y) = meaning(3, which, 2);
+            assert_eq!(device.download(&y), vec![of_y; 40], "{version}, {which}");
+            let found = device.download(&x);
+            assert!((0..found.len()).all(|at| found[at] == of_x[at / 40]), "{version}, {which}: {found:?}");
+            device.nothing_reported();
+        }
+    }
+}
+
+#[test]
+fn the_version_of_the_driver_decides_about_nodes() {
+    if simulated().is_some() {
+        for version in ["12.4", "12.8", "12.9", "13.0"] {
+            let settings = [("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_VERSION", version)];
+            apart("has_the_nodes_of_its_version", &settings);
+        }
+    }
+}
+
+/// Each call fails once: the graph is built with the launches as they are written, or the error names the call. A setter that fails
+/// leaves the exec as it was, or broken, and never with wrong values.
+#[test]
+fn every_call_around_bodies_with_batches_may_fail() {
+    let Some(device) = simulated_alone() else { return };
+    let others =
+        ["cuGraphConditionalHandleCreate", "cuGraphAddNode_v2", "cuGraphAddDependencies_v2", "cuGraphLaunch"];
+    let mut as_written = 0;
+    for call in GRAPH.iter().chain(LOAD).copied().chain(others) {
+        for nth in 1..200 {
+            let before = device.live();
+            let (mut x, mut y) = (device.upload(&[7u32; 4 * 40]), device.upload(&[9u32; 40]));
+            let (which, mut turns) = (device.upload(&[5u32]), device.upload(&[2u32]));
+            cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("the simulated driver");
+            let ran = (|| {
+                let graph = everything(&device.ctx, N, 3, &mut x, &mut y, &which, &mut turns)?;
+                let mut exec = graph.instantiate()?;
+                exec.set_by(4)?;
+                let report = exec.report();
+                exec.launch(&device.stream)?;
+                exec.synchronize()?;
+                Ok::<_, cuweave::Error>(report)
+            })();
+            let left = cuweave_sim::clear_faults().expect("the simulated driver");
+            // The context keeps an error of a call whose failure nobody was told.
+            let _ = device.ctx.check_err();
+            match &ran {
+                Ok(report) => {
+                    as_written += usize::from(report.batches.is_empty());
+                    let (of_x, of_y) = meaning(4, 5, 2);
+                    let found = (device.download(&x), device.download(&y));
+                    assert!((0..160).all(|at| found.0[at] == of_x[at / 40]), "{call} {nth}: {found:?}");
+                    assert_eq!(found.1, vec![of_y; 40], "{call} {nth}");
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.contains(call.trim_end_matches("_v2")), "{call} {nth}: {text}");
+                }
+            }
+            drop((x, y, which, turns));
+            assert_eq!(device.live().map(|live| live.graphs), before.map(|live| live.graphs), "{call} {nth}");
+            if left > 0 {
+                break;
+            }
+        }
+    }
+    assert!(as_written > 0);
+    device.nothing_reported();
 }

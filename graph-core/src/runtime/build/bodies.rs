@@ -14,12 +14,14 @@ use super::definition::Definition;
 #[derive(Default)]
 pub(super) struct Bodies {
     pub scopes: Scopes,
-    /// The handle of each body.
+    /// The handles of the conditional nodes, by the statements in front of their first bodies.
     pub handles: BTreeMap<StatementId, u64>,
     /// The graph of each body, by the statement in front of it.
     pub graphs: BTreeMap<StatementId, RawGraph>,
     /// The bodies that have a node.
     pub filled: BTreeSet<StatementId>,
+    /// The number of conditional nodes.
+    pub nodes: usize,
 }
 
 impl Bodies {
@@ -58,18 +60,14 @@ impl Bodies {
     }
 
     /// Returns the body that a statement stands in front of.
-    pub fn scope_of(&self, condition: StatementId) -> Option<(ScopeId, &Scope)> {
-        self.scopes.list.enumerate().find(|(_, scope)| scope.condition == condition)
+    pub fn begun_by(&self, condition: StatementId) -> Option<&Scope> {
+        let scope = &self.scopes.list[self.scopes.bordered(condition)?];
+        (scope.condition == condition).then_some(scope)
     }
 
-    /// Returns the body that an operation ends.
-    pub fn ended(&self, operation: &Operation) -> Option<ScopeId> {
-        let join = operation.sources.first();
-        self.scopes.list.enumerate().find(|(_, scope)| Some(&scope.join) == join).map(|(id, _)| id)
-    }
-
-    /// Returns the body that ends with a statement.
+    /// Returns the body that a statement ends.
     pub fn ended_by(&self, join: StatementId) -> Option<&Scope> {
-        self.scopes.list.iter().find(|scope| scope.join == join)
+        let scope = &self.scopes.list[self.scopes.bordered(join)?];
+        (scope.join == join).then_some(scope)
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Nodes {
     pub(super) into: RawGraph,
     /// The graphs of the bodies of conditional nodes, by the statements in front of them.
     bodies: BTreeMap<StatementId, RawGraph>,
+    /// The number of conditional nodes.
+    pub conditions: usize,
     pub exec: RawExec,
     /// The operations that the nodes are made of.
     pub operations: Arc<Operations>,
@@ -110,6 +112,7 @@ impl Nodes {
             graph: RawGraph::NONE,
             into: RawGraph::NONE,
             bodies: BTreeMap::new(),
+            conditions: 0,
             exec: RawExec::NONE,
             nodes: Vector::with_capacity(operations.list.len()),
             captured: BTreeMap::new(),
@@ -322,7 +325,8 @@ impl Nodes {
                 let scope = bodies.around(&self.operations, operation);
                 self.into = bodies.graph(scope).unwrap_or(self.graph);
                 let ends_body = operation.what == What::Statement(Kind::Join(()));
-                let scope = if ends_body { bodies.ended(operation) } else { scope };
+                let bordered = operation.sources.first().and_then(|&join| bodies.scopes.bordered(join));
+                let scope = if ends_body { bordered } else { scope };
                 behind = bodies.graph(scope).unwrap_or(self.graph);
                 within = self.within(&bodies, operation, scope)?;
                 before = &within;
@@ -373,6 +377,7 @@ impl Nodes {
             self.stamp(definition, &bodies, operation)?;
         }
         self.bodies = bodies.graphs;
+        self.conditions = bodies.nodes;
         Ok(())
     }
 
