@@ -85,6 +85,20 @@ impl Scopes {
         scopes
     }
 
+    /// Returns the name of a body: `if flag`, `else of if flag`, `while flag`, `match which: 0 | 1`, `match which: _`.
+    pub fn name(&self, program: &Program, scope: ScopeId) -> String {
+        let (first, own) = (&self.list[self.list[scope].first], &self.list[scope].body);
+        let operand = program.statements[first.condition].accesses.first();
+        let operand = operand.map_or("", |operand| &program.buffers[operand.buffer].name);
+        let test = || if first.body.test.others { format!("if {operand}") } else { format!("if !{operand}") };
+        match own.word {
+            Word::While => format!("while {operand}"),
+            Word::If if own.arm == 0 => test(),
+            Word::If => format!("else of {}", test()),
+            Word::Match => format!("match {operand}: {}", own.test),
+        }
+    }
+
     /// Returns true if there is no body.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -100,9 +114,11 @@ impl Scopes {
         std::iter::successors(self.around(statement), |&scope| self.list[scope].parent)
     }
 
-    /// Returns the outermost body that a statement stands in.
-    pub fn outermost(&self, statement: StatementId) -> Option<&Scope> {
-        self.all_around(statement).last().map(|scope| &self.list[scope])
+    /// Returns the statements around the outermost conditional statement that a statement stands in: that in front of its first arm, and
+    /// that behind its last one.
+    pub fn outermost(&self, statement: StatementId) -> Option<(StatementId, StatementId)> {
+        let outermost = &self.list[self.all_around(statement).last().or_else(|| self.bordered(statement))?];
+        Some((self.list[outermost.first].condition, self.list[outermost.last].join))
     }
 
     /// Returns the arms of the statement whose first arm that is.

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
-use crate::ir::{DimId, Memory, Program, StatementId};
+use crate::ir::{Buffer, BufferId, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
@@ -287,7 +287,7 @@ fn within_budget(
 }
 
 /// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG. `added` is order that
-/// a budget added.
+/// a budget added. Temporaries of bodies have the names of these behind their own.
 ///
 /// # Errors
 ///
@@ -302,7 +302,16 @@ pub fn memory_svg(
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
         .map_err(|error| layout::plan_error(program, &ids, error))?;
-    let names = ids.iter().map(|&id| program.buffers[id].name.to_string()).collect();
+    let scopes = Scopes::of(program);
+    let name = |&id: &BufferId| {
+        let Buffer { name, origin, .. } = &program.buffers[id];
+        let body = match *origin {
+            Origin::Alloc(at) => scopes.around(at),
+            _ => None,
+        };
+        body.map_or(name.to_string(), |body| format!("{name}, {}", scopes.name(program, body)))
+    };
+    let names = ids.iter().map(name).collect();
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::StatementId;
-use crate::operation::{Operation, Operations, What};
+use crate::operation::{Operation, Operations};
 use crate::scopes::{Scope, ScopeId, Scopes};
 
 use crate::runtime::cuda::RawGraph;
@@ -35,15 +35,7 @@ impl Bodies {
 
     /// Returns the body that an operation stands in. A hub stands where those before it do.
     pub fn around(&self, operations: &Operations, operation: &Operation) -> Option<ScopeId> {
-        match (operation.sources.first(), &operation.what) {
-            (Some(&source), _) => self.scopes.around(source),
-            (None, What::Hub) => {
-                let before = operation.after.iter().map(|&before| &operations.list[before]);
-                let mut before = before.filter(|before| !before.what.is_memory());
-                before.next().and_then(|before| self.around(operations, before))
-            }
-            (None, _) => None,
-        }
+        operations.body_of(&self.scopes, operation)
     }
 
     /// Returns the graph of a body.

@@ -92,8 +92,14 @@ impl Nodes {
             }
             nodes.push(self.set_conditions(definition, bodies, (statement, &arms, true), after)?);
         } else if whole.is_some() {
-            // The node of the first arm.
-            return Ok(Captured { frontier: after.to_vec(), nodes, ends_in_kernel: false });
+            // The node of the first arm, which alone depends on what stands outside.
+            return match *after {
+                [node] => Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false }),
+                _ => Err(Error::Plan(format!(
+                    "an arm of `{}` depends on what another does not",
+                    operation.name
+                ))),
+            };
         }
         let handle = *bodies.handles.get(&statement).ok_or_else(missing)?;
         let alone = if scope.body.word == Keyword::While { Branching::While } else { Branching::If };
