@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use cudarc::driver::sys;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{alone, simulated_alone};
 use cuweave_testkit::faults::NOT_SUPPORTED;
@@ -56,7 +57,14 @@ fn exclusive_arms_take_the_bytes_of_the_largest() {
     assert!((1..=3).contains(&report.conditions) && report.setters == 1, "{report}");
     let text = format!("{} conditional node", report.conditions);
     assert!(report.to_string().contains(&text), "{report}");
-    assert!(graph.dot().contains("condition"), "{}", graph.dot());
+    let (dot, svg) = (graph.dot(), graph.memory_svg().expect("a picture"));
+    for arm in ["0", "1", "_"] {
+        assert!(dot.contains(&format!("label=\"match which: {arm}\"")), "{dot}");
+    }
+    assert!(dot.contains("subgraph cluster_2"), "{dot}");
+    for temporary in ["a, match which: 0", "c, match which: 1", "d, match which: _"] {
+        assert!(svg.contains(&format!("<title>{temporary} · ")), "{svg}");
+    }
     let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     drop(exec);
@@ -96,154 +104,6 @@ fn what_a_loop_uses_is_in_use_in_all_of_it() {
         let expected = [1, 2, 3, 4, 5, 6].into_iter().fold(5, step);
         assert_eq!(device.download(&x), vec![expected; N as usize]);
         device.nothing_reported();
-    }
-}
-
-#[cuweave::graph(memory = "arena", budget = bytes, launches = "as-written")]
-fn within(n: u32, bytes: u64, x: &mut [u32; n], y: &mut [u32; n], z: &mut [u32; n], flag: &[u32; 1]) {
-    if flag {
-        let a = alloc::<u32>(n);
-        mixed[per_item(n)](&x, &mut a, 1, n);
-        let b = alloc::<u32>(n);
-        mixed[per_item(n)](&y, &mut b, 2, n);
-        mixed[per_item(n)](&a, &mut x, 3, n);
-        mixed[per_item(n)](&b, &mut y, 4, n);
-    }
-    let c = alloc::<u32>(n);
-    mixed[per_item(n)](&z, &mut c, 5, n);
-    mixed[per_item(n)](&c, &mut z, 6, n);
-}
-
-#[test]
-fn budgets_hold_around_and_within_bodies() {
-    let device = alone();
-    let flag = device.upload(&[1u32]);
-    for (budget, most) in [(3 * ONE, 3 * ONE), (2 * ONE, 2 * ONE), (ONE, ONE)] {
-        for seed in 0..4 {
-            device.schedule(seed);
-            let [mut x, mut y, mut z] = [7u32, 8, 9].map(|word| device.upload(&vec![word; N as usize]));
-            let graph = within(&device.ctx, N, budget, &mut x, &mut y, &mut z, &flag).expect("it builds");
-            let plan = graph.report().plan.expect("there is a plan");
-            assert!(plan.planned <= most, "{}", graph.report());
-            let mut exec = graph.instantiate().expect("it instantiates");
-            exec.launch(&device.stream).expect("it launches");
-            drop(exec);
-            let found = [&x, &y, &z].map(|buffer| device.download(buffer)[0]);
-            assert_eq!(found, [step(step(7, 1), 3), step(step(8, 2), 4), step(step(9, 5), 6)]);
-            device.nothing_reported();
-        }
-    }
-}
-
-/// Bodies and what stands beside them, where a budget must choose for each body as a whole.
-#[cuweave::graph(memory = "arena", budget = bytes)]
-fn straddled(n: u32, bytes: u64, x: &mut [u32; n], y: &mut [u32; n], z: &mut [u32; n], flag: &mut [u32; 1]) {
-    let c = alloc::<u32>(n);
-    mixed[per_item(n)](&z, &mut c, 1, n);
-    if flag {
-        let a = alloc::<u32>(n);
-        mixed[per_item(n)](&x, &mut a, 2, n);
-        mixed[per_item(n)](&a, &mut x, 3, n);
-        let b = alloc::<u32>(n);
-        mixed[per_item(n)](&x, &mut b, 4, n);
-        mixed[per_item(n)](&b, &mut x, 5, n);
-        while flag {
-            let d = alloc::<u32>(n);
-            mixed[per_item(n)](&x, &mut d, 6, n);
-            mixed[per_item(n)](&d, &mut x, 7, n);
-            count_down[(1, 1)](&mut flag);
-        }
-    } else {
-        let e = alloc::<u32>(n);
-        mixed[per_item(n)](&x, &mut e, 8, n);
-        mixed[per_item(n)](&e, &mut x, 9, n);
-    }
-    let f = alloc::<u32>(n);
-    mixed[per_item(n)](&y, &mut f, 10, n);
-    mixed[per_item(n)](&f, &mut y, 11, n);
-    let g = alloc::<u32>(n);
-    mixed[per_item(n)](&y, &mut g, 12, n);
-    mixed[per_item(n)](&g, &mut y, 13, n);
-    mixed[per_item(n)](&c, &mut z, 14, n);
-}
-
-#[test]
-fn a_budget_orders_a_body_as_a_whole() {
-    let device = alone();
-    for (budget, turns) in [(4 * ONE, 2u32), (3 * ONE, 1), (2 * ONE, 0), (2 * ONE, 3), (ONE, 0), (ONE, 2)] {
-        for seed in 0..4 {
-            device.schedule(seed);
-            let [mut x, mut y, mut z] = [7u32, 8, 9].map(|word| device.upload(&vec![word; N as usize]));
-            let mut flag = device.upload(&[turns]);
-            let graph = straddled(&device.ctx, N, budget, &mut x, &mut y, &mut z, &mut flag);
-            let graph = graph.unwrap_or_else(|error| panic!("{budget} bytes: {error}"));
-            let report = graph.report();
-            let plan = report.plan.clone().expect("there is a plan");
-            assert!(plan.planned <= budget && plan.optimal, "{report}");
-            let curve = graph.budget_curve(3).expect("a curve");
-            assert_eq!(curve.last().map(|point| point.planned), Some(ONE), "{curve:?}");
-            let mut exec = graph.instantiate().expect("it instantiates");
-            exec.launch(&device.stream).expect("it launches");
-            drop(exec);
-            let of_x = match turns {
-                0 => vec![8, 9],
-                _ => [vec![2, 3, 4, 5], [6, 7].repeat(turns as usize)].concat(),
-            };
-            let expected = [
-                of_x.into_iter().fold(7, step),
-                [10, 11, 12, 13].into_iter().fold(8, step),
-                [1, 14].into_iter().fold(9, step),
-            ];
-            assert_eq!([&x, &y, &z].map(|buffer| device.download(buffer)[0]), expected);
-            device.nothing_reported();
-        }
-    }
-    let [mut x, mut y, mut z] = [7u32, 8, 9].map(|word| device.upload(&vec![word; N as usize]));
-    let mut flag = device.upload(&[1u32]);
-    let error = straddled(&device.ctx, N, ONE - 1, &mut x, &mut y, &mut z, &mut flag).err();
-    let error = error.expect("one buffer alone needs more").to_string();
-    assert!(error.contains("below the floor") && error.contains("4096 bytes"), "{error}");
-}
-
-/// While the body runs, one of the temporaries outside is in use, whichever it is.
-#[cuweave::graph(memory = "arena", budget = bytes)]
-fn tight(n: u32, bytes: u64, x: &mut [u32; n], y: &mut [u32; 2 * n], z: &[u32; n], flag: &[u32; 1]) {
-    let c = alloc::<u32>(n);
-    mixed[per_item(n)](&x, &mut c, 1, n);
-    if flag {
-        let k = alloc::<u32>(2 * n);
-        mixed[per_item(2 * n)](&y, &mut k, 2, 2 * n);
-        mixed[per_item(2 * n)](&k, &mut y, 3, 2 * n);
-        mixed[per_item(n)](&z, &mut x, 4, n);
-        let l = alloc::<u32>(2 * n);
-        mixed[per_item(2 * n)](&y, &mut l, 5, 2 * n);
-        mixed[per_item(2 * n)](&l, &mut y, 6, 2 * n);
-    }
-    let d = alloc::<u32>(n);
-    mixed[per_item(n)](&c, &mut d, 7, n);
-    mixed[per_item(n)](&d, &mut x, 8, n);
-}
-
-#[test]
-fn a_budget_that_no_order_around_a_body_meets_is_over() {
-    let device = alone();
-    let flag = device.upload(&[1u32]);
-    for (bytes, fits) in [(3 * ONE, true), (3 * ONE - 1, false), (2 * ONE, false), (2 * ONE - 1, false)] {
-        let (mut x, z) = (device.upload(&vec![7u32; N as usize]), device.upload(&vec![8u32; N as usize]));
-        let mut y = device.upload(&vec![9u32; 2 * N as usize]);
-        let built = tight(&device.ctx, N, bytes, &mut x, &mut y, &z, &flag);
-        let text = built.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        assert_eq!(built.is_ok(), fits, "{text}");
-        let expected = match bytes {
-            _ if fits => String::new(),
-            bytes if bytes >= 2 * ONE => {
-                format!(
-                    "no order was found that fits into the budget of {bytes} bytes; the best one takes 16384"
-                )
-            }
-            bytes => format!("the budget of {bytes} bytes is below the floor: `mixed`"),
-        };
-        assert!(text.contains(&expected), "{text}");
     }
 }
 
@@ -338,6 +198,54 @@ fn library_calls_stand_in_bodies() {
         assert_eq!(device.download(&x), vec![step(expected, 4); N as usize]);
         device.nothing_reported();
     }
+}
+
+/// Enqueues a function of the host.
+#[cuweave::call]
+unsafe fn calls_back(stream: &CallStream, x: &[u32; n], n: u32) -> Result<(), cudarc::driver::DriverError> {
+    unsafe extern "C" fn nothing(_: *mut std::ffi::c_void) {}
+    let _ = (x, n);
+    unsafe { sys::cuLaunchHostFunc(stream.cu_stream(), Some(nothing), std::ptr::null_mut()) }.result()
+}
+
+#[cuweave::graph]
+fn host_in_an_arm(n: u32, x: &mut [u32; n], which: &[u32; 1], flag: &[u32; 1]) {
+    match which {
+        0 | 3 => {
+            if !flag {
+                mix[per_item(n)](&mut x, 1, n);
+            } else {
+                calls_back(&x, n);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cuweave::graph]
+fn host_in_a_match(n: u32, x: &mut [u32; n], which: &[u32; 1]) {
+    match which {
+        1 => mix[per_item(n)](&mut x, 1, n),
+        0 | 3 => calls_back(&x, n),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_host_function_in_a_body_is_refused_with_the_name_of_the_arm() {
+    let Some(device) = simulated_alone() else { return };
+    let before = device.live();
+    let mut x = device.upload(&[7u32; 40]);
+    let (which, flag) = (device.upload(&[0u32]), device.upload(&[1u32]));
+    let nested = host_in_an_arm(&device.ctx, 40, &mut x, &which, &flag).err();
+    let alone = host_in_a_match(&device.ctx, 40, &mut x, &which).err();
+    for (error, body) in [(nested, "else of if !flag"), (alone, "match which: 0 | 3")] {
+        let text = error.expect("the driver has no host nodes in bodies").to_string();
+        assert!(text.contains(&format!("the body `{body}` does not hold")), "{text}");
+        assert!(text.contains("calls_back") && text.contains("host function"), "{text}");
+    }
+    drop((x, which, flag));
+    assert_eq!(device.live().map(|live| live.graphs), before.map(|live| live.graphs));
 }
 
 #[cuweave::graph(launches = "overlapped")]

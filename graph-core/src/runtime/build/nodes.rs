@@ -13,6 +13,8 @@ use crate::operation::{
     ChainId, MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What,
 };
 
+use crate::scopes::Scopes;
+
 use crate::runtime::cuda::{
     CaptureStream, Driver, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
 };
@@ -435,9 +437,10 @@ impl Nodes {
             }
             What::Statement(_) => {
                 let statement = operation.sources[0];
-                if graph != self.graph && !definition.program().statements[statement].kind.stands_in_bodies()
+                if !definition.program().statements[statement].kind.stands_in_bodies()
+                    && let Some(body) = self.body_name(definition, operation)
                 {
-                    return Err(Error::InBody { at: self.at(definition.program(), operation) });
+                    return Err(Error::InBody { at: self.at(definition.program(), operation), body });
                 }
                 let mut words = std::mem::take(&mut self.words);
                 let record = self.resolve(definition, statement, self.records[statement], &mut words);
@@ -455,6 +458,16 @@ impl Nodes {
             }
         };
         added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
+    }
+
+    /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.
+    pub(super) fn body_name(&self, definition: &Definition, operation: &Operation) -> Option<String> {
+        if self.into == self.graph {
+            return None;
+        }
+        let scopes = Scopes::of(definition.program());
+        let body = scopes.around(*operation.sources.first()?)?;
+        Some(scopes.name(definition.program(), body))
     }
 
     /// Returns the addresses that nodes are given.
