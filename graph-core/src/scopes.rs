@@ -1,13 +1,12 @@
 //! The bodies of conditional nodes in a flat program, and the order across their borders.
 //!
 //! No edge of the driver's crosses the border of a body. So the accesses of a body to buffers from outside are *lifted* to the
-//! two statements around it, and so is each edge: what comes before a statement of a body comes before the body, and what comes
-//! behind it, behind the body. The transitive reduction of the order has no edge across a border then but those of the two
-//! statements: a body lies between them.
+//! two statements around it, and so is each edge: the predecessors of a statement in a body become predecessors of the body, its
+//! successors become successors of the body. In the transitive reduction of the order the only edges across a border are those of
+//! these two statements.
 //!
 //! The arms of one `if` or `match` may be bodies of one node. So the first statement of the first arm has the accesses of all arms,
-//! and the last statement of the last one: what comes before any arm comes before all of them, and what comes behind any arm,
-//! behind all of them.
+//! and the last statement of the last one: predecessors and successors of any arm are those of all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -223,27 +222,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
     for (own, scope) in scopes.list.enumerate().rev() {
         let inside: Vec<StatementId> =
             (scope.condition.index() + 1..scope.join.index()).map(StatementId::new).collect();
-        let born = |buffer: BufferId| match program.buffers[buffer].origin {
-            Origin::Alloc(at) => scope.condition < at && at < scope.join,
-            _ => false,
-        };
-        let mut lifted = Lifted::default();
-        for access in inside.iter().flat_map(|&id| {
-            let statement = &program.statements[id];
-            // What its body accesses stands among the statements inside, too.
-            statement.kind.own_accesses(&statement.accesses)
-        }) {
-            let mode = match access.mode {
-                // The body may not run.
-                Mode::Write => Mode::ReadWrite,
-                mode => mode,
-            };
-            if !born(access.buffer) {
-                lifted.add(Access { mode, relied_on: false, ..*access });
-            }
-        }
-        let mut runs: Vec<StatementId> =
-            inside.iter().copied().filter(|&id| !program.statements[id].kind.is_memory()).collect();
+        let lifted = accesses_from_outside(program, scope, &inside);
         set_lifted(program, [scope.condition, scope.join], &lifted.list);
         if scope.body.arms > 1 {
             let all = of_arms.entry(scope.first).or_default();
@@ -252,13 +231,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
                 set_lifted(program, [scope.condition, scopes.list[scope.last].join], &all.list);
             }
         }
-        for &id in &runs {
-            follow(program, scope.condition, id);
-        }
-        runs.insert(0, scope.condition);
-        for id in runs {
-            follow(program, id, scope.join);
-        }
+        enclose(program, scope, inside);
         // The kernels in front of the first arm set the values of all.
         if scope.body.arm > 0 {
             let before = scopes
@@ -280,6 +253,40 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
         if (from, to) != edge {
             follow(program, from, to);
         }
+    }
+}
+
+/// Returns the accesses of the statements inside a body to buffers from outside, each once. A write of a body, which may not run,
+/// keeps what it does not write.
+fn accesses_from_outside(program: &Program, scope: &Scope, inside: &[StatementId]) -> Lifted {
+    let born = |buffer: BufferId| match program.buffers[buffer].origin {
+        Origin::Alloc(at) => scope.condition < at && at < scope.join,
+        _ => false,
+    };
+    let mut lifted = Lifted::default();
+    for &id in inside {
+        let statement = &program.statements[id];
+        // The accesses of a body inside stand among the statements inside, too.
+        for access in statement.kind.own_accesses(&statement.accesses) {
+            let mode = if access.mode == Mode::Write { Mode::ReadWrite } else { access.mode };
+            if !born(access.buffer) {
+                lifted.add(Access { mode, relied_on: false, ..*access });
+            }
+        }
+    }
+    lifted
+}
+
+/// Puts the statements inside a body between the two around it, and these behind each other.
+fn enclose(program: &mut Program, scope: &Scope, inside: Vec<StatementId>) {
+    let mut runs = inside;
+    runs.retain(|&id| !program.statements[id].kind.is_memory());
+    for &id in &runs {
+        follow(program, scope.condition, id);
+    }
+    follow(program, scope.condition, scope.join);
+    for id in runs {
+        follow(program, id, scope.join);
     }
 }
 

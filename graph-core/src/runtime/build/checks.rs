@@ -2,10 +2,10 @@
 //! node.
 
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Origin, Program, Statement, StatementId, View};
+use crate::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
 
 use crate::runtime::bind::{MemoryKind, Operand};
-use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
+use crate::runtime::error::{At, Error, ManagedFault, Result, at_buffer, at_statement};
 
 /// Checks that no buffer is empty, and that all ranges lie in their buffers.
 pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
@@ -153,6 +153,31 @@ pub(crate) fn check_operands(
     }
 }
 
+/// Checks the operands of the buffers from `first` on that host statements are given: they are pinned memory, or managed memory that
+/// host and device access at the same time.
+pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &[Operand]) -> Result<()> {
+    for (id, statement) in program.statements.enumerate() {
+        if !matches!(statement.kind, Kind::Host(_)) {
+            continue;
+        }
+        for access in statement.accesses.iter() {
+            let buffer = &program.buffers[access.buffer];
+            let operand = access.buffer.index().checked_sub(first).and_then(|at| operands.get(at));
+            let fault = match (buffer.origin, operand) {
+                (Origin::Pinned { .. }, _) | (Origin::Device { .. }, None) => continue,
+                (Origin::Device { .. }, Some(operand)) => match operand.unified() {
+                    Some(unified) if unified.concurrent => continue,
+                    Some(unified) => ManagedFault::NotConcurrent { device: unified.device },
+                    None => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
+                },
+                _ => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
+            };
+            return Err(Error::ManagedArgument { at: at_statement(program, id), fault });
+        }
+    }
+    Ok(())
+}
+
 /// Returns true if the graph may write an argument.
 fn writes(program: &Program, buffer: BufferId) -> bool {
     program.buffers[buffer].origin.is_writable()
@@ -170,7 +195,7 @@ pub(crate) fn check_overlap(
     };
     let mut order: Vec<usize> = (0..operands.len()).collect();
     order.sort_by_key(|&at| (operands[at].address, at));
-    // The earlier operand that ends last: of all, and of those that are written.
+    // The earlier operands that end last: one among all, one among the written ones.
     let mut furthest: [Option<usize>; 2] = [None; 2];
     for at in order {
         let written = writes(program, BufferId::new(at));
@@ -191,8 +216,8 @@ pub(crate) fn check_overlap(
     Ok(())
 }
 
-/// Checks that operands that replace those from `first` on share no memory with others that the graph writes through one
-/// of them.
+/// Checks new operands for the buffers from `first` on: where one shares memory with another operand, the graph writes through
+/// neither.
 pub(crate) fn check_new_overlap(
     program: &Program,
     dims: &Vector<DimId, u64>,

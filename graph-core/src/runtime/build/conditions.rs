@@ -116,8 +116,8 @@ impl Nodes {
         Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false })
     }
 
-    /// Adds what stands at the end of a body: a kernel that does nothing to an empty one, and to that of a loop the kernel that sets its
-    /// condition again. What comes behind the body depends on its conditional node.
+    /// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
+    /// again. The successors of the body depend on its conditional node.
     pub(super) fn end_body(
         &mut self,
         definition: &mut Definition,
@@ -184,8 +184,8 @@ impl Nodes {
         added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
-    /// Returns those of the operations before one that stand in its body. The only edge that crosses the border is that of the statement
-    /// in front, which the driver does not need.
+    /// Returns the predecessors of an operation that stand in its body. The only edge that crosses the border is that of the statement in
+    /// front, which the driver does not need.
     pub(super) fn within(
         &self,
         bodies: &Bodies,
