@@ -179,6 +179,10 @@
 //!   [`match_`](builder::Builder::match_), whose bodies are closures.
 //!
 //! `examples/12_conjugate_gradient.rs` solves to a tolerance by a `while`, `examples/15_early_exit.rs` decodes with an early exit by an `if`.
+//!   the device, library calls, graph functions and further conditions stand in it. Its launches are batched, fused and overlapped
+//!   with each other, and with none outside.
+//! - The buffer is an argument, an allocation or a part of one, and no field of a record, which is a scalar there. A setter of it is
+//!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no conditions.
 //!
 //! # Host statements and events
 //!

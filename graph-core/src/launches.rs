@@ -8,6 +8,7 @@
 //! Invariants of a [`Decision`]:
 //! - the members of a batch are launches of one kernel with equal blocks and equal amounts of shared memory; neither the order nor the added
 //!   edges order them;
+//! - the members of a batch, and those of a chain, stand in one body of a conditional node, or outside of all;
 //! - all members have the same predecessors and the same successors: a batch is one node;
 //! - batches do not increase the depth of the order;
 //! - the members of a chain are launches of one grid and one block, in an order that the program's order allows, and no path

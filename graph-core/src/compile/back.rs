@@ -1,12 +1,11 @@
 //! The stages that run when a graph is built.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
+use crate::ir::{Buffer, BufferId, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
@@ -121,7 +120,7 @@ impl From<LayoutError> for BackError {
 pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
     let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let launches = &*outside_bodies(program, wishes);
+    let launches = &wishes.launches;
     let mut allowed = wishes.allowed;
     let decide = |most, allowed| {
         launches::decide(program, &edges, (launches, &wishes.others), allowed, most, &wishes.tuning)
@@ -162,18 +161,6 @@ fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId
     checked.edges().iter().copied().chain(added).collect()
 }
 
-/// Returns the launches without those in bodies of conditional nodes, which stay as they are written.
-fn outside_bodies<'w>(program: &Program, wishes: &'w Wishes) -> Cow<'w, Vector<StatementId, Option<Launch>>> {
-    let scopes = Scopes::of(program);
-    if scopes.is_empty() {
-        return Cow::Borrowed(&wishes.launches);
-    }
-    let launches = wishes.launches.enumerate();
-    let outside =
-        |(id, launch): (StatementId, &Option<Launch>)| launch.clone().filter(|_| scopes.around(id).is_none());
-    Cow::Owned(launches.map(outside).collect())
-}
-
 /// Explains the launches of a plan that was made by [`back`] with the same inputs: the launches of one kernel that nothing orders and that are in several
 /// nodes, and the launches between which lanes added order.
 pub fn explain(
@@ -183,13 +170,12 @@ pub fn explain(
 ) -> (Vec<Apart>, Vec<(StatementId, StatementId)>) {
     let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let launches = outside_bodies(program, wishes);
     let batches = operations.batches.as_slice();
     // The order of a plan has no cycle.
     let explained = launches::explain(
         program,
         &edges,
-        (&*launches, &wishes.others),
+        (&wishes.launches, &wishes.others),
         wishes.allowed,
         &wishes.tuning,
         batches,
@@ -251,20 +237,10 @@ fn decided(
         None => None,
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
-        let scopes = Scopes::of(program);
-        edges.extend(added.edges.iter().map(|&edge| scopes.lifted(edge)));
+        edges.extend(&added.edges);
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         edges = fusion::contracted(program, &decision.chains, edges);
-        placed = match place::place(program, &edges) {
-            // Two edges of the budget's lead into a body and out of it.
-            Err(_) if !scopes.is_empty() && decision.batches.is_empty() && decision.chains.is_empty() => {
-                let (list, ids) = layout::temporaries(program, dims, &placed)?;
-                let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
-                    .map_err(|error| layout::plan_error(program, &ids, error))?;
-                return Err(BackError::OverBudget { budget: added.budget, best: plan.total });
-            }
-            placed => placed?,
-        };
+        placed = place::place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {
@@ -317,7 +293,8 @@ fn within_budget(
 ) -> Result<Budgeted, BackError> {
     let (list, ids) = layout::temporaries(program, dims, placed)?;
     let name = |buffer: BufferIndex| program.buffers[ids[buffer]].name.to_string();
-    let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
+    let reach = (&placed.reach, &Scopes::of(program));
+    let fit = plan::budget::fit(reach, &list, &costs(program), budget, plan::Effort::Default);
     match fit {
         Ok(fit) => Ok(Budgeted {
             budget,
@@ -352,7 +329,7 @@ fn within_budget(
 }
 
 /// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG. `added` is order that
-/// a budget added.
+/// a budget added. Temporaries of bodies have the names of these behind their own.
 ///
 /// # Errors
 ///
@@ -367,7 +344,16 @@ pub fn memory_svg(
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
         .map_err(|error| layout::plan_error(program, &ids, error))?;
-    let names = ids.iter().map(|&id| program.buffers[id].name.to_string()).collect();
+    let scopes = Scopes::of(program);
+    let name = |&id: &BufferId| {
+        let Buffer { name, origin, .. } = &program.buffers[id];
+        let body = match *origin {
+            Origin::Alloc(at) => scopes.around(at),
+            _ => None,
+        };
+        body.map_or(name.to_string(), |body| format!("{name}, {}", scopes.name(program, body)))
+    };
+    let names = ids.iter().map(name).collect();
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }
 
@@ -384,6 +370,6 @@ pub fn budget_curve(
     let program = checked.program();
     let placed = place::place(program, checked.edges())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
-    plan::budget::budget_curve(&placed.reach, &list, &costs(program), points)
+    plan::budget::budget_curve((&placed.reach, &Scopes::of(program)), &list, &costs(program), points)
         .map_err(|error| layout::plan_error(program, &ids, error).into())
 }

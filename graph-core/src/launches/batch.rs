@@ -8,6 +8,8 @@
 //! ended. Two statements end at the same time if they begin at the same time and are equal in kernel, grid and work (or are fills, or
 //! copies, of equal size, or calls of one library function). This equivalence relation is computed in topological order by value numbering; the statements of a
 //! class are on one level.
+//!
+//! The members of a batch stand in one body of a conditional node, or outside of all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +20,7 @@ use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
 use crate::index::{Vector, size};
 use crate::ir::{Kind, StatementId};
+use crate::scopes::ScopeId;
 
 /// The maximum number of edges that a batch adds: the product of its members and its neighbours.
 const MOST_EDGES: usize = 1 << 18;
@@ -30,8 +33,9 @@ enum Alike<'a> {
     Nothing,
 }
 
-/// The properties that the members of a batch have in common: the class of the begin, the kernel, the block, the shared memory.
-type Key = (u32, KernelId, [u32; 3], u32);
+/// The properties that the members of a batch have in common: the body, the class of the begin, the kernel, the block, the shared
+/// memory.
+type Key = (Option<ScopeId>, u32, KernelId, [u32; 3], u32);
 
 /// Returns the batches, sorted by their first members. Those that are given up are added to `given_up`.
 pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
@@ -41,7 +45,8 @@ pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
         if let Some(launch) = launch
             && launch.batch != Batching::Never
         {
-            let key = (begins[statement], launch.kernel, launch.block, launch.shared);
+            let body = draft.scopes.around(statement);
+            let key = (body, begins[statement], launch.kernel, launch.block, launch.shared);
             groups.entry(key).or_default().push(statement);
         }
     }

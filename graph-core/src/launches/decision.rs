@@ -48,6 +48,8 @@ pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
 pub enum Why {
     /// One of them is in no batch, whatever the others are: this statement.
     Never(StatementId),
+    /// They stand in different bodies of conditional nodes, or one of them in none.
+    Bodies,
     /// Their blocks or their dynamic shared memory differ.
     Blocks,
     /// They come after launches that are not known to end at the same time.

@@ -552,11 +552,13 @@ pub enum Error {
         what: &'static str,
     },
     /// A statement stands in a body that the device decides about, and cannot.
-    #[error("{at} cannot stand in the body of an `if`, `while` or `match` on a buffer")]
+    #[error("{at} cannot stand in the body `{body}`, which the device decides about")]
     #[non_exhaustive]
     InBody {
         /// The statement.
         at: Box<At>,
+        /// The body, such as `match which: 0 | 1`.
+        body: String,
     },
     /// An earlier failure left the graph partly changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]

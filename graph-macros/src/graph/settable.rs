@@ -103,7 +103,7 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 13] = [
+const METHODS: [&str; 14] = [
     "launch",
     "output",
     "upload",

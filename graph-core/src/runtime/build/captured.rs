@@ -32,6 +32,7 @@ impl Nodes {
         let frame = flat.instances[statement].frame;
         let callee = flat.frames[frame].table.clone();
         let memory = memory(flat, &self.emission(flat, &definition.dims), statement);
+        let in_body = self.body_name(definition, operation);
         let stream = match &mut self.stream {
             Some(stream) => stream,
             None => {
@@ -42,7 +43,7 @@ impl Nodes {
             driver: definition.driver,
             context: definition.context,
             graph: self.into,
-            in_body: self.into != self.graph,
+            in_body,
             after,
             stream,
             callee,

@@ -13,6 +13,8 @@ use crate::operation::{
     ChainId, MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What,
 };
 
+use crate::scopes::Scopes;
+
 use crate::runtime::cuda::{
     CaptureStream, Driver, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
 };
@@ -39,6 +41,8 @@ pub(crate) struct Nodes {
     pub(super) into: RawGraph,
     /// The graphs of the bodies of conditional nodes, by the statements in front of them.
     bodies: BTreeMap<StatementId, RawGraph>,
+    /// The number of conditional nodes.
+    pub conditions: usize,
     pub exec: RawExec,
     /// The operations that the nodes are made of.
     pub operations: Arc<Operations>,
@@ -116,6 +120,7 @@ impl Nodes {
             graph: RawGraph::NONE,
             into: RawGraph::NONE,
             bodies: BTreeMap::new(),
+            conditions: 0,
             exec: RawExec::NONE,
             nodes: Vector::with_capacity(operations.list.len()),
             captured: BTreeMap::new(),
@@ -322,7 +327,7 @@ impl Nodes {
             if programmatic != operation.programmatic {
                 full.push(OperationId::new(self.nodes.len()));
             }
-            self.put_behind(&bodies, operation, programmatic, &mut after);
+            self.put_behind(&bodies, operation, programmatic, &mut after)?;
             let several = self.add_several((definition, body), &mut bodies, operation, &after)?;
             if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
                 let scope = bodies.around(&self.operations, operation);
@@ -347,6 +352,7 @@ impl Nodes {
             self.stamp(definition, &bodies, operation)?;
         }
         self.bodies = bodies.graphs;
+        self.conditions = bodies.nodes;
         Ok(())
     }
 
@@ -357,7 +363,7 @@ impl Nodes {
         operation: &Operation,
         programmatic: Option<OperationId>,
         after: &mut Vec<Node>,
-    ) {
+    ) -> Result<()> {
         after.clear();
         let within: Vec<OperationId>;
         let mut before = operation.after.as_slice();
@@ -366,9 +372,10 @@ impl Nodes {
             let scope = bodies.around(&self.operations, operation);
             self.into = bodies.graph(scope).unwrap_or(self.graph);
             let ends_body = operation.what == What::Statement(Kind::Join(()));
-            let scope = if ends_body { bodies.ended(operation) } else { scope };
+            let bordered = operation.sources.first().and_then(|&join| bodies.scopes.bordered(join));
+            let scope = if ends_body { bordered } else { scope };
             behind = bodies.graph(scope).unwrap_or(self.graph);
-            within = self.within(bodies, before, scope);
+            within = self.within(bodies, operation, scope)?;
             before = &within;
         }
         if let Some(stamps) = &self.stamps {
@@ -382,6 +389,7 @@ impl Nodes {
             after.sort_unstable();
             after.dedup();
         }
+        Ok(())
     }
 
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
@@ -454,9 +462,10 @@ impl Nodes {
             }
             What::Statement(_) => {
                 let statement = operation.sources[0];
-                if graph != self.graph && !definition.program().statements[statement].kind.stands_in_bodies()
+                if !definition.program().statements[statement].kind.stands_in_bodies()
+                    && let Some(body) = self.body_name(definition, operation)
                 {
-                    return Err(Error::InBody { at: self.at(definition.program(), operation) });
+                    return Err(Error::InBody { at: self.at(definition.program(), operation), body });
                 }
                 let mut words = std::mem::take(&mut self.words);
                 let record = self.resolve(definition, statement, self.records[statement], &mut words);
@@ -474,6 +483,16 @@ impl Nodes {
             }
         };
         added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
+    }
+
+    /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.
+    pub(super) fn body_name(&self, definition: &Definition, operation: &Operation) -> Option<String> {
+        if self.into == self.graph {
+            return None;
+        }
+        let scopes = Scopes::of(definition.program());
+        let body = scopes.around(*operation.sources.first()?)?;
+        Some(scopes.name(definition.program(), body))
     }
 
     /// Returns the addresses that nodes are given.

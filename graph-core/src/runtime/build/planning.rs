@@ -11,7 +11,7 @@ use cudarc::driver::CudaContext;
 
 use crate::compile::Wishes;
 use crate::index::{Vector, narrow};
-use crate::ir::{Memory, Mode, Statement, StatementId};
+use crate::ir::{Kind, Memory, Mode, Statement, StatementId};
 use crate::launches::Allowed;
 use crate::operation::{BatchId, ChainId, Operations};
 
@@ -94,7 +94,7 @@ pub(crate) fn plan(
 }
 
 /// Numbers the statements: two that are no launches have equal numbers if their kinds, the elements and lengths of their buffers and,
-/// for calls, the library functions are equal.
+/// for calls, the library functions are equal. Nobody knows if a body runs, and how often: each has a number of its own.
 fn others(flat: &Flattened) -> Vector<StatementId, u32> {
     let program = flat.checked.program();
     let mut numbers = BTreeMap::new();
@@ -105,7 +105,8 @@ fn others(flat: &Flattened) -> Vector<StatementId, u32> {
         });
         let callee = flat.is_captured(id).then(|| flat.frames[flat.instances[id].frame].table.address());
         let next = narrow(numbers.len());
-        *numbers.entry((statement.kind.name(), callee, lengths.collect::<Vec<_>>())).or_insert(next)
+        let body = matches!(statement.kind, Kind::Join(_)).then_some(id);
+        *numbers.entry((statement.kind.name(), callee, body, lengths.collect::<Vec<_>>())).or_insert(next)
     };
     program.statements.enumerate().map(number).collect()
 }

@@ -259,7 +259,7 @@ impl Program {
         let Some(body) = body.filter(|body| !self.open.contains(body)) else { return Ok(()) };
         let of = match self.statements.get(body).map(|statement| &statement.kind) {
             Some(Kind::Condition(condition)) => condition.body(),
-            _ => "a body",
+            _ => "a body".to_owned(),
         };
         let message = format!("`{name}`, {what} {of}, is used outside of it");
         Err(self.refuse(

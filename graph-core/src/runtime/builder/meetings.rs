@@ -352,14 +352,14 @@ impl Program {
             accesses.push(access);
         }
         let (kind, scalars) = (Kind::Host(work), Default::default());
-        let id = self.push(Written { name, place, kind, accesses, after, scalars });
+        let id = self.push(Written { name, place, kind, accesses, after, scalars, body: None });
         Ok(self.statement(id))
     }
 
     fn meeting(&mut self, place: Place, kind: Kind<Called>) -> Result<Statement> {
         let (name, after) = self.begun(place, kind.name())?;
         let (accesses, scalars) = (Vec::new(), Default::default());
-        let id = self.push(Written { name, place, kind, accesses, after, scalars });
+        let id = self.push(Written { name, place, kind, accesses, after, scalars, body: None });
         Ok(self.statement(id))
     }
 
@@ -417,7 +417,7 @@ impl Program {
             .unwrap_or(Ok(()))?;
         let scalars = [self.mentioned(&synced.sources), Default::default(), Default::default()];
         let kind = Kind::Sync(word, synced);
-        let id = self.push(Written { name, place, kind, accesses, after, scalars });
+        let id = self.push(Written { name, place, kind, accesses, after, scalars, body: None });
         Ok(self.statement(id))
     }
 }

@@ -210,6 +210,16 @@ pub(super) use {call, call_newer};
 
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 
+/// The CUDA version of that driver.
+static VERSION: OnceLock<(u32, u32)> = OnceLock::new();
+
+impl Driver {
+    /// Returns true if the driver has a CUDA version, or a later one.
+    pub fn has_version(&self, version: (u32, u32)) -> bool {
+        *VERSION.get().unwrap_or(&NEEDED) >= version
+    }
+}
+
 /// The reason that there is no driver to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unavailable {
@@ -231,6 +241,7 @@ pub fn driver() -> Result<&'static Driver, Unavailable> {
         return Err(Unavailable::TooOld(found));
     }
     let driver = Driver::resolve().map_err(Unavailable::Failed)?;
+    VERSION.get_or_init(|| found);
     Ok(DRIVER.get_or_init(|| driver))
 }
 

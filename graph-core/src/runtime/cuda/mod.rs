@@ -49,6 +49,7 @@ pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,
     UNSUPPORTED_PTX_VERSION, code_of, known, record,
 };
+pub use graphs::Branching;
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use managed::{

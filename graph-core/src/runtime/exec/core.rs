@@ -213,8 +213,9 @@ impl Core {
             decided: &self.nodes.decided,
             captured: self.nodes.nodes_of(Kind::Capture(())),
             // A conditional node stands among those of its statement.
+            conditions: self.nodes.conditions,
             setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))
-                .saturating_sub(self.nodes.operations.counts().conditions),
+                .saturating_sub(self.nodes.conditions),
         }
     }
 }

@@ -3,11 +3,12 @@
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
-use crate::index::Index;
+use crate::index::{Index, Vector};
 use crate::ir::Program;
 use crate::operation::{Operation, Operations};
+use crate::scopes::{ScopeId, Scopes};
 
-/// Returns one node for each operation, and one arrow for each edge.
+/// Returns one node for each operation, one arrow for each edge, and one box for each body of a conditional node.
 pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
     let mut graph: DiGraph<&Operation, bool> = DiGraph::new();
     for operation in &operations.list {
@@ -39,7 +40,35 @@ pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
     };
     let config = [Config::EdgeNoLabel, Config::NodeNoLabel];
     let text = format!("{:?}", Dot::with_attr_getters(&graph, &config, &edge, &node));
-    text.replacen("digraph", &format!("digraph {}", quoted(&program.name)), 1)
+    let mut text = text.replacen("digraph", &format!("digraph {}", quoted(&program.name)), 1);
+    let scopes = Scopes::of(program);
+    if let (false, Some(end)) = (scopes.is_empty(), text.rfind('}')) {
+        text.insert_str(end, &boxes(program, operations, &scopes));
+    }
+    text
+}
+
+/// Returns the bodies as clusters, each inside the one around it.
+fn boxes(program: &Program, operations: &Operations, scopes: &Scopes) -> String {
+    let mut nodes: Vector<ScopeId, String> = Vector::filled(String::new(), scopes.list.len());
+    for (at, operation) in operations.list.enumerate() {
+        if let Some(body) = operations.body_of(scopes, operation) {
+            nodes[body].push_str(&format!("{at}; "));
+        }
+    }
+    let mut outermost = String::new();
+    // Inner bodies stand behind those around them.
+    for (body, scope) in scopes.list.enumerate().rev() {
+        let label = quoted(&scopes.name(program, body));
+        let own = std::mem::take(&mut nodes[body]);
+        let text =
+            format!("subgraph cluster_{body} {{ label={label} style=rounded fontname=monospace {own}}}\n");
+        match scope.parent {
+            Some(parent) => nodes[parent].push_str(&text),
+            None => outermost.push_str(&text),
+        }
+    }
+    outermost
 }
 
 fn quoted(text: &str) -> String {

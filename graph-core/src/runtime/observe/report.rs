@@ -33,6 +33,8 @@ pub(crate) struct Subject<'g> {
     pub decided: &'g Decided,
     /// The number of nodes that library calls captured.
     pub captured: usize,
+    /// The number of conditional nodes.
+    pub conditions: usize,
     /// The number of kernels that stand around the conditional nodes.
     pub setters: usize,
 }
@@ -53,7 +55,8 @@ pub struct Report {
     pub calls: usize,
     /// The number of nodes that the library calls captured.
     pub captured: usize,
-    /// The number of conditional nodes: one for each arm that has statements.
+    /// The number of conditional nodes: one for each `if`, `while` and `match`. A driver before CUDA 13.0 needs one for each arm of an `if`
+    /// that has statements, one before 12.8 also for each arm of a `match`.
     pub conditions: usize,
     /// The number of kernels that set the conditions of these nodes, or that stand in empty bodies.
     pub setters: usize,
@@ -300,8 +303,19 @@ impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
-        let Counts { kernels, fills, copies, calls, conditions, hosts, events, syncs, hubs, allocs, frees } =
-            counts;
+        let Counts {
+            kernels,
+            fills,
+            copies,
+            calls,
+            conditions: _,
+            hosts,
+            events,
+            syncs,
+            hubs,
+            allocs,
+            frees,
+        } = counts;
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
@@ -336,7 +350,7 @@ impl Report {
             copies,
             calls,
             captured: graph.captured,
-            conditions,
+            conditions: graph.conditions,
             setters: graph.setters,
             hosts,
             events,
