@@ -55,8 +55,7 @@ impl Attributes {
 pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>, Hints) {
     let (least, others): (Vec<Attribute>, Vec<Attribute>) =
         attributes.iter().cloned().partition(|attribute| attribute.path().is_ident("at_least"));
-    let (hints, others): (Vec<Attribute>, Vec<Attribute>) =
-        others.into_iter().partition(|attribute| Hints::is_one(attribute));
+    let (hints, others): (Vec<Attribute>, Vec<Attribute>) = others.into_iter().partition(Hints::is_one);
     let mut number = None;
     for attribute in least {
         match attribute.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse()) {
