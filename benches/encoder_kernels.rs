@@ -10,6 +10,7 @@ mod graphs;
 #[path = "graphs/encoder.rs"]
 #[allow(dead_code)]
 mod library;
+#[macro_use]
 #[path = "models/encoder.rs"]
 mod model;
 
@@ -34,55 +35,11 @@ fn main() -> Result<()> {
     finish(table)
 }
 
-macro_rules! layers {
-    ($of:ident, $shape:ident, $weights:expr) => {{
-        let layers = $weights.iter().map(|w| {
-            let [
-                qkv,
-                qkv_bias,
-                output,
-                output_bias,
-                gain,
-                shift,
-                up,
-                up_bias,
-                down,
-                down_bias,
-                last_gain,
-                last_shift,
-            ] = &w[..]
-            else {
-                return Err("a layer has 12 buffers");
-            };
-            Ok($of::Layer::new(
-                $shape.width(),
-                $shape.ff,
-                qkv.clone(),
-                qkv_bias.clone(),
-                output.clone(),
-                output_bias.clone(),
-                gain.clone(),
-                shift.clone(),
-                up.clone(),
-                up_bias.clone(),
-                down.clone(),
-                down_bias.clone(),
-                last_gain.clone(),
-                last_shift.clone(),
-            ))
-        });
-        layers.collect::<std::result::Result<Vec<_>, _>>()?
-    }};
-}
-
 fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Result<()> {
     let Shape { n, heads, ff, layers } = shape;
     let stream = &setup.stream;
     let model = Model::new(&shape);
-    let weights: Vec<Vec<_>> = upload(stream, (&shape, &model), true, bf16::from_f32)?
-        .into_iter()
-        .map(|layer| layer.into_iter().map(Arc::new).collect())
-        .collect();
+    let weights = upload(stream, (&shape, &model), true, bf16::from_f32)?;
     let x: Vec<bf16> = model.x.iter().map(|&value| bf16::from_f32(value)).collect();
     let x = Arc::new(stream.clone_htod(&x)?);
     let zeros = |len: u32| stream.alloc_zeros::<bf16>(len as usize);

@@ -21,6 +21,7 @@ mod chains;
 mod decision;
 mod draft;
 pub mod fusion;
+mod joined;
 mod lanes;
 mod launch;
 pub mod residency;

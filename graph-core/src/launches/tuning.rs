@@ -44,6 +44,8 @@ pub struct Tuning {
     pub lanes: Option<Lanes>,
     /// The limits for batches of unjoined chains.
     pub chains: Chains,
+    /// The maximum number of blocks of a batch whose members are not known to begin at the same time (see [`super::joined`]).
+    pub late: Waves,
     /// The rules for programmatic edges.
     pub overlap: Overlap,
     /// The maximum number of launches that are fused into one kernel.
@@ -213,6 +215,7 @@ const HOPPER: Tuning = Tuning {
     between_calls: 2,
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8, least: 12 }),
     chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5), large: Waves(4, 1), pairs: Waves(1, 1) },
+    late: Waves(1, 1),
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
     fused: 32,
     residency: Residency { lost: 2, squeezed: 5, spilled: 10, most: 100 },
@@ -236,6 +239,7 @@ impl Default for Tuning {
                 large: NEVER,
                 pairs: Waves(0, 1),
             },
+            late: Waves(0, 1),
             overlap: Overlap { beside_others: false, launch_order: None },
             fused: 32,
             residency: Residency { lost: 10, squeezed: 10, spilled: 10, most: 0 },
@@ -257,6 +261,11 @@ impl Tuning {
     /// Returns true if launches with `blocks` blocks in total can be flattened into one.
     pub fn fits_flat(&self, blocks: Blocks, wave: u32) -> bool {
         self.flat.hold(blocks, wave)
+    }
+
+    /// Returns true if launches with `blocks` blocks in total that begin at different times can be batched.
+    pub fn fits_late(&self, blocks: Blocks, wave: u32) -> bool {
+        self.late.hold(blocks, wave)
     }
 
     /// Returns the number of lanes for so many branches, whose largest kernel has `blocks` blocks; `None` if they run side by side. `short` is true
