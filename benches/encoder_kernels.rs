@@ -66,13 +66,17 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
         let w: Vec<u64> = layer.iter().map(|part| address(part)).collect();
         let to = if at + 1 == weights.len() { address(&out) } else { next };
         let linear = |l: &mut Launches, x: u64, w: &[u64], y: u64, [rows, k]: [u32; 2], gelu: bool| {
-            let (name, grid) = match (n <= graphs::FEW, gelu) {
-                (true, false) => (c"linear_narrow", [rows.div_ceil(8), n.div_ceil(16), 1]),
-                (true, true) => (c"linear_narrow_gelu", [rows.div_ceil(8), n.div_ceil(16), 1]),
-                (false, false) => (c"linear_wide", [rows.div_ceil(32), n.div_ceil(32), 1]),
-                (false, true) => (c"linear_wide_gelu", [rows.div_ceil(32), n.div_ceil(32), 1]),
+            let deep = k >= graphs::DEEP;
+            let (name, columns, threads) = match (n <= graphs::FEW, gelu, deep) {
+                (true, true, _) => (c"linear_narrow_gelu", 8, 384),
+                (true, false, false) => (c"linear_narrow", 8, 384),
+                (true, false, true) => (c"linear_narrow_deep", 8, 768),
+                (false, true, _) => (c"linear_wide_gelu", 32, 384),
+                (false, false, false) => (c"linear_wide", 32, 384),
+                (false, false, true) => (c"linear_wide_deep", 16, 384),
             };
-            l.add(name, grid, 256, &[x, w[0], w[1], y, n.into(), rows.into(), (k / 32).into()])
+            let grid = [rows.div_ceil(columns), n.div_ceil(if n <= graphs::FEW { 16 } else { 32 }), 1];
+            l.add(name, grid, threads, &[x, w[0], w[1], y, n.into(), rows.into(), (k / 32).into()])
         };
         let norm = |l: &mut Launches, x: u64, residual: u64, w: &[u64], y: u64| {
             let arguments = [x, residual, w[0], w[1], y, n.into(), (width / 4).into(), bits(graphs::EPSILON)];

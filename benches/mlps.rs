@@ -47,7 +47,7 @@ fn main() -> Result<()> {
         let to = if layer + 1 == LAYERS { &by_hand[member] } else { &temporaries[layer % 2] };
         let (w, bias) = (address(&weights[at]), address(&biases[at]));
         let arguments = [from, w, bias, address(to), rows.into(), width.into(), width.into()];
-        launches.add(c"linear_relu", [width / 16, rows.div_ceil(16), 1], 256, &arguments)?;
+        launches.add(c"linear_relu", [width / 32, rows.div_ceil(32), 1], 256, &arguments)?;
     }
     models.by_hand(8 * elements, launches, || by_hand.iter().map(|out| read(&setup, out)).collect())?;
     let members = |outs: Vec<CudaSlice<f32>>| {

@@ -142,7 +142,7 @@ fn by_hand(
                 from: [u32; 4]| {
         let sizes = [h, w, outs, ins / 32].into_iter().chain(from).map(u64::from);
         let arguments: Vec<u64> = [x, pairs[pair][0], pairs[pair][1], out].into_iter().chain(sizes).collect();
-        l.add(c"convolve", [outs.div_ceil(32), (h * w).div_ceil(32), 1], 256, &arguments)
+        l.add(c"convolve", [outs.div_ceil(32), (h * w).div_ceil(16), 1], 288, &arguments)
     };
     let activated = |l: &mut Launches, pair: usize, [x, out]: [u64; 2], pixels: u32, c: u32| {
         l.add(c"group_sums", [32, 1, 1], 256, &[x, sum, pixels.into(), (c / 8).into()])?;

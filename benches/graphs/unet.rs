@@ -85,7 +85,7 @@ pub struct Residual {
 
 /// The grid of a convolution.
 fn tiles(pixels: u32, channels: u32) -> (u32, u32) {
-    (channels.div_ceil(32), pixels.div_ceil(32))
+    (channels.div_ceil(32), pixels.div_ceil(16))
 }
 
 each_side! {
@@ -93,7 +93,7 @@ each_side! {
     graph[] fn conv(
         h: u32, w: u32, ins: u32, outs: u32, conv: Conv<'_>, x: &[bf16; h * w * ins], out: &mut [MaybeUninit<bf16>; h * w * outs]
     ) {
-        convolve[(tiles(h * w, outs), 256)](
+        convolve[(tiles(h * w, outs), 288)](
             &x, &conv.weights, &conv.bias, &mut out, h, w, outs, ins / 32, h, w, 1, 0,
         );
     }
@@ -129,20 +129,20 @@ each_side! {
         let top = alloc::<bf16>(16 * h * w * c);
         residual(4 * h, 4 * w, c, blocks[0], &x, &mut top);
         let halved = alloc::<bf16>(4 * h * w * (2 * c));
-        convolve[(tiles(4 * h * w, 2 * c), 256)](
+        convolve[(tiles(4 * h * w, 2 * c), 288)](
             &top, &convs[0].weights, &convs[0].bias, &mut halved, 2 * h, 2 * w, 2 * c, c / 32, 4 * h, 4 * w, 2, 0,
         );
         let middle = alloc::<bf16>(4 * h * w * (2 * c));
         residual(2 * h, 2 * w, 2 * c, blocks[1], &halved, &mut middle);
         let quartered = alloc::<bf16>(h * w * (4 * c));
-        convolve[(tiles(h * w, 4 * c), 256)](
+        convolve[(tiles(h * w, 4 * c), 288)](
             &middle, &convs[1].weights, &convs[1].bias, &mut quartered, h, w, 4 * c, 2 * c / 32, 2 * h, 2 * w, 2, 0,
         );
         let bottom = alloc::<bf16>(h * w * (4 * c));
         residual(h, w, 4 * c, blocks[2], &quartered, &mut bottom);
 
         let up = alloc::<bf16>(4 * h * w * (2 * c));
-        convolve[(tiles(4 * h * w, 2 * c), 256)](
+        convolve[(tiles(4 * h * w, 2 * c), 288)](
             &bottom, &convs[2].weights, &convs[2].bias, &mut up, 2 * h, 2 * w, 2 * c, 4 * c / 32, h, w, 1, 1,
         );
         let both = alloc::<bf16>(4 * h * w * (4 * c));
@@ -153,7 +153,7 @@ each_side! {
         residual(2 * h, 2 * w, 2 * c, blocks[3], &merged, &mut refined);
 
         let last_up = alloc::<bf16>(16 * h * w * c);
-        convolve[(tiles(16 * h * w, c), 256)](
+        convolve[(tiles(16 * h * w, c), 288)](
             &refined, &convs[4].weights, &convs[4].bias, &mut last_up, 4 * h, 4 * w, c, 2 * c / 32, 2 * h, 2 * w, 1, 1,
         );
         let last_both = alloc::<bf16>(16 * h * w * (2 * c));

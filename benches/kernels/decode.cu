@@ -7,12 +7,18 @@
 
 // The numbers of a query, key or value of a head.
 constexpr unsigned HEAD = 64;
-// Of the products with a vector: the groups of eight rows of a block, its warps, and the loads of 16 bytes a group that a lane has under way.
-constexpr unsigned GROUPS = 1, WARPS = 8, AHEAD = 8;
+// The warps of a block of a product with a vector, and of one with many columns. The kernels say how many blocks a multiprocessor has to hold: for more of
+// them the assembler would have fewer loads under way.
+constexpr unsigned WARPS = 8, MANY = 16;
 // The threads of a block of attention, and its teams of 8 lanes, each of which takes a position.
 constexpr unsigned THREADS = 512, TEAMS = THREADS / 8;
 // The positions of a team whose keys and values are loaded at once.
 constexpr unsigned ROUND = 8;
+
+// The elements of a line of the caches.
+constexpr unsigned LINE = 64;
+
+__device__ inline void fetch(const BF16* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p))); }
 
 // Sum over a block, for all of its threads.
 __device__ inline float block_sum(float v, float* shared) {
@@ -70,17 +76,19 @@ __device__ inline void rows_times(
 #pragma unroll
         for (unsigned l = 0; l < AHEAD; l++) {
             const unsigned column = first + 32 * WARPS * l;
-            const bool inside = column < cols;
+            // Behind the last column, the last ones once more, times zeros.
+            const unsigned from = min(column, cols - 8);
 #pragma unroll
             for (unsigned m = 0; m < MATRICES; m++) {
 #pragma unroll
                 for (unsigned i = 0; i < GROUPS; i++) {
-                    const unsigned of = row + 8 * i;
-                    a[m][i][l] = inside && of < rows ? __ldg((const uint4*)(w[m] + (size_t)of * cols + column)) : zero;
+                    const unsigned of = min(row + 8 * i, rows - 1);
+                    a[m][i][l] = __ldg((const uint4*)(w[m] + (size_t)of * cols + from));
                 }
             }
-            b[l] = inside ? *(const uint4*)(x + column) : zero;
-            g[l] = NORM && inside ? __ldg((const uint4*)(gain + column)) : zero;
+            b[l] = __ldg((const uint4*)(x + from));
+            if (NORM) g[l] = __ldg((const uint4*)(gain + from));
+            if (column >= cols) b[l] = zero;
         }
 #pragma unroll
         for (unsigned l = 0; l < AHEAD; l++) {
@@ -137,17 +145,23 @@ __device__ inline void rows_times(
     finish(first_row + threadIdx.x, totals);
 }
 
-// y = w x
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+// y = w x, 8 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
 gemv(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    rows_times<1, GROUPS, WARPS, AHEAD, false>({w}, x, nullptr, rows, cols, 0.0f,
-                                               [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
+    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
+                                      [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
+}
+// The same for many columns.
+extern "C" __global__ void __launch_bounds__(32 * MANY, 2)
+gemv_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    rows_times<1, 1, MANY, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
+                                     [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
 }
 // The same in f32.
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
 gemv_f32(const BF16* w, const BF16* x, float* y, unsigned rows, unsigned cols) {
-    rows_times<1, GROUPS, WARPS, AHEAD, false>({w}, x, nullptr, rows, cols, 0.0f,
-                                               [&](unsigned row, const float* sums) { y[row] = sums[0]; });
+    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
+                                      [&](unsigned row, const float* sums) { y[row] = sums[0]; });
 }
 
 // Turns the heads of q and of k: the angle of number i and i + 32 is that of the tables.
@@ -200,6 +214,17 @@ __device__ inline void attend(
     const uint4 zero = make_uint4(0, 0, 0, 0);
     const unsigned cached = FUSED ? pos : pos + 1;
 
+    uint4 key_bits[ROUND], value_bits[ROUND];
+    auto load = [&](unsigned base) {
+#pragma unroll
+        for (unsigned i = 0; i < ROUND; i++) {
+            unsigned row = base + i * TEAMS + group, place = row * width + from * HEAD + at;
+            key_bits[i] = row < cached ? *(const uint4*)(keys + place) : zero;
+            value_bits[i] = row < cached ? *(const uint4*)(values + place) : zero;
+        }
+    };
+    // The first positions are under way before the query is there.
+    load(0);
     Eight query = eight(q + head * HEAD + at), key = {}, value = {};
     if (FUSED) {
         key = eight(k + from * HEAD + at);
@@ -221,13 +246,7 @@ __device__ inline void attend(
 
     Part own = {-3.4e38f, 0.0f, {}};
     for (unsigned base = 0; base <= pos; base += ROUND * TEAMS) {
-        uint4 key_bits[ROUND], value_bits[ROUND];
-#pragma unroll
-        for (unsigned i = 0; i < ROUND; i++) {
-            unsigned row = base + i * TEAMS + group, place = row * width + from * HEAD + at;
-            key_bits[i] = row < cached ? *(const uint4*)(keys + place) : zero;
-            value_bits[i] = row < cached ? *(const uint4*)(values + place) : zero;
-        }
+        if (base > 0) load(base);
         float scores[ROUND], most = own.largest;
 #pragma unroll
         for (unsigned i = 0; i < ROUND; i++) {
@@ -280,7 +299,7 @@ __device__ inline void attend(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 attention(const BF16* q, const BF16* keys, const BF16* values, BF16* out, unsigned heads, unsigned kv_heads, unsigned pos,
           unsigned positions, float scale) {
     attend<false>(q, nullptr, nullptr, nullptr, nullptr, const_cast<BF16*>(keys), const_cast<BF16*>(values), out, heads,
@@ -334,38 +353,61 @@ extern "C" __global__ void __launch_bounds__(1024) argmax(const float* logits, u
     }
 }
 
-// y = w (x / rms(x) * gain)
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+// y = w (x / rms(x) * gain), 8 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
 norm_gemv(const BF16* w, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols, float epsilon) {
-    rows_times<1, GROUPS, WARPS, AHEAD, true>({w}, x, gain, rows, cols, epsilon,
-                                              [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
+    rows_times<1, 1, WARPS, 4, true>({w}, x, gain, rows, cols, epsilon,
+                                     [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
 }
-// The same in f32.
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+// The same in f32, 16 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
 norm_gemv_f32(const BF16* w, const BF16* x, const BF16* gain, float* y, unsigned rows, unsigned cols, float epsilon) {
-    rows_times<1, GROUPS, WARPS, AHEAD, true>({w}, x, gain, rows, cols, epsilon,
-                                              [&](unsigned row, const float* sums) { y[row] = sums[0]; });
+    rows_times<1, 2, WARPS, 4, true>({w}, x, gain, rows, cols, epsilon,
+                                     [&](unsigned row, const float* sums) { y[row] = sums[0]; });
 }
 
-// y = silu(gate z) * (up z) of z = x / rms(x) * gain
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+// y = silu(gate z) * (up z) of z = x / rms(x) * gain, 16 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
 norm_gate_up(const BF16* gate, const BF16* up, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols,
              float epsilon) {
-    rows_times<2, GROUPS, WARPS, AHEAD / 2, true>(
+    rows_times<2, 2, WARPS, 2, true>(
         {gate, up}, x, gain, rows, cols, epsilon,
         [&](unsigned row, const float* sums) { y[row] = rounded(silu(sums[0]) * sums[1]); });
 }
 
-// y += w x
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
-gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    rows_times<1, GROUPS, WARPS, AHEAD, false>({w}, x, nullptr, rows, cols, 0.0f, [&](unsigned row, const float* sums) {
+// y += w x, 8 rows a block.
+template <unsigned WARPS>
+__device__ inline void add_rows_times(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f, [&](unsigned row, const float* sums) {
         y[row] = rounded(one(y[row]) + sums[0]);
     });
 }
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
+gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) { add_rows_times<WARPS>(w, x, y, rows, cols); }
+// The same for many columns.
+extern "C" __global__ void __launch_bounds__(32 * MANY, 2)
+gemv_add_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) { add_rows_times<MANY>(w, x, y, rows, cols); }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 rope_attention(const BF16* q, const BF16* k, const BF16* v, const float* cosines, const float* sines, BF16* keys,
                BF16* values, BF16* out, unsigned heads, unsigned kv_heads, unsigned pos, unsigned positions, float scale) {
     attend<true>(q, k, v, cosines, sines, keys, values, out, heads, kv_heads, pos, positions, scale);
+}
+
+// The same by the first blocks, one a head. The others fetch what comes next into the second-level cache, which is idle meanwhile: a
+// whole matrix, and the first numbers of two.
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+rope_attention_ahead(const BF16* q, const BF16* k, const BF16* v, const float* cosines, const float* sines, BF16* keys,
+                     BF16* values, BF16* out, const BF16* output, const BF16* gate, const BF16* up, unsigned heads,
+                     unsigned kv_heads, unsigned pos, unsigned positions, float scale, unsigned whole, unsigned part) {
+    if (blockIdx.x < heads) {
+        attend<true>(q, k, v, cosines, sines, keys, values, out, heads, kv_heads, pos, positions, scale);
+        return;
+    }
+    const unsigned first = ((blockIdx.x - heads) * THREADS + threadIdx.x) * LINE, step = (gridDim.x - heads) * THREADS * LINE;
+    for (unsigned i = first; i < whole; i += step) fetch(output + i);
+    for (unsigned i = first; i < part; i += step) {
+        fetch(gate + i);
+        fetch(up + i);
+    }
 }

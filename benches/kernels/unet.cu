@@ -9,8 +9,8 @@ constexpr unsigned THREADS = 256;
 constexpr unsigned GROUP = 8, PARTS = 32, MOST = 32;
 
 // out = the 3 x 3 convolution of x and w, with zeros around, of every `stride`-th pixel; with `up` 1 of x with each pixel four times.
-// w has for each of n results nine times the 32 * chunks channels.
-extern "C" __global__ void __launch_bounds__(THREADS)
+// w has for each of n results nine times the 32 * chunks channels. A block has 16 pixels and 32 results, a warp about a ninth of the depth.
+extern "C" __global__ void __launch_bounds__(288)
 convolve(const BF16* __restrict__ x, const BF16* w, const BF16* bias, BF16* out, unsigned height, unsigned width, unsigned n,
          unsigned chunks, unsigned from_height, unsigned from_width, unsigned stride, unsigned up) {
     auto row = [&](unsigned j, unsigned step) -> const BF16* {
@@ -19,7 +19,7 @@ convolve(const BF16* __restrict__ x, const BF16* w, const BF16* bias, BF16* out,
         if (y < 1 || at < 1 || y - 1 >= from_height << up || at - 1 >= from_width << up) return nullptr;
         return x + ((((y - 1) >> up) * from_width + ((at - 1) >> up)) * chunks + chunk) * 32;
     };
-    rows_times<2, 2, 2, 4>(row, w, bias, out, height * width, n, 9 * chunks, [](float v) { return v; });
+    rows_times<1, 4, 1, 9, 2>(row, w, bias, out, height * width, n, 9 * chunks, [](float v) { return v; });
 }
 
 // Sums and sums of squares of each group in PARTS parts of the pixels.

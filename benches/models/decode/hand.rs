@@ -7,7 +7,7 @@ use super::{HEADS, Host, Loaded, NORM, TABLE};
 use crate::common::hand::address;
 use crate::common::model::{Launches, bits};
 use crate::common::{Result, Setup};
-use crate::graphs::{EPSILON, SCALE, groups};
+use crate::graphs::{EPSILON, FETCHING, PART, SCALE, groups};
 
 /// Buffers of a step.
 pub struct Capture<'a> {
@@ -54,7 +54,8 @@ impl<'a> Capture<'a> {
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
         let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
         let gemv = |l: &mut Launches, w: u64, x: u64, y: u64, rows: u64, cols: u64| {
-            l.add(c"gemv", [groups(rows as u32), 1, 1], 256, &[w, x, y, rows, cols])
+            let (name, block) = if cols == ff { (c"gemv_many", 512) } else { (c"gemv", 256) };
+            l.add(name, [groups(rows as u32), 1, 1], block, &[w, x, y, rows, cols])
         };
         let norm = |l: &mut Launches, gain: u64| {
             l.add(c"rms_norm", [1; 3], 256, &[x, gain, z, width, bits(EPSILON)])
@@ -91,6 +92,15 @@ impl<'a> Capture<'a> {
 
     /// Returns the launches of a step that is fused by hand.
     pub fn fused(&self) -> Result<Launches> {
+        self.all_fused(false)
+    }
+
+    /// Returns those of a step in which attention fetches weights that come next.
+    pub fn ahead(&self) -> Result<Launches> {
+        self.all_fused(true)
+    }
+
+    fn all_fused(&self, ahead: bool) -> Result<Launches> {
         let sizes = self.host.sizes;
         let [width, kv, ff, vocab] = [sizes.width(), sizes.kv_width(), sizes.ff, sizes.vocab].map(u64::from);
         let [heads, kv_heads, positions, pos] =
@@ -110,14 +120,21 @@ impl<'a> Capture<'a> {
             }
             let arguments =
                 [q, k, v, cosines, sines, keys, values, mixed, heads, kv_heads, pos, positions, bits(SCALE)];
-            l.add(c"rope_attention", [sizes.heads, 1, 1], 512, &arguments)?;
+            if ahead {
+                let part = ff / u64::from(PART) * width;
+                let fetched = [&arguments[..8], &[w[4], w[6], w[7]], &arguments[8..], &[width * width, part]];
+                let grid = [sizes.heads + FETCHING, 1, 1];
+                l.add(c"rope_attention_ahead", grid, 512, &fetched.concat())?;
+            } else {
+                l.add(c"rope_attention", [sizes.heads, 1, 1], 512, &arguments)?;
+            }
             l.add(c"gemv_add", rows(width), 256, &[w[4], mixed, x, width, width])?;
             let arguments = [w[6], w[7], x, w[5], both, ff, width, bits(EPSILON)];
-            l.add(c"norm_gate_up", rows(ff), 256, &arguments)?;
-            l.add(c"gemv_add", rows(width), 256, &[w[8], both, x, width, ff])?;
+            l.add(c"norm_gate_up", rows(ff.div_ceil(2)), 256, &arguments)?;
+            l.add(c"gemv_add_many", rows(width), 512, &[w[8], both, x, width, ff])?;
         }
         let arguments = [ends[HEADS], x, ends[NORM], address(&self.logits), vocab, width, bits(EPSILON)];
-        l.add(c"norm_gemv_f32", rows(vocab), 256, &arguments)?;
+        l.add(c"norm_gemv_f32", rows(vocab.div_ceil(2)), 256, &arguments)?;
         self.argmax(&mut l)?;
         Ok(l)
     }

@@ -120,20 +120,20 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
     let decide = |most, allowed| {
         launches::decide(program, &edges, (launches, &wishes.others), allowed, most, &wishes.tuning)
     };
-    let mut decision = decide(usize::MAX, allowed)?;
+    let mut limit = usize::MAX;
+    let mut decision = decide(limit, allowed)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.lanes.len());
-        let without_chains =
-            (!decision.chains.is_empty()).then(|| Decision { chains: Vec::new(), ..decision.clone() });
+        let has_chains = !decision.chains.is_empty();
         let done = decided(checked, dims, wishes, &edges, decision);
         let refused = matches!(
             done,
             Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
         );
-        if let Some(without_chains) = without_chains.filter(|_| refused) {
+        if has_chains && refused {
             // A chain needs the buffers of all its members at once.
             allowed.fuse = false;
-            decision = without_chains;
+            decision = decide(limit, allowed)?;
             continue;
         }
         match done {
@@ -141,7 +141,8 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
             Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
                 if most > 1 || serialized > 0 =>
             {
-                decision = if most > 3 { decide(most / 2, allowed)? } else { Decision::default() };
+                limit = most / 2;
+                decision = if most > 3 { decide(limit, allowed)? } else { Decision::default() };
             }
             done => return done,
         }

@@ -26,7 +26,8 @@ const MOST_SETS: usize = 16;
 ///
 /// Quadratic in the sets, of which 16 are looked at at most.
 pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<StatementId>> {
-    if !(2..=MOST_SETS).contains(&sets.len()) || has_one_grid(draft, sets.iter().flatten()) {
+    let is_allowed = draft.tuning.late.0 > 0 && (2..=MOST_SETS).contains(&sets.len());
+    if !is_allowed || has_one_grid(draft, sets.iter().flatten()) {
         return sets;
     }
     let mut sets = sets;

@@ -510,3 +510,36 @@ fn updates_beside_a_longer_pass_are_one_with_what_comes_before_them() {
     // Nothing begins after the updates: they end the graph.
     assert!(of_kernels(&launches, &edges(4)).batches().is_empty());
 }
+
+/// Returns the batches and the chains of chains of launches of one block each, all of which may be fused; those of `apart` may not.
+fn long_chains(chains: u32, length: u32, apart: &[u32], change: impl Fn(&mut Tuning)) -> [usize; 2] {
+    let mut case = Case::chains(chains, length).change(
+        |id| !apart.contains(&id),
+        |launch, _| (launch.grid, launch.fuse) = ([1; 3], Fusing::With(Vec::new().into())),
+    );
+    case = case.change(|id| apart.contains(&id), |launch, _| launch.grid = [1; 3]);
+    change(&mut case.tuning);
+    let decision = case.decide(Allowed { batches: true, fuse: true, ..Allowed::default() });
+    [decision.batches.len(), decision.chains.len()]
+}
+
+/// As many levels as launches in each are batched; twice as many are fused, one kernel for each chain.
+#[test]
+fn long_chains_are_fused_and_short_ones_are_batched() {
+    assert_eq!(long_chains(8, 15, &[], |_| ()), [15, 0]);
+    assert_eq!(long_chains(8, 16, &[], |_| ()), [0, 8]);
+    assert_eq!(long_chains(4, 64, &[], |_| ()), [0, 8], "32 launches a kernel at most");
+    // A chain that is not fused as a whole keeps its row in batches.
+    assert_eq!(long_chains(8, 16, &[40], |_| ()), [16, 0]);
+    assert_eq!(long_chains(8, 16, &[], |tuning| tuning.chains.fused = None), [16, 0]);
+    let wide = |wave: u32| {
+        let case = Case::chains(8, 16).change(
+            |_| true,
+            |launch, _| {
+                (launch.grid, launch.wave, launch.fuse) = ([1; 3], wave, Fusing::With(Vec::new().into()))
+            },
+        );
+        case.decide(Allowed { batches: true, fuse: true, ..Allowed::default() }).chains.len()
+    };
+    assert_eq!([wide(7), wide(8)], [0, 8], "a level of more than a wave is not fused");
+}
