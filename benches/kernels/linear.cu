@@ -14,7 +14,12 @@ template <unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT, unsigned AHEA
 __device__ inline void linear(
     const BF16* __restrict__ x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
     auto row = [&](unsigned j, unsigned step) { return x + (j * chunks + step) * 32; };
-    rows_times<MT, NT, WIDE, SPLIT, AHEAD>(row, w, bias, out, m, n, chunks, [](float v) { return GELU ? gelu(v) : v; });
+    rows_times<MT, NT, WIDE, SPLIT, AHEAD>(row, w, bias, m, n, chunks, [&](unsigned r, unsigned column, float4 v) {
+        if (GELU) v = make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w));
+        if (column + 1 >= n) return;
+        if (r < m) *(unsigned*)(out + r * n + column) = pair(v.x, v.y);
+        if (r + 8 < m) *(unsigned*)(out + (r + 8) * n + column) = pair(v.z, v.w);
+    });
 }
 
 // For few rows: 16 rows and 8 columns a block, the depth in 12 or 24 parts.

@@ -10,14 +10,13 @@ __device__ inline void multiply(float4& c, unsigned a0, unsigned a1, unsigned a2
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// out = x wᵀ + bias of m rows of 32 * steps, with w as n rows. A block has 16 * MT rows and 8 * NT * WIDE columns. A warp has 8 * NT of
-// the columns and each SPLIT-th step, of which it loads AHEAD at once: a lane loads 16 bytes of a row of x or of w, and which of them meet
-// in a product is the same for both, so that they are multiplied as they lie. `of` finds 32 elements of x by row and step, or none, which
-// are zeros; `finish` is applied to the results.
+// x wᵀ + bias of m rows of 32 * steps, with w as n rows. A block has 16 * MT rows and 8 * NT * WIDE columns. A warp has 8 * NT of the
+// columns and each SPLIT-th step, of which it loads AHEAD at once: a lane loads 16 bytes of a row of x or of w, and which of them meet in a
+// product is the same for both, so that they are multiplied as they lie. `of` finds 32 elements of x by row and step, or none, which are
+// zeros. All lanes of a warp give `finish` a row, a column, and the results of this row and the one eight behind it, two columns each.
 template <unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT, unsigned AHEAD, typename Of, typename Finish>
 __device__ inline void rows_times(
-    Of of_row, const BF16* __restrict__ w, const BF16* __restrict__ bias, BF16* __restrict__ out, unsigned m, unsigned n,
-    unsigned steps, Finish finish) {
+    Of of_row, const BF16* __restrict__ w, const BF16* __restrict__ bias, unsigned m, unsigned n, unsigned steps, Finish finish) {
     __shared__ float4 sums[SPLIT][WIDE][MT][NT][32];
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = lane / 4, at = lane % 4 * 8, k = 32 * steps;
     const unsigned wide = warp % WIDE, split = warp / WIDE;
@@ -71,12 +70,8 @@ __device__ inline void rows_times(
             total = make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
         }
         const unsigned first = blockIdx.x * (8 * NT * WIDE) + from * (8 * NT) + 8 * j + lane % 4 * 2;
-        if (first + 1 >= n) continue;
-        const unsigned shifts = *(const unsigned*)(bias + first);
-        float4 v = make_float4(total.x + low(shifts), total.y + high(shifts), total.z + low(shifts), total.w + high(shifts));
-        v = make_float4(finish(v.x), finish(v.y), finish(v.z), finish(v.w));
-        const unsigned r = row + 16 * i;
-        if (r < m) *(unsigned*)(out + r * n + first) = pair(v.x, v.y);
-        if (r + 8 < m) *(unsigned*)(out + (r + 8) * n + first) = pair(v.z, v.w);
+        const unsigned shifts = first + 1 < n ? *(const unsigned*)(bias + first) : 0;
+        total = make_float4(total.x + low(shifts), total.y + high(shifts), total.z + low(shifts), total.w + high(shifts));
+        finish(row + 16 * i, first, total);
     }
 }

@@ -1,9 +1,9 @@
 """The models of benches/{decode,mlps,encoder_kernels,transformer,unet,grids}.rs in PyTorch: eager and compiled in several ways, each captured in a CUDA
 graph by hand, in the ways of writing them that PyTorch is best at. The best counts.
 
-Run: python benches/pytorch/models.py [--models decode,mlps] [--only WORD] [--seconds N] [--limit N] [--cache FOLDER] [--out FOLDER]
+Run: python benches/pytorch/models.py [--models decode:concatenated,mlps] [--seconds N] [--limit N] [--cache FOLDER] [--out FOLDER]
 
-A model's step_of returns its step, in which the parts that are compiled are those that it gives to `compiled`, the launches of a
+A model's name may be followed by a word that the names of its cases contain. A model's step_of returns its step, in which the parts that are compiled are those that it gives to `compiled`, the launches of a
 measurement, and whether gradients are needed. Each case (a model, a way of writing it, a mode) has a process of its own. Modes that do not
 tune kernels compile side by side; when all are ready or out of time, they are timed one by one, the others at rest. A mode that tunes
 kernels by measuring them is alone, with all cores, for --limit seconds at most; the models take turns. All share a cache of compiled kernels. A case that was not
@@ -223,14 +223,14 @@ def main():
     parser.add_argument("--models", default=",".join(MODULES))
     parser.add_argument("--seconds", type=float, default=150.0, help="the limit of all cases together")
     parser.add_argument("--limit", type=float, default=75.0, help="the limit of a case that tunes kernels")
-    parser.add_argument("--only", default="", help="a word that the modes have in common")
     parser.add_argument("--cache", help="a folder of compiled kernels that is kept")
     parser.add_argument("--out", default=os.environ.get("OUT"))
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         return child(json.loads(arguments.child))
-    names = arguments.models.split(",")
+    only = dict((model + ":").split(":")[:2] for model in arguments.models.split(","))
+    names = list(only)
     lines = []
 
     def say(line=""):
@@ -251,7 +251,7 @@ def main():
     begin = time.monotonic()
     end = begin + arguments.seconds
     cases = [(name, way, mode) for name in names for way, mode in importlib.import_module(MODULES[name]).CASES]
-    cases = [case for case in cases if arguments.only in f"{case[1]}, {case[2]}"]
+    cases = [case for case in cases if only[case[0]] in f"{case[1]}, {case[2]}"]
     tuned = [case for case in cases if case[2] in TUNED or "whole" in case[1]]
     plain = [case for case in cases if case not in tuned]
     with tempfile.TemporaryDirectory() as own:
