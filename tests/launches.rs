@@ -415,7 +415,7 @@ fn launches_in_front_of_a_join_become_one() {
     }
 }
 
-in_every_form!(long(n: u32, parts: &mut [f32; 4 * n]) {
+in_every_form!(side_by_side(n: u32, parts: &mut [f32; 4 * n]) {
     for i in 0..4 {
         for _ in 0..8 {
             scale[per_item(n)](&mut parts[i * n..(i + 1) * n], 0.5, n);
@@ -427,7 +427,7 @@ in_every_form!(long(n: u32, parts: &mut [f32; 4 * n]) {
 #[test]
 fn long_chains_are_one_kernel_each() {
     let device = device();
-    let (parts, [written, batched, _, everything]) = each_form!(long, |form| {
+    let (parts, [written, batched, _, everything]) = each_form!(side_by_side, |form| {
         let mut parts = device.upload(&ramp(4 * 300));
         let graph = form(&device.ctx, 300, &mut parts).expect("it builds");
         let report = graph.report();
