@@ -109,7 +109,7 @@ fn batched(
         decision.edges = batch::edges(draft, &decision.batches);
     }
     if allowed.lanes {
-        lanes::serialize(draft, &mut decision);
+        lanes::serialize(draft, &mut decision, &left);
     }
     (decision, left)
 }
@@ -138,5 +138,7 @@ pub fn explain(
     Ok((apart::apart(&draft, batches, &given_up), decision))
 }
 
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
