@@ -61,6 +61,5 @@ fn main() -> Result<()> {
     }
     model!(plain "one thing a kernel" hand::Capture::plain);
     model!(fused "fused by hand" hand::Capture::fused);
-    model!(ahead "fused by hand, weights fetched ahead" hand::Capture::ahead);
     finish(table)
 }

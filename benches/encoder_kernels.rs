@@ -71,9 +71,8 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
                 (true, true, _) => (c"linear_narrow_gelu", 8, 384),
                 (true, false, false) => (c"linear_narrow", 8, 384),
                 (true, false, true) => (c"linear_narrow_deep", 8, 768),
-                (false, true, _) => (c"linear_wide_gelu", 32, 384),
-                (false, false, false) => (c"linear_wide", 32, 384),
-                (false, false, true) => (c"linear_wide_deep", 16, 384),
+                (false, true, _) => (c"linear_wide_gelu", 32, 256),
+                (false, false, _) => (c"linear_wide", 32, 256),
             };
             let grid = [rows.div_ceil(columns), n.div_ceil(if n <= graphs::FEW { 16 } else { 32 }), 1];
             l.add(name, grid, threads, &[x, w[0], w[1], y, n.into(), rows.into(), (k / 32).into()])

@@ -134,27 +134,6 @@ unsafe extern "ptx-kernel" {
         positions: u32,
         scale: f32,
     );
-    /// The same by one block a head; more of them fetch `whole` numbers of one matrix and `part` of two into the second-level cache.
-    fn rope_attention_ahead(
-        q: &[bf16; heads * 64],
-        k: &[bf16; kv_heads * 64],
-        v: &[bf16; kv_heads * 64],
-        cosines: &[f32; positions * 32],
-        sines: &[f32; positions * 32],
-        keys: &mut [bf16; positions * (kv_heads * 64)],
-        values: &mut [bf16; positions * (kv_heads * 64)],
-        out: &mut [MaybeUninit<bf16>; heads * 64],
-        output: &[bf16; whole],
-        gate: &[bf16; part],
-        up: &[bf16; part],
-        heads: u32,
-        kv_heads: u32,
-        pos: u32,
-        positions: u32,
-        scale: f32,
-        whole: u32,
-        part: u32,
-    );
 }
 
 /// The numbers of a query, key or value of a head.
@@ -223,10 +202,6 @@ pub struct Ends {
     norm: &[bf16; width],
     head: &[bf16; vocab * width],
 }
-
-/// The blocks that fetch weights beside attention, and the part of the larger matrices that they fetch.
-pub const FETCHING: u32 = 96;
-pub const PART: u32 = 4;
 
 /// The blocks of a product of so many rows.
 pub fn groups(rows: u32) -> u32 {
@@ -308,29 +283,6 @@ each_side! {
         gemv_add_many[(groups(width), 512)](&layer.down, &both, &mut x, width, sizes.ff);
     }
 
-    /// The same, and attention fetches weights that come next.
-    graph[] fn ahead_block(sizes: Sizes, pos: u32, x: &mut [bf16; n], layer: Layer<'_>, ends: Ends<'_>, n: u32) {
-        let (width, kv_width) = (sizes.width(), sizes.kv_width());
-        let q = alloc::<bf16>(n);
-        let k = alloc::<bf16>(layer.kv_width);
-        let v = alloc::<bf16>(layer.kv_width);
-        norm_gemv[(groups(width), 256)](&layer.q, &x, &layer.norm, &mut q, width, width, EPSILON);
-        norm_gemv[(groups(kv_width), 256)](&layer.k, &x, &layer.norm, &mut k, kv_width, width, EPSILON);
-        norm_gemv[(groups(kv_width), 256)](&layer.v, &x, &layer.norm, &mut v, kv_width, width, EPSILON);
-        let mixed = alloc::<bf16>(n);
-        rope_attention_ahead[(sizes.heads + FETCHING, 512)](
-            &q, &k, &v, &ends.cosines, &ends.sines, &mut layer.keys, &mut layer.values, &mut mixed,
-            &layer.output, &layer.gate[..sizes.ff / PART * n], &layer.up[..sizes.ff / PART * n], sizes.heads, sizes.kv_heads, pos,
-            sizes.positions, SCALE, n * n, sizes.ff / PART * n,
-        );
-        gemv_add[(groups(width), 256)](&layer.output, &mixed, &mut x, width, width);
-        let both = alloc::<bf16>(layer.ff);
-        norm_gate_up[(groups(sizes.ff).div_ceil(2), 256)](
-            &layer.gate, &layer.up, &x, &layer.last_norm, &mut both, sizes.ff, width, EPSILON,
-        );
-        gemv_add_many[(groups(width), 512)](&layer.down, &both, &mut x, width, sizes.ff);
-    }
-
     /// The same step.
     graph[] fn fused(
         sizes: Sizes, pos: u32, width: u32, vocab: u32, layers: &[Layer<'_>], ends: Ends<'_>,
@@ -340,19 +292,6 @@ each_side! {
         embed[per_item(width)](&ends.table, &token, &mut x, vocab, width);
         for layer in &layers {
             fused_block(sizes, pos, &mut x, layer, ends, width);
-        }
-        norm_gemv_f32[(groups(vocab).div_ceil(2), 256)](&ends.head, &x, &ends.norm, &mut logits, vocab, width, EPSILON);
-        argmax[(1, 1024)](&logits, &mut next, vocab);
-    }
-    /// The same step.
-    graph[] fn ahead(
-        sizes: Sizes, pos: u32, width: u32, vocab: u32, layers: &[Layer<'_>], ends: Ends<'_>,
-        token: &[u32; 1], logits: &mut [f32; vocab], next: &mut [u32; 1]
-    ) {
-        let x = alloc::<bf16>(width);
-        embed[per_item(width)](&ends.table, &token, &mut x, vocab, width);
-        for layer in &layers {
-            ahead_block(sizes, pos, &mut x, layer, ends, width);
         }
         norm_gemv_f32[(groups(vocab).div_ceil(2), 256)](&ends.head, &x, &ends.norm, &mut logits, vocab, width, EPSILON);
         argmax[(1, 1024)](&logits, &mut next, vocab);

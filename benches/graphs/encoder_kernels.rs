@@ -78,16 +78,6 @@ unsafe extern "ptx-kernel" {
         n: u32,
         chunks: u32,
     );
-    /// The same for a large depth, 16 columns a block.
-    fn linear_wide_deep(
-        x: &[bf16; m * (32 * chunks)],
-        w: &[bf16; n * (32 * chunks)],
-        bias: &[bf16; n],
-        out: &mut [MaybeUninit<bf16>; m * n],
-        m: u32,
-        n: u32,
-        chunks: u32,
-    );
 }
 
 /// The most rows for which a block has 16 of them.
@@ -123,10 +113,8 @@ each_side! {
             linear_narrow[((n.div_ceil(8), m.div_ceil(16)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
         } else if m <= FEW {
             linear_narrow_deep[((n.div_ceil(8), m.div_ceil(16)), 768)](&x, &w, &bias, &mut out, m, n, k / 32);
-        } else if k < DEEP {
-            linear_wide[((n.div_ceil(32), m.div_ceil(32)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
         } else {
-            linear_wide_deep[((n.div_ceil(16), m.div_ceil(32)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
+            linear_wide[((n.div_ceil(32), m.div_ceil(32)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
         }
     }
 
@@ -137,7 +125,7 @@ each_side! {
         if m <= FEW {
             linear_narrow_gelu[((n.div_ceil(8), m.div_ceil(16)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
         } else {
-            linear_wide_gelu[((n.div_ceil(32), m.div_ceil(32)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
+            linear_wide_gelu[((n.div_ceil(32), m.div_ceil(32)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
         }
     }
 

@@ -15,11 +15,6 @@ constexpr unsigned THREADS = 512, TEAMS = THREADS / 8;
 // The positions of a team whose keys and values are loaded at once.
 constexpr unsigned ROUND = 8;
 
-// The elements of a line of the caches.
-constexpr unsigned LINE = 64;
-
-__device__ inline void fetch(const BF16* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p))); }
-
 // Sum over a block, for all of its threads.
 __device__ inline float block_sum(float v, float* shared) {
     v = sum(v);
@@ -392,22 +387,4 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 rope_attention(const BF16* q, const BF16* k, const BF16* v, const float* cosines, const float* sines, BF16* keys,
                BF16* values, BF16* out, unsigned heads, unsigned kv_heads, unsigned pos, unsigned positions, float scale) {
     attend<true>(q, k, v, cosines, sines, keys, values, out, heads, kv_heads, pos, positions, scale);
-}
-
-// The same by the first blocks, one a head. The others fetch what comes next into the second-level cache, which is idle meanwhile: a
-// whole matrix, and the first numbers of two.
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
-rope_attention_ahead(const BF16* q, const BF16* k, const BF16* v, const float* cosines, const float* sines, BF16* keys,
-                     BF16* values, BF16* out, const BF16* output, const BF16* gate, const BF16* up, unsigned heads,
-                     unsigned kv_heads, unsigned pos, unsigned positions, float scale, unsigned whole, unsigned part) {
-    if (blockIdx.x < heads) {
-        attend<true>(q, k, v, cosines, sines, keys, values, out, heads, kv_heads, pos, positions, scale);
-        return;
-    }
-    const unsigned first = ((blockIdx.x - heads) * THREADS + threadIdx.x) * LINE, step = (gridDim.x - heads) * THREADS * LINE;
-    for (unsigned i = first; i < whole; i += step) fetch(output + i);
-    for (unsigned i = first; i < part; i += step) {
-        fetch(gate + i);
-        fetch(up + i);
-    }
 }

@@ -35,16 +35,12 @@ extern "C" __global__ void __launch_bounds__(768, 1)
 linear_narrow_deep(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
     linear<1, 1, 1, 24, 2, false>(x, w, bias, out, m, n, chunks);
 }
-// For more: 32 rows and 32 columns a block, the depth in 6 parts; or 16 columns, the depth in 12.
-extern "C" __global__ void __launch_bounds__(384)
+// For more: 32 rows and 32 columns a block, the depth in 4 parts.
+extern "C" __global__ void __launch_bounds__(256)
 linear_wide(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
-    linear<2, 2, 2, 6, 2, false>(x, w, bias, out, m, n, chunks);
+    linear<2, 2, 2, 4, 1, false>(x, w, bias, out, m, n, chunks);
 }
-extern "C" __global__ void __launch_bounds__(384)
+extern "C" __global__ void __launch_bounds__(256)
 linear_wide_gelu(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
-    linear<2, 2, 2, 6, 2, true>(x, w, bias, out, m, n, chunks);
-}
-extern "C" __global__ void __launch_bounds__(384, 1)
-linear_wide_deep(const BF16* x, const BF16* w, const BF16* bias, BF16* out, unsigned m, unsigned n, unsigned chunks) {
-    linear<2, 2, 1, 12, 4, false>(x, w, bias, out, m, n, chunks);
+    linear<2, 2, 2, 4, 1, true>(x, w, bias, out, m, n, chunks);
 }

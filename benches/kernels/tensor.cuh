@@ -23,6 +23,7 @@ __device__ inline void rows_times(
     const unsigned row = blockIdx.y * (16 * MT) + group, column = blockIdx.x * (8 * NT * WIDE) + wide * (8 * NT) + group;
     const uint4 zero = make_uint4(0, 0, 0, 0);
     float4 c[MT][NT] = {};
+#pragma unroll(AHEAD == 1 ? 2 : 1)
     for (unsigned first = split; first < steps; first += SPLIT * AHEAD) {
         uint4 a[AHEAD][MT][2], b[AHEAD][NT];
 #pragma unroll

@@ -7,7 +7,7 @@ use super::{HEADS, Host, Loaded, NORM, TABLE};
 use crate::common::hand::address;
 use crate::common::model::{Launches, bits};
 use crate::common::{Result, Setup};
-use crate::graphs::{EPSILON, FETCHING, PART, SCALE, groups};
+use crate::graphs::{EPSILON, SCALE, groups};
 
 /// Buffers of a step.
 pub struct Capture<'a> {
@@ -92,15 +92,6 @@ impl<'a> Capture<'a> {
 
     /// Returns the launches of a step that is fused by hand.
     pub fn fused(&self) -> Result<Launches> {
-        self.all_fused(false)
-    }
-
-    /// Returns those of a step in which attention fetches weights that come next.
-    pub fn ahead(&self) -> Result<Launches> {
-        self.all_fused(true)
-    }
-
-    fn all_fused(&self, ahead: bool) -> Result<Launches> {
         let sizes = self.host.sizes;
         let [width, kv, ff, vocab] = [sizes.width(), sizes.kv_width(), sizes.ff, sizes.vocab].map(u64::from);
         let [heads, kv_heads, positions, pos] =
@@ -120,14 +111,7 @@ impl<'a> Capture<'a> {
             }
             let arguments =
                 [q, k, v, cosines, sines, keys, values, mixed, heads, kv_heads, pos, positions, bits(SCALE)];
-            if ahead {
-                let part = ff / u64::from(PART) * width;
-                let fetched = [&arguments[..8], &[w[4], w[6], w[7]], &arguments[8..], &[width * width, part]];
-                let grid = [sizes.heads + FETCHING, 1, 1];
-                l.add(c"rope_attention_ahead", grid, 512, &fetched.concat())?;
-            } else {
-                l.add(c"rope_attention", [sizes.heads, 1, 1], 512, &arguments)?;
-            }
+            l.add(c"rope_attention", [sizes.heads, 1, 1], 512, &arguments)?;
             l.add(c"gemv_add", rows(width), 256, &[w[4], mixed, x, width, width])?;
             let arguments = [w[6], w[7], x, w[5], both, ff, width, bits(EPSILON)];
             l.add(c"norm_gate_up", rows(ff.div_ceil(2)), 256, &arguments)?;

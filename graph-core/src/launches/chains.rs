@@ -3,7 +3,7 @@
 //! other waits for its last blocks.
 //!
 //! The batches are kept, halved or dropped; see [`super::tuning::Chains`]. They are also dropped where each chain becomes one kernel instead: see
-//! [`super::tuning::Chains::fused`].
+//! [`super::tuning::SideBySide`].
 
 use std::collections::BTreeMap;
 

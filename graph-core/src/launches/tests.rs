@@ -528,14 +528,17 @@ fn long_chains_are_fused_and_short_ones_are_batched() {
     // A chain that is not fused as a whole keeps its row in batches.
     assert_eq!(long_chains(8, 16, &[40], |_| ()), [16, 0]);
     assert_eq!(long_chains(8, 16, &[], |tuning| tuning.chains.fused = None), [16, 0]);
-    let wide = |wave: u32| {
+    let fused = |short: bool, wave: u32| {
+        let all = Fusing::With(Vec::new().into());
         let case = Case::chains(8, 16).change(
             |_| true,
             |launch, _| {
-                (launch.grid, launch.wave, launch.fuse) = ([1; 3], wave, Fusing::With(Vec::new().into()))
+                (launch.grid, launch.wave) = ([1; 3], wave);
+                (launch.fuse, launch.short) = (all.clone(), short);
             },
         );
         case.decide(Allowed { batches: true, fuse: true, ..Allowed::default() }).chains.len()
     };
-    assert_eq!([wide(7), wide(8)], [0, 8], "a level of more than a wave is not fused");
+    assert_eq!([fused(true, 7), fused(true, 8)], [0, 8], "a wave of short kernels");
+    assert_eq!([fused(false, 31), fused(false, 32)], [0, 8], "a quarter of others");
 }

@@ -45,7 +45,8 @@ pub struct Tuning {
     /// The limits for batches of unjoined chains.
     pub chains: Chains,
     /// The maximum number of blocks of a batch whose members are not known to begin at the same time, but are waited for together
-    /// (`launches/joined.rs`). With zero waves, launches of unequal grids are not united either.
+    /// (`launches/joined.rs`). With zero waves, launches of unequal grids are not united either. For 9.0, a training step of 120 launches took 424.7
+    /// us in 92 nodes and 431.7 us in 115, and its launch 7.8 and 12.7 us of the host.
     pub late: Waves,
     /// The rules for programmatic edges.
     pub overlap: Overlap,
@@ -136,20 +137,33 @@ pub struct Chains {
     /// whole 0.54, 0.36 and 0.65, in halves 0.60, 0.42 and 0.67. With two waves 4 chains whole 1.01, 0.85 and 1.01, in halves 0.95, 0.95 and
     /// 0.99; 16 chains whole 0.77, 0.46 and 0.88, in halves 0.73, 0.50 and 0.87.
     pub pairs: Waves,
-    /// The least number of levels, as a multiple of the chains, of unjoined chains that are left to be fused, each into one kernel; `None` if they are
-    /// batched. A level has at most the blocks of one wave. For 9.0, 8 and 16 chains, each in one kernel, against two launches a level
-    /// (benches/launches_waves.rs, `lengths`):
-    ///
-    /// | waves of a level | chains, launches | an addition | 50 turns | 200 turns |
-    /// |---|---|---|---|---|
-    /// | 1/4 | 8, 6; 8, 8; 8, 12 | 1.04; 1.06; 0.86 | 1.08; 1.06; 0.87 | 1.00; 1.06; 0.95 |
-    /// | 1/2 | | 0.99; 0.95; 0.86 | 1.01; 0.95; 0.85 | 1.00; 1.09; 1.05 |
-    /// | 1 | | 0.86; 0.89; 0.73 | 0.92; 0.91; 0.86 | 1.07; 1.03; 1.03 |
-    /// | 1/3 | 16, 6; 16, 8; 16, 12 | 1.41; 1.30; 1.09 | 1.28; 1.52; 1.15 | 1.26; 1.25; 1.16 |
-    /// | 1 | | 1.09; 1.14; 0.92 | 1.13; 1.12; 0.98 | 1.12; 1.15; 1.12 |
-    ///
-    /// From 8 to 12 launches a fused chain of 200 turns grew by 0.7 us a launch, two launches a level by 1.3 us.
-    pub fused: Option<Waves>,
+    /// The chains that are left to be fused, each into one kernel; `None` if they are batched.
+    pub fused: Option<SideBySide>,
+}
+
+/// Unjoined chains that are fused, each into one kernel, rather than batched level by level. For 9.0, against two launches a level, or a launch
+/// where that is the rule (benches/launches_waves.rs, `lengths`; the last rows benches/launches_*.rs):
+///
+/// | waves of a level | chains, launches | an addition | 50 turns | 200 turns | 1,000 turns |
+/// |---|---|---|---|---|---|
+/// | 1/4 | 8, 6; 8, 8; 8, 12 | 1.04; 1.06; 0.86 | 1.08; 1.06; 0.87 | 1.00; 1.06; 0.95 | |
+/// | 1/2 | | 0.99; 0.95; 0.86 | 1.01; 0.95; 0.85 | 1.00; 1.09; 1.05 | |
+/// | 1 | | 0.86; 0.89; 0.73 | 0.92; 0.91; 0.86 | 1.07; 1.03; 1.03 | |
+/// | 1/3 | 16, 6; 16, 8; 16, 12 | 1.41; 1.30; 1.09 | 1.28; 1.52; 1.15 | 1.26; 1.25; 1.16 | |
+/// | 1 | | 1.09; 1.14; 0.92 | 1.13; 1.12; 0.98 | 1.12; 1.15; 1.12 | |
+/// | less than 1/4 | 8, 32; 8, 64 | 0.35; 0.33 | | | 0.91 |
+/// | 1/4; 1/2 | 4, 20 | | 0.62 (100 turns) | | ; 1.10 |
+/// | 1/2 | 8, 32 | | | | 1.08 |
+///
+/// The blocks of a fused chain stay on their multiprocessors, some of which have more of them than others: longer kernels lose by that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideBySide {
+    /// The least number of levels, as a multiple of the chains.
+    pub levels: Waves,
+    /// The maximum number of blocks of a level of short kernels (see [`Launch::short`](super::Launch::short)).
+    pub short: Waves,
+    /// The same of other kernels.
+    pub long: Waves,
 }
 
 /// The rules for programmatic edges, from a kernel to its only dependent.
@@ -224,6 +238,9 @@ pub struct Residency {
     pub most: u32,
 }
 
+/// Chains that are fused on compute capability 9.0.
+const FUSED: SideBySide = SideBySide { levels: Waves(2, 1), short: Waves(1, 1), long: Waves(1, 4) };
+
 /// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
@@ -236,7 +253,7 @@ const HOPPER: Tuning = Tuning {
         halved: Waves(1, 5),
         large: Waves(4, 1),
         pairs: Waves(1, 1),
-        fused: Some(Waves(2, 1)),
+        fused: Some(FUSED),
     },
     late: Waves(1, 1),
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
@@ -318,12 +335,21 @@ impl Tuning {
         self.chains.pairs.0 > 0 && self.chains.pairs.hold(blocks, wave)
     }
 
-    /// Returns true if unjoined chains are fused rather than batched level by level. `blocks` is the number of blocks of a level.
-    pub fn gains_by_fusing(&self, levels: usize, chains: usize, blocks: Blocks, wave: u32) -> bool {
+    /// Returns true if so many unjoined chains with so many levels are fused rather than batched level by level. `blocks` is the number of blocks of a
+    /// level; `short` is true if its kernel is short.
+    pub fn gains_by_fusing(
+        &self,
+        (levels, chains): (usize, usize),
+        short: bool,
+        blocks: Blocks,
+        wave: u32,
+    ) -> bool {
         let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        self.chains.fused.is_some_and(|Waves(over, under)| {
-            wide(levels).saturating_mul(under) >= wide(chains).saturating_mul(over)
-        }) && blocks <= Blocks::from(wave)
+        self.chains.fused.is_some_and(|fused| {
+            let Waves(over, under) = fused.levels;
+            let long_enough = wide(levels).saturating_mul(under) >= wide(chains).saturating_mul(over);
+            long_enough && if short { fused.short } else { fused.long }.hold(blocks, wave)
+        })
     }
 
     /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.
