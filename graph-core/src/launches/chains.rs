@@ -88,10 +88,9 @@ fn are_better_fused(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> boo
     let launch = |id: &StatementId| draft.launches[*id].as_ref();
     row.iter().all(|(_, members)| {
         let blocks: Blocks = members.iter().filter_map(launch).map(Launch::blocks).sum();
-        members
-            .first()
-            .and_then(launch)
-            .is_some_and(|first| draft.tuning.gains_by_fusing(row.len(), members.len(), blocks, first.wave))
+        members.first().and_then(launch).is_some_and(|first| {
+            draft.tuning.gains_by_fusing((row.len(), members.len()), first.short, blocks, first.wave)
+        })
     })
 }
 
