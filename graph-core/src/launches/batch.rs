@@ -50,7 +50,7 @@ pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
     for group in groups.into_values().filter(|group| group.len() > 1) {
         split(draft, &group, &mut batches);
     }
-    joined::add(draft, &mut batches);
+    joined::add(draft, &mut batches, |members, batches| chunks(draft, members, batches));
     retain(&mut batches, Why::Edges, given_up, |batch| ordering_fits(draft, batch));
     batches.sort_by(|a, b| a.members.cmp(&b.members));
     worthwhile(draft, batches, given_up)
@@ -186,7 +186,7 @@ fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>,
 }
 
 /// Makes as few batches as the parameter space allows, of about equal sizes.
-pub(super) fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
+fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
     let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launches[id].as_ref()).collect();
     let Some(first) = launches.first() else { return };
     let Batching::Most { equal, flat } = first.batch else { return };

@@ -7,7 +7,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::chunks;
 use super::blocks::Blocks;
 use super::decision::Batch;
 use super::draft::Draft;
@@ -67,12 +66,17 @@ fn behind<'d>(draft: &'d Draft<'_>, id: StatementId) -> impl Iterator<Item = Sta
 /// Adds batches of launches of one level that are in none yet, and that are not known to begin at the same time. Their kernels and trip counts are
 /// equal. Their grids are equal, too, unless nothing comes after them while other launches are still to begin.
 ///
-/// The levels are gone through from the last to the first: launches in front of one batch are waited for together.
+/// The levels are gone through from the last to the first: launches in front of one batch are waited for together. `chunks` makes batches of
+/// launches that may be one.
 ///
 /// # Complexity
 ///
 /// O(n log n) in the launches and their edges.
-pub(super) fn add(draft: &Draft<'_>, batches: &mut Vec<Batch>) {
+pub(super) fn add(
+    draft: &Draft<'_>,
+    batches: &mut Vec<Batch>,
+    chunks: impl Fn(&[StatementId], &mut Vec<Batch>),
+) {
     let mut node: Vector<StatementId, StatementId> = ids(draft.program.statements.len()).collect();
     let mut taken: BTreeSet<StatementId> = BTreeSet::new();
     for batch in batches.iter() {
@@ -104,7 +108,7 @@ pub(super) fn add(draft: &Draft<'_>, batches: &mut Vec<Batch>) {
             }
             let first = batches.len();
             for part in within(draft, members) {
-                chunks(draft, &part, batches);
+                chunks(&part, batches);
             }
             batches[first..].iter().for_each(|batch| contract(&mut node, batch));
         }
