@@ -125,7 +125,8 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
     let decide = |most, allowed| {
         launches::decide(program, &edges, (launches, &wishes.others), allowed, most, &wishes.tuning)
     };
-    let mut decision = decide(usize::MAX, allowed)?;
+    let mut limit = usize::MAX;
+    let mut decision = decide(limit, allowed)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.lanes.len());
         let without_chains =
@@ -141,13 +142,16 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
         );
         decision = match without_chains {
             _ if !refused => return Err(error),
-            // A chain needs the buffers of all its members at once.
-            Some(without_chains) => {
+            // A chain needs the buffers of all its members at once. What was left to be fused is batched.
+            Some(_) => {
                 allowed.fuse = false;
-                without_chains
+                decide(limit, allowed)?
             }
             // A cycle: the budget's order goes through a batch.
-            None if most > 3 => decide(most / 2, allowed)?,
+            None if most > 3 => {
+                limit = most / 2;
+                decide(limit, allowed)?
+            }
             None if most > 1 || serialized > 0 => Decision::default(),
             None => return Err(error),
         };

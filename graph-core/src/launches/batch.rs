@@ -2,7 +2,7 @@
 //!
 //! A batch begins when the last predecessor of any member ends, and ends with its longest member. So that no chain waits for a
 //! longer kernel of another one, launches are batched only if they are assumed to begin at the same time, and either to last
-//! equally long or to have the same successors.
+//! equally long or to have the same successors; or if what comes after them waits for all of them anyway ([`super::joined`]).
 //!
 //! A statement is assumed to begin when its predecessors on the level before it end; those on earlier levels are assumed to have
 //! ended. Two statements end at the same time if they begin at the same time and are equal in kernel, grid and work (or are fills, or
@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::blocks::{Blocks, MOST_BLOCKS};
 use super::decision::{Batch, GivenUp, Why, by_member};
 use super::draft::{Classes, Contracted, Draft};
+use super::joined;
 use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
 use crate::index::{Vector, size};
@@ -54,6 +55,7 @@ pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
     for group in groups.into_values().filter(|group| group.len() > 1) {
         split(draft, &group, &mut batches);
     }
+    joined::add(draft, &mut batches, |members, batches| chunks(draft, members, batches));
     retain(&mut batches, Why::Edges, given_up, |batch| ordering_fits(draft, batch));
     batches.sort_by(|a, b| a.members.cmp(&b.members));
     worthwhile(draft, batches, given_up)
@@ -140,12 +142,12 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
 fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     let launch = |statement: StatementId| draft.launches[statement].as_ref();
     // The successors of launches with equal successors wait for all of them anyway.
-    let mut joined: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
+    let mut together: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
     for &statement in group {
-        joined.entry(&draft.followers[statement]).or_default().push(statement);
+        together.entry(&draft.followers[statement]).or_default().push(statement);
     }
     let mut left = Vec::new();
-    for members in joined.into_values() {
+    for members in joined::united(draft, together.into_values().collect()) {
         let grids: BTreeSet<[u32; 3]> =
             members.iter().filter_map(|&id| launch(id)).map(|launch| launch.grid).collect();
         if grids.len() > 1 {

@@ -66,6 +66,8 @@ pub enum Why {
     Chains,
     /// They are steps of chains and run in two halves: one has work while the other waits for its last block.
     Halves,
+    /// They are steps of chains, each of which is one kernel instead.
+    Fused,
     /// Their parameters do not fit into one table, or a budget does not hold their buffers at once.
     Room,
 }

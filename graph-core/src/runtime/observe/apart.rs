@@ -71,6 +71,8 @@ pub enum WhyApart {
     Chains,
     /// They are steps of chains that run in two halves.
     Halves,
+    /// They are steps of chains, each of which is one kernel.
+    Fused,
     /// Their parameters do not fit into one launch, or a budget does not hold their buffers at once.
     Room,
 }
@@ -85,6 +87,7 @@ impl WhyApart {
             | WhyApart::Slower(_)
             | WhyApart::Chains
             | WhyApart::Halves
+            | WhyApart::Fused
             | WhyApart::Joins => {
                 return None;
             }
@@ -122,6 +125,7 @@ impl fmt::Display for WhyApart {
             WhyApart::Halves => {
                 "they are steps of chains that run in two halves: one works while the other ends"
             }
+            WhyApart::Fused => "they are steps of chains, each of which is one kernel instead",
             WhyApart::Room => {
                 "their parameters do not fit into one launch, or their buffers not into the budget"
             }
@@ -317,6 +321,7 @@ impl Explaining<'_> {
             Why::Edges => WhyApart::Edges,
             Why::Chains => WhyApart::Chains,
             Why::Halves => WhyApart::Halves,
+            Why::Fused => WhyApart::Fused,
             Why::Room => WhyApart::Room,
         }
     }
