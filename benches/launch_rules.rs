@@ -51,6 +51,7 @@ const RULES: &[(&str, Change)] = &[
     ("chains of two kernels whole", |_, _, rules| rules.tuning.chains.pairs = NONE),
     ("lanes", |_, _, rules| rules.allowed.lanes = false),
     ("fusing", |_, _, rules| rules.allowed.fuse = false),
+    ("registers", |_, _, rules| rules.allowed.forward = false),
     ("8 lanes of short kernels", |_, _, rules| {
         rules.tuning.lanes.iter_mut().for_each(|lanes| lanes.least = usize::MAX);
     }),

@@ -1,12 +1,13 @@
 //! The stages that run when a graph is built.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
-use crate::ir::{DimId, Memory, Program, StatementId};
+use crate::ir::{BufferId, DimId, Memory, Program, StatementId};
 use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
@@ -41,6 +42,8 @@ pub struct Wishes {
     pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
+    /// The buffers whose elements stay in registers: those that only members of one chain access have no memory.
+    pub left_out: BTreeSet<BufferId>,
 }
 
 /// A reason why a checked program cannot be emitted.
@@ -223,6 +226,15 @@ fn decided(
             }
             placed => placed?,
         };
+    }
+    for &buffer in &wishes.left_out {
+        let range = &mut placed.live_ranges[buffer];
+        let stays_in = |chain: &Chain| {
+            range.as_ref().is_some_and(|range| range.users.iter().all(|user| chain.members.contains(user)))
+        };
+        if decision.chains.iter().any(stays_in) {
+            *range = None;
+        }
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {

@@ -4,14 +4,14 @@
 //! launches are decided again without that kernel. Failures of later driver calls, from adding nodes to instantiation, lead to
 //! a plan with the launches as written (`Core::as_written`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
 use crate::compile::Wishes;
 use crate::index::{Vector, narrow};
-use crate::ir::{Memory, Mode, Statement, StatementId};
+use crate::ir::{BufferId, Memory, Mode, Statement, StatementId};
 use crate::launches::Allowed;
 use crate::operation::{BatchId, ChainId, Operations};
 
@@ -38,6 +38,9 @@ pub(crate) struct Planned {
     /// The inputs of the decisions.
     pub decided: Decided,
 }
+
+/// The turns of decisions after which elements of fused launches go through memory.
+const MOST_TURNS: usize = 64;
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
 pub(crate) fn plan(
@@ -71,22 +74,35 @@ pub(crate) fn plan(
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
     let others = others(flat);
     let mut rules = hook::rules();
+    let mut left_out = BTreeSet::new();
+    let mut turns = 0;
     loop {
+        turns += 1;
         let given = Rules { allowed, tuning: facts.tuning.clone(), added: Vec::new() };
         let Rules { allowed, tuning, added } = rules(checked, &facts.launches, given);
         let edges = [edges.as_slice(), &added].concat();
         let (launches, others) = (facts.launches.clone(), others.clone());
-        let wishes = Wishes { memory, edges, allowed, launches, others, tuning };
+        let wishes = Wishes { memory, edges, allowed, launches, others, tuning, left_out: left_out.clone() };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         let variants = facts.variants((driver, modules), &operations.batches);
-        let multiprocessors = facts.multiprocessors;
-        let fused = facts.fused((driver, modules, multiprocessors), &operations.chains);
+        // After many turns nothing stays in registers: then no plan depends on what does.
+        let forwards = allowed.forward && turns < MOST_TURNS;
+        let fused = facts.fused((driver, modules), (&operations.chains, program, forwards));
         if let (Some(variants), Some(fused)) = (variants, fused) {
+            let forward = fused.iter().filter_map(|fused| fused.forward.as_ref());
+            let buffers: BTreeSet<BufferId> = forward
+                .flat_map(|forward| forward.left_out.iter().map(|&buffer| BufferId::from_u32(buffer)))
+                .collect();
+            if buffers != left_out {
+                left_out = buffers;
+                continue;
+            }
             let assumed = facts.assumed(modules);
             let Facts { left_alone, slower, .. } = facts;
             let left_alone = left_alone.into_iter().collect();
-            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed };
+            let forward = fused.iter().map(|fused| fused.forward.clone()).collect();
+            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed, forward };
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }

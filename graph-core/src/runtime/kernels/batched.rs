@@ -19,10 +19,10 @@ impl LoadedModule {
     /// for machine code.
     pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
         let found = self.entry(name)?.batching.get_or_init(|| {
-            let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
-            rewrite::batchable(&module, name).map_err(|why| why.to_string())?;
+            let module = self.parsed().ok_or("the file cannot be read")?;
+            rewrite::batchable(module, name).map_err(|why| why.to_string())?;
             let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
-            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(&module));
+            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(module));
             Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
         });
         Some(found.clone())
@@ -40,14 +40,14 @@ impl LoadedModule {
         if new.is_empty() {
             return;
         }
-        let Ok(module) = ptx::parse_bytes(self.module.image()) else { return };
-        if let Ok((raw, made)) = self.variants_of(&module, &new) {
+        let Some(module) = self.parsed() else { return };
+        if let Ok((raw, made)) = self.variants_of(module, &new) {
             variants.modules.push(raw);
             variants.made.extend(made);
             return;
         }
         for wanted in new {
-            match self.variants_of(&module, std::slice::from_ref(&wanted)) {
+            match self.variants_of(module, std::slice::from_ref(&wanted)) {
                 Ok((raw, made)) => {
                     variants.modules.push(raw);
                     variants.made.extend(made);
