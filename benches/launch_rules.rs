@@ -22,8 +22,7 @@ use cuweave_core::launches::{Allowed, Batch, Batching, Launch, Tuning, decide};
 use cuweave_core::operation::{BatchId, Operation, OperationId, Operations};
 
 use common::contest::{Start, of_repetitions};
-use common::table::Table;
-use common::{Race, Result, Setup, Until, agree, ratio, us};
+use common::{Race, Result, Setup, Until, agree, ratio, table::Table, us};
 
 /// Changes the rules of one build.
 type Change = fn(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules);

@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     let (x, target) = (x?, target?);
     let (rows, width) = (sizes.rows(), sizes.width());
     let blocks = (rows * width).div_ceil(256);
-    // Of each weight itself, its moments to and fro, and once more for the backward pass; activations are left out.
+    // A weight is read and written, so are its two moments, and the backward pass reads it again; activations are left out.
     let weights: usize =
         (0..count * PAIRS).flat_map(|at| numbers(sizes, 0, at % PAIRS)).map(|part| part.len).sum();
     let bytes = 4 * (7 * weights + 2 * x.len()) as u64;
@@ -85,11 +85,11 @@ fn main() -> Result<()> {
 /// A tensor with Adam's moments.
 type Tensor = [CudaSlice<f32>; 3];
 
-/// What a step changes.
+/// The buffers that a step changes.
 struct Buffers {
-    /// Of each layer and each pair weights and bias.
+    /// Weights and bias for each layer and each pair.
     pairs: Vec<Vec<[Tensor; 2]>>,
-    /// Of each layer what the backward pass reads, in the order of the fields of [`Layer`].
+    /// The values that the backward pass of each layer reads, in the order of the fields of [`Layer`].
     activations: Vec<Vec<CudaSlice<f32>>>,
     powers: CudaSlice<f32>,
     parts: CudaSlice<f32>,

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/branches.ptx")]
+#[cuweave::kernels("kernels/branches.ptx")]
 unsafe extern "ptx-kernel" {
     /// x[i] = first + i
     fn ramp(x: &mut [MaybeUninit<f32>; n], first: f32, n: u32);

@@ -9,10 +9,10 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cuweave::cudarc::driver::{CudaContext, CudaStream};
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/memory.ptx")]
+#[cuweave::kernels("kernels/memory.ptx")]
 unsafe extern "ptx-kernel" {
     /// out = -(x * x)
     fn neg_square(x: &[i32; n], out: &mut [MaybeUninit<i32>; n], n: u32);

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/rebind.ptx")]
+#[cuweave::kernels("kernels/rebind.ptx")]
 unsafe extern "ptx-kernel" {
     /// Row `pos` of the cache becomes x.
     fn append(cache: &mut [f32; rows * width], x: &[f32; width], pos: u32, rows: u32, width: u32);

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/layers.ptx")]
+#[cuweave::kernels("kernels/layers.ptx")]
 unsafe extern "ptx-kernel" {
     /// y = x · w, in tiles of 16 x 16
     fn matmul(

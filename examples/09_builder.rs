@@ -5,7 +5,7 @@ use std::error::Error;
 use cuweave::builder::{Builder, Handle, Scalar};
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/nn.ptx")]
+#[cuweave::kernels("kernels/nn.ptx")]
 unsafe extern "ptx-kernel" {
     /// y = w · x, one thread per row.
     fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);

@@ -6,7 +6,7 @@ use std::error::Error;
 use cuweave::Buffer;
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/multigrid.ptx")]
+#[cuweave::kernels("kernels/multigrid.ptx")]
 unsafe extern "ptx-kernel" {
     /// A sweep of damped Jacobi.
     fn smooth(u: &[f32; n * n], f: &[f32; n * n], next: &mut [MaybeUninit<f32>; n * n], h2: f32, n: u32);

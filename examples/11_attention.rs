@@ -7,7 +7,7 @@ use std::error::Error;
 use cuweave::blas::{Blas, Product, matmul, matmul_bias, matmul_into};
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/attention.ptx")]
+#[cuweave::kernels("kernels/attention.ptx")]
 unsafe extern "ptx-kernel" {
     /// softmax(scale * scores) of each row of each head, over the positions up to the row's.
     fn causal_softmax(scores: &mut [f32; heads * n * n], scale: f32, heads: u32, n: u32);

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/conjugate.ptx")]
+#[cuweave::kernels("kernels/conjugate.ptx")]
 unsafe extern "ptx-kernel" {
     /// q = A p
     fn apply(p: &[f32; n], q: &mut [MaybeUninit<f32>; n], diagonal: f32, n: u32);

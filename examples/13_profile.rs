@@ -8,7 +8,7 @@ use std::path::Path;
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/nn.ptx")]
+#[cuweave::kernels("kernels/nn.ptx")]
 unsafe extern "ptx-kernel" {
     /// y = w · x, one thread per row.
     fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
@@ -16,7 +16,7 @@ unsafe extern "ptx-kernel" {
     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-#[cuweave::kernels("examples/kernels/rebind.ptx")]
+#[cuweave::kernels("kernels/rebind.ptx")]
 unsafe extern "ptx-kernel" {
     /// out = the mean of the rows 0..=pos
     fn mean(cache: &[f32; rows * n], out: &mut [MaybeUninit<f32>; n], pos: u32, rows: u32, n: u32);

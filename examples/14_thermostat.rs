@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("examples/kernels/heat.ptx")]
+#[cuweave::kernels("kernels/heat.ptx")]
 unsafe extern "ptx-kernel" {
     /// next = u + r * (the sum of the four neighbours - 4 u), 0 on the border
     fn heat_step(u: &[f32; n * n], next: &mut [MaybeUninit<f32>; n * n], r: f32, n: u32);

@@ -514,8 +514,8 @@ extern crate self as cuweave;
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result,
-    context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, Managed, Output, Pinned,
+    Result, context,
 };
 pub use cuweave_macros::{arguments, call, graph, kernels};
 
@@ -524,6 +524,7 @@ pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
+pub mod guide;
 #[cfg(doctest)]
 mod pages;
 pub mod prelude;
@@ -540,7 +541,7 @@ pub mod bind {
     //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`Exclusive`] |
     //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
     //!
-    //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) by reference or by value.
+    //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by reference or by value.
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{
@@ -551,6 +552,12 @@ pub mod bind {
 }
 
 pub mod builder;
+
+/// The parts of [`Managed`] memory.
+pub mod managed {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{Attach, HostView, HostViewMut, ManagedFault};
+}
 
 /// The parts of an [`Output`], an allocation that leaves a graph.
 pub mod output {

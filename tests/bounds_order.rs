@@ -37,7 +37,7 @@ fn a_bound_that_is_negative_on_the_way_is_that_of_the_build() {
     assert!(matches!(refused, Error::Size { .. }), "{refused}");
 }
 
-/// Ranges that move among so many that do not that these are found by their numbers.
+/// A few ranges that setters move, among so many fixed ones that these are looked up by their bounds.
 #[cuweave::graph]
 fn crowded(rows: u32, at: u32, from: u32, seen: &mut [f32; 4], out: &mut [f32; 4 * rows]) {
     let t = alloc::<f32>(4 * rows);

@@ -1,21 +1,13 @@
 //! Conditions on the device: `if`, `while` and `match` on buffers, through real PTX, against plain Rust.
 
+#[path = "common/decide.rs"]
+mod decide;
+
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
-
-#[cuweave::kernels("tests/kernels/decide.ptx")]
-unsafe extern "ptx-kernel" {
-    fn mix(x: &mut [u32; n], by: u32, n: u32);
-    fn mixed(x: &[u32; n], y: &mut [MaybeUninit<u32>; n], by: u32, n: u32);
-    fn count_down(x: &mut [u32; 1]);
-    fn modulo(x: &[u32; 1], y: &mut [MaybeUninit<u32>; 1], by: u32);
-}
+use decide::*;
 
 const N: usize = 40;
-
-fn step(x: u32, by: u32) -> u32 {
-    x.wrapping_mul(31).wrapping_add(by)
-}
 
 /// Runs a program on several schedules with a buffer of `N` elements and a decision, and compares the first element of the buffer
 /// and the decision with what a function computes.

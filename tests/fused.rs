@@ -106,7 +106,7 @@ fn step(random: &mut Random) -> Step {
     }
 }
 
-/// What the statements mean.
+/// Runs the statements one after the other on the host.
 fn meaning(program: &Program, buffers: &mut [Vec<u32>]) {
     let (n, threads) = (program.n as usize, THREADS as usize);
     let width = program.n / program.blocks;

@@ -316,7 +316,7 @@ fn functions_live_as_long_as_a_launch_may_call_them() {
             exec.set_add(add).expect("it is set");
             exec.launch(&device.stream).expect("it launches");
             exec.synchronize().expect("nothing panicked");
-            // That of the build, the last one, and one before it that the last launch may have been.
+            // The function of the build, the last one, and the one before it, which the last launch may have run.
             assert!(LIVE.load(Ordering::SeqCst) <= 4, "{}", LIVE.load(Ordering::SeqCst));
         }
         // In flight, on another thread.

@@ -335,7 +335,7 @@ fn what_cannot_be_profiled_is_told() {
     device.nothing_reported();
 }
 
-/// The values that setters brought are those that are profiled; later ones reach the exec alone.
+/// A profile is taken with the values of setters so far; later ones reach the exec alone.
 #[test]
 fn setters_before_and_behind() {
     let device = alone();
@@ -475,7 +475,7 @@ fn each_call_fails_once() {
             let _ = device.ctx.check_err();
             device.ctx.synchronize().expect("all is well");
             let after = cuweave_sim::live().expect("counts");
-            // What cannot be destroyed is left behind.
+            // An object that cannot be destroyed is left behind.
             let destroys = ["cuGraphExecDestroy", "cuGraphDestroy", "cuEventDestroy_v2"].contains(&call)
                 || call.starts_with("cuMem");
             assert!(

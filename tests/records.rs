@@ -402,7 +402,7 @@ fn elements_alias_where_their_indices_are_equal() {
     exec.launch(&device.stream).expect("it launches");
     device.stream.synchronize().expect("it ends");
     assert_eq!(device.download(&exec.args().layers[2].gain), [3.0 * 3.0 + 2.0; 8]);
-    // What one build asked is not what the next one has.
+    // The answers of one build are not used for the next one.
     for (i, j, depth) in [(0, 1, Some(2)), (0, 2, Some(2)), (2, 0, Some(2)), (0, 0, None), (0, 3, None)] {
         let built = mixed(&device.ctx, 8, norms(), i, j).map(|graph| graph.report().depth);
         assert_eq!(built.as_ref().ok(), depth.as_ref(), "{i}, {j}: {built:?}");

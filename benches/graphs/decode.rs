@@ -188,7 +188,7 @@ pub struct Layer {
     values: &mut [bf16; positions * kv_width],
 }
 
-/// What is there once.
+/// The arrays that all layers share.
 #[cuweave::arguments]
 pub struct Ends {
     width: u32,

@@ -134,7 +134,7 @@ impl Pair {
     }
 }
 
-/// What the backward pass reads of a layer.
+/// Values of a layer's forward pass, for its backward pass.
 struct Saved {
     x_norm: (Matrix, Vec<f64>, Matrix),
     qkv: [Matrix; 3],

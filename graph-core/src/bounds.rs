@@ -88,7 +88,7 @@ impl Bounds {
         if dk >= 0 && dc >= 0 {
             return true;
         }
-        // Of two numbers one is the greater.
+        // Both are numbers, and `a` is the greater one.
         if line == CONSTANTS && self.facts.is_empty() {
             return false;
         }

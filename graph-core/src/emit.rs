@@ -217,7 +217,7 @@ impl Draft {
         let first = placed.reach.minimal(&first);
         let before: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.alloc_after.iter().copied()).collect();
-        // What an alloc in a body comes after there, its users come after, too.
+        // The users of an alloc in a body have its predecessors inside that body, too.
         let before: Vec<StatementId> =
             before.into_iter().filter(|&id| self.scopes.outermost(id).is_none()).collect();
         let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();

@@ -109,4 +109,6 @@ pub fn explain(
 }
 
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;

@@ -341,7 +341,7 @@ fn events(program: &Program, functions: &Functions, edge: &mut dyn FnMut(Stateme
         match statement.kind {
             Kind::Record(_) => {
                 earlier.iter().copied().filter(inferred).for_each(|before| edge(before, id));
-                // What comes after this record comes after all that it comes after.
+                // A successor of this record is a successor of all its predecessors.
                 if functions.is_uniform() {
                     earlier.clear();
                 }

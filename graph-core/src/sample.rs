@@ -135,7 +135,7 @@ impl Sampler<'_> {
             Some(Lifetime::Ends(&buffer)) => Kind::Free(self.buffers[buffer]),
             None => template.kind,
         };
-        // What the arguments stand for: a result may have the name of one.
+        // Read before the results are named: a result may take the name of an argument.
         let mut accesses: Vec<Option<Access>> = template
             .accesses
             .iter()

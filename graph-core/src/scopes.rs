@@ -125,41 +125,13 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
     for scope in scopes.list.iter().rev() {
         let inside: Vec<StatementId> =
             (scope.condition.index() + 1..scope.join.index()).map(StatementId::new).collect();
-        let born = |buffer: BufferId| match program.buffers[buffer].origin {
-            Origin::Alloc(at) => scope.condition < at && at < scope.join,
-            _ => false,
-        };
-        let mut lifted: Vec<Access> = Vec::new();
-        let mut known: BTreeSet<(BufferId, DimId, DimId, bool, bool)> = BTreeSet::new();
-        for access in inside.iter().flat_map(|&id| {
-            let statement = &program.statements[id];
-            // What its body accesses stands among the statements inside, too.
-            statement.kind.own_accesses(&statement.accesses)
-        }) {
-            let mode = match access.mode {
-                // The body may not run.
-                Mode::Write => Mode::ReadWrite,
-                mode => mode,
-            };
-            let key = (access.buffer, access.lo, access.hi, mode.writes(), mode == Mode::Atomic);
-            if !born(access.buffer) && known.insert(key) {
-                lifted.push(Access { mode, relied_on: false, ..*access });
-            }
-        }
-        let mut runs: Vec<StatementId> =
-            inside.iter().copied().filter(|&id| !program.statements[id].kind.is_memory()).collect();
+        let lifted = accesses_from_outside(program, scope, &inside);
         for id in [scope.condition, scope.join] {
             let statement = &mut program.statements[id];
             let own = statement.kind.own_accesses(&statement.accesses).to_vec();
             statement.accesses = [own, lifted.clone()].concat().into();
         }
-        for &id in &runs {
-            follow(program, scope.condition, id);
-        }
-        runs.insert(0, scope.condition);
-        for id in runs {
-            follow(program, id, scope.join);
-        }
+        enclose(program, scope, inside);
         // The kernels in front of the first arm set the values of all.
         if scope.body.arm > 0 {
             let before = scopes
@@ -181,6 +153,42 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
         if (from, to) != edge {
             follow(program, from, to);
         }
+    }
+}
+
+/// Returns the accesses of the statements inside a body to buffers from outside, each once. A write of a body, which may not run,
+/// keeps what it does not write.
+fn accesses_from_outside(program: &Program, scope: &Scope, inside: &[StatementId]) -> Vec<Access> {
+    let born = |buffer: BufferId| match program.buffers[buffer].origin {
+        Origin::Alloc(at) => scope.condition < at && at < scope.join,
+        _ => false,
+    };
+    let mut lifted: Vec<Access> = Vec::new();
+    let mut known: BTreeSet<(BufferId, DimId, DimId, bool, bool)> = BTreeSet::new();
+    for &id in inside {
+        let statement = &program.statements[id];
+        // The accesses of a body inside stand among the statements inside, too.
+        for access in statement.kind.own_accesses(&statement.accesses) {
+            let mode = if access.mode == Mode::Write { Mode::ReadWrite } else { access.mode };
+            let key = (access.buffer, access.lo, access.hi, mode.writes(), mode == Mode::Atomic);
+            if !born(access.buffer) && known.insert(key) {
+                lifted.push(Access { mode, relied_on: false, ..*access });
+            }
+        }
+    }
+    lifted
+}
+
+/// Puts the statements inside a body between the two around it, and these behind each other.
+fn enclose(program: &mut Program, scope: &Scope, inside: Vec<StatementId>) {
+    let mut runs = inside;
+    runs.retain(|&id| !program.statements[id].kind.is_memory());
+    for &id in &runs {
+        follow(program, scope.condition, id);
+    }
+    follow(program, scope.condition, scope.join);
+    for id in runs {
+        follow(program, id, scope.join);
     }
 }
 

@@ -127,14 +127,8 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. })).count();
     let Parts { generics, arguments, steps, given_scalars, given_steps, table, any_bits } =
         parts(parameters, checked, &launch, &given);
-    let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
-    let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
-    let outline = checked.map(|checked| &checked.outline).filter(|outline| !outline.blocks.is_empty());
-    let outline = outline.map(|outline| {
-        let bytes = Literal::byte_string(&outline.encode());
-        quote!(.outlined(#bytes))
-    });
-    let limits = proof::limits(&text, checked);
+    let facts = facts(checked);
+    let (limits, load) = (proof::limits(&text, checked), load());
     let assertions = checked.map(|checked| proof::assertions(parameters, checked));
     quote! {
         #assertions
@@ -144,7 +138,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         impl #private::KernelItem for #name {
             fn kernel(_: #private::Token) -> &'static #private::Kernel {
                 static KERNEL: #private::Kernel =
-                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #outline;
+                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #facts;
                 &KERNEL
             }
         }
@@ -168,19 +162,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
 
         #[allow(clippy::all, unused)]
         impl #name {
-            /// Loads the module of the kernel's file into a context, and keeps it loaded as long as the value lives.
-            ///
-            /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that
-            /// is kept is loaded once for all graphs, and those are built faster.
-            ///
-            /// # Errors
-            ///
-            /// A module that the driver refuses: the error says why.
-            pub fn load(
-                ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
-            ) -> ::cuweave::Result<::cuweave::Loaded> {
-                #private::load(&MODULE, ctx)
-            }
+            #load
 
             #[doc(hidden)]
             pub const __ITEM: #private::KernelPath<#name> = #private::KernelPath(#name {});
@@ -199,6 +181,37 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
             }
         }
     }
+}
+
+/// Returns the method `load` of a kernel.
+fn load() -> TokenStream {
+    quote! {
+        /// Loads the module of the kernel's file into a context, and keeps it loaded as long as the value lives.
+        ///
+        /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that
+        /// is kept is loaded once for all graphs, and those are built faster.
+        ///
+        /// # Errors
+        ///
+        /// A module that the driver refuses: the error says why.
+        pub fn load(
+            ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+        ) -> ::cuweave::Result<::cuweave::Loaded> {
+            ::cuweave::__private::load(&MODULE, ctx)
+        }
+    }
+}
+
+/// Returns the facts of the file that the kernel's description holds.
+fn facts(checked: Option<&Checked>) -> TokenStream {
+    let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
+    let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
+    let outline = checked.map(|checked| &checked.outline).filter(|outline| !outline.blocks.is_empty());
+    let outline = outline.map(|outline| {
+        let bytes = Literal::byte_string(&outline.encode());
+        quote!(.outlined(#bytes))
+    });
+    quote!(#hidden #outline)
 }
 
 /// The generated code for the parameters of a kernel.

@@ -39,7 +39,7 @@ pub fn add(name: &str, kind: Known) {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), kind);
 }
 
-/// Returns what to say of a name that may be no item of this kind: the statement or the name that may be meant.
+/// Returns the advice on a name that may be no item of this kind: the statement or the name that may be meant.
 pub fn suggestion(name: &str, kind: Known) -> Option<String> {
     let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if names.contains_key(name) {

@@ -1,4 +1,4 @@
-//! Which multiplications and additions `ptxas` fuses in the corpus as it is written, and as it is rewritten.
+//! The multiplications and additions that `ptxas` fuses in the corpus as it is written, and as it is rewritten.
 //!
 //! `mul` and `add` without a rounding modifier may become one `fma`, which rounds once and not twice: a rewritten kernel
 //! gives the same bits only if the assembler fuses the same. Each kernel and each of its forms is assembled and

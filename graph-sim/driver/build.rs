@@ -54,13 +54,7 @@ fn main() {
             defined.append(&mut implemented(&text));
         }
     }
-    for variable in ["CARGO_PKG_VERSION", "TARGET", "OPT_LEVEL", "RUSTC", "PROFILE", "DEBUG"] {
-        nonce = hash(nonce, env::var(variable).unwrap_or_default().as_bytes());
-    }
-    let rustc = std::process::Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .arg("-vV")
-        .output();
-    nonce = hash(nonce, &rustc.map(|output| output.stdout).unwrap_or_default());
+    nonce = hash_settings(nonce);
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     // Two builds of one source, in different target folders, differ too.
     nonce = hash(nonce, folder.as_os_str().as_encoded_bytes());
@@ -68,6 +62,22 @@ fn main() {
     println!("cargo::rustc-env=CUWEAVE_SIM_OPT_LEVEL={}", env::var("OPT_LEVEL").unwrap_or_default());
     println!("cargo::metadata=nonce={nonce:016x}");
 
+    write_symbols(&folder, &defined);
+}
+
+/// Adds the compiler, and the settings of the build, to a hash.
+fn hash_settings(mut nonce: u64) -> u64 {
+    for variable in ["CARGO_PKG_VERSION", "TARGET", "OPT_LEVEL", "RUSTC", "PROFILE", "DEBUG"] {
+        nonce = hash(nonce, env::var(variable).unwrap_or_default().as_bytes());
+    }
+    let rustc = std::process::Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .arg("-vV")
+        .output();
+    hash(nonce, &rustc.map(|output| output.stdout).unwrap_or_default())
+}
+
+/// Writes the tables of the symbols, and the calls that are `defined` nowhere, which refuse.
+fn write_symbols(folder: &Path, defined: &BTreeSet<String>) {
     let symbols = fs::read_to_string("symbols.txt").unwrap_or_default();
     let mut known: Vec<(&str, &str)> = symbols.lines().filter_map(|line| line.split_once(' ')).collect();
     let listed: BTreeSet<&str> = known.iter().map(|symbol| symbol.0).collect();

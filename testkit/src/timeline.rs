@@ -91,7 +91,7 @@ impl State {
         stream.0 == 2 || self.blocking.contains(&stream.0)
     }
 
-    /// The clock of what comes next in a stream.
+    /// Returns the clock of the next work in a stream.
     fn next(&mut self, stream: Stream, thread: u64) -> Clock {
         let mut clock = self.streams.get(&stream).cloned().unwrap_or_default();
         if let Some(host) = self.hosts.get(&thread) {
@@ -107,74 +107,82 @@ impl State {
         }
         clock
     }
-}
 
-/// The work that calls have given, in the order of the calls.
-pub fn of(calls: &[Call]) -> Vec<Work> {
-    let mut state = State::default();
-    let mut all = Vec::new();
-    for call in calls {
+    /// Applies a call. Returns the work that it gives.
+    fn call(&mut self, call: &Call) -> Option<Work> {
         let (name, thread) = (call.name.as_str(), call.thread);
         let argument = |at: usize| call.arguments[at];
         // A failed free or unload ends the object all the same; other failed calls have no effect.
         let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost" | "cuMemUnmap");
         if call.result != 0 && !ends {
-            continue;
+            return None;
         }
         match name {
-            "cuStreamCreate" if argument(1) & 1 == 0 => state.blocking.push(call.made),
+            "cuStreamCreate" if argument(1) & 1 == 0 => self.blocking.push(call.made),
             "cuEventRecord" => {
                 let stream = State::stream(argument(1), thread);
-                let clock = state.next(stream, thread);
-                state.streams.insert(stream, clock.clone());
-                state.events.insert(argument(0), clock);
+                let clock = self.next(stream, thread);
+                self.streams.insert(stream, clock.clone());
+                self.events.insert(argument(0), clock);
             }
             "cuStreamWaitEvent" => {
-                let event = state.events.get(&argument(1)).cloned().unwrap_or_default();
-                let clock = state.streams.entry(State::stream(argument(0), thread)).or_default();
+                let event = self.events.get(&argument(1)).cloned().unwrap_or_default();
+                let clock = self.streams.entry(State::stream(argument(0), thread)).or_default();
                 join(clock, &event);
             }
             "cuEventSynchronize" | "cuEventQuery" => {
-                let event = state.events.get(&argument(0)).cloned().unwrap_or_default();
-                join(state.hosts.entry(thread).or_default(), &event);
+                let event = self.events.get(&argument(0)).cloned().unwrap_or_default();
+                join(self.hosts.entry(thread).or_default(), &event);
             }
             "cuStreamSynchronize" => {
-                let clock = state.next(State::stream(argument(0), thread), thread);
-                join(state.hosts.entry(thread).or_default(), &clock);
+                let clock = self.next(State::stream(argument(0), thread), thread);
+                join(self.hosts.entry(thread).or_default(), &clock);
             }
             "cuCtxSynchronize" => {
-                let clocks: Vec<_> = state.streams.values().cloned().collect();
-                clocks.iter().for_each(|clock| join(state.hosts.entry(thread).or_default(), clock));
+                let clocks: Vec<_> = self.streams.values().cloned().collect();
+                clocks.iter().for_each(|clock| join(self.hosts.entry(thread).or_default(), clock));
             }
-            "cuModuleUnload" | "cuMemFreeHost" | "cuMemMap" | "cuMemUnmap" => all.push(Work {
-                name: name.to_owned(),
-                arguments: call.arguments.clone(),
-                made: 0,
-                stream: None,
-                at: 0,
-                clock: state.hosts.get(&thread).cloned().unwrap_or_default(),
-            }),
-            _ => {
-                let Some(at) = stream_of(name) else { continue };
-                let stream = State::stream(argument(at), thread);
-                let mut clock = state.next(stream, thread);
-                if name == "cuGraphLaunch"
-                    && let Some(before) = state.execs.get(&argument(0))
-                {
-                    join(&mut clock, before);
-                }
-                let at = clock.get(&stream).copied().unwrap_or(0) + 1;
-                clock.insert(stream, at);
-                state.streams.insert(stream, clock.clone());
-                if name == "cuGraphLaunch" {
-                    state.execs.insert(argument(0), clock.clone());
-                }
-                let (name, arguments) = (name.to_owned(), call.arguments.clone());
-                all.push(Work { name, arguments, made: call.made, stream: Some(stream), at, clock });
+            "cuModuleUnload" | "cuMemFreeHost" | "cuMemMap" | "cuMemUnmap" => {
+                return Some(Work {
+                    name: name.to_owned(),
+                    arguments: call.arguments.clone(),
+                    made: 0,
+                    stream: None,
+                    at: 0,
+                    clock: self.hosts.get(&thread).cloned().unwrap_or_default(),
+                });
             }
+            _ => return self.stream_work(call),
         }
+        None
     }
-    all
+
+    /// Returns the work of a call that gives it to a stream.
+    fn stream_work(&mut self, call: &Call) -> Option<Work> {
+        let (name, thread) = (call.name.as_str(), call.thread);
+        let at = stream_of(name)?;
+        let stream = State::stream(call.arguments[at], thread);
+        let mut clock = self.next(stream, thread);
+        if name == "cuGraphLaunch"
+            && let Some(before) = self.execs.get(&call.arguments[0])
+        {
+            join(&mut clock, before);
+        }
+        let at = clock.get(&stream).copied().unwrap_or(0) + 1;
+        clock.insert(stream, at);
+        self.streams.insert(stream, clock.clone());
+        if name == "cuGraphLaunch" {
+            self.execs.insert(call.arguments[0], clock.clone());
+        }
+        let (name, arguments) = (name.to_owned(), call.arguments.clone());
+        Some(Work { name, arguments, made: call.made, stream: Some(stream), at, clock })
+    }
+}
+
+/// Returns the work that calls have given, in the order of the calls.
+pub fn of(calls: &[Call]) -> Vec<Work> {
+    let mut state = State::default();
+    calls.iter().filter_map(|call| state.call(call)).collect()
 }
 
 /// The work that one function gave.
@@ -182,7 +190,7 @@ pub fn named<'w>(work: &'w [Work], name: &str) -> Vec<&'w Work> {
     work.iter().filter(|work| work.name == name).collect()
 }
 
-/// Keeps the driver calls of some work; gives what they order.
+/// Keeps the driver calls of some work, and returns the order that they give.
 pub fn trace<T>(work: impl FnOnce() -> T) -> (T, Vec<Work>) {
     cuweave_sim::take_trace().expect("a trace");
     cuweave_sim::trace(true).expect("a trace");

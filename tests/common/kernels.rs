@@ -1,4 +1,4 @@
-//! Kernels of the tests that build the same programs in several ways.
+//! Kernels of tests in several files.
 
 use cuweave::prelude::*;
 
@@ -8,6 +8,7 @@ unsafe extern "ptx-kernel" {
     pub fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
     pub fn scale(x: &mut [f32; n], a: f32, n: u32);
     pub fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
+    pub fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
 #[cuweave::kernels("tests/kernels/atomics.ptx")]

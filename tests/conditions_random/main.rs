@@ -1,5 +1,7 @@
 //! Random programs of nested conditions on the device against plain Rust, on several schedules.
 
+#[path = "../common/decide.rs"]
+mod decide;
 mod generate;
 #[rustfmt::skip]
 #[allow(unused, clippy::all)]
@@ -7,21 +9,10 @@ mod programs;
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
-
-#[cuweave::kernels("tests/kernels/decide.ptx")]
-unsafe extern "ptx-kernel" {
-    fn mix(x: &mut [u32; n], by: u32, n: u32);
-    fn mixed(x: &[u32; n], y: &mut [MaybeUninit<u32>; n], by: u32, n: u32);
-    fn count_down(x: &mut [u32; 1]);
-    fn modulo(x: &[u32; 1], y: &mut [MaybeUninit<u32>; 1], by: u32);
-}
+use decide::*;
 
 const N: usize = 8;
 const LAUNCHES: usize = 3;
-
-fn step(x: u32, by: u32) -> u32 {
-    x.wrapping_mul(31).wrapping_add(by)
-}
 
 /// Compares a graph function with its meaning.
 macro_rules! agrees {

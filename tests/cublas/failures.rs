@@ -1,13 +1,15 @@
 //! Each call of the library fails in turn, with each status: the error names the statement, the call and the status; nothing stays
 //! behind; the next build works.
 
-use cudarc::cublas::sys;
-use cudarc::driver::{DevicePtr, DevicePtrMut};
+#[path = "../common/solve.rs"]
+mod solve;
+
 use cuweave::blas::{self, Blas, matmul_bias};
 use cuweave::prelude::*;
 use cuweave_testkit::device::Device;
 
 use crate::programs::setup;
+use solve::solve;
 
 const STATUSES: [(u32, &str); 10] = [
     (1, "CUBLAS_STATUS_NOT_INITIALIZED"),
@@ -22,38 +24,6 @@ const STATUSES: [(u32, &str); 10] = [
     (99, "the status 99"),
 ];
 
-/// x = 2, by plain cuBLAS as the library of the tests has it.
-#[cuweave::call]
-unsafe fn solve(
-    stream: &CallStream,
-    blas: &Blas,
-    a: &[f32; n * n],
-    x: &mut [f32; n * n],
-    workspace: [u8; blas.workspace(n, n, n)],
-    n: u32,
-) -> Result<(), blas::Error> {
-    let handle = blas.handle(stream, workspace)?;
-    let ((a, _a), (x, _x)) = (a.device_ptr(stream), x.device_ptr_mut(stream));
-    let n = n as i32;
-    let status = unsafe {
-        sys::cublasStrsm_v2(
-            handle.raw(),
-            sys::cublasSideMode_t::CUBLAS_SIDE_LEFT,
-            sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER,
-            sys::cublasOperation_t::CUBLAS_OP_N,
-            sys::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT,
-            n,
-            n,
-            &1.0,
-            a as *const f32,
-            n,
-            x as *mut f32,
-            n,
-        )
-    };
-    Ok(status.result()?)
-}
-
 /// A batch with a bias, which sets every attribute, and a call of plain cuBLAS.
 #[cuweave::graph]
 fn both(
@@ -65,7 +35,7 @@ fn both(
     out: &mut [f32; 2 * n * n],
 ) {
     matmul_bias(&blas, &a, &a, &bias, &mut out, blas::Product::row_major(n, n, n).batch(2));
-    solve(&blas, &a[0..n * n], &mut x, n);
+    solve(&blas, &a[0..n * n], &mut x, n, n);
 }
 
 /// Makes products, builds, launches, and drops all.

@@ -71,7 +71,7 @@ fn algorithms_are_chosen_before_the_capture_and_kept() {
         assert!(kinds[..asked].iter().all(|kind| *kind == "asked"), "{notes:?}");
         assert_eq!(notes.of("product").len(), 2);
         assert_eq!(notes.values("product", "capturing"), ["true"; 2]);
-        // That of the largest alignment, which all addresses have.
+        // The algorithm is that of the largest alignment, which all addresses have.
         let number = |note: &&str| note.split(' ').next().and_then(|number| number.parse::<u64>().ok());
         first = first.or(notes.of("asked").first().and_then(number));
         assert!(notes.of("product").iter().all(|note| number(note) == first), "{notes:?}");

@@ -54,7 +54,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The values that setters change, and the statements that those reach.
+    /// The scalars that have setters, and the statements that each of them reaches.
     pub fn scalars(&self) -> Vec<Scalar> {
         let of = |scalar: usize, which: fn(&Launch, usize) -> bool| -> Vec<StatementId> {
             let uses = |does: &Does| matches!(does, Does::Launch(launch) if which(launch, scalar));

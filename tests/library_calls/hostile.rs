@@ -4,15 +4,13 @@ use std::panic::panic_any;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cudarc::driver::{
-    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DriverError, PushKernelArg, sys,
-};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, sys};
 use cuweave::Error;
 use cuweave::error::CallFault;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, alone, simulated_alone};
 
-use crate::library::{Library, threads};
+use crate::library::{Library, scale};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
@@ -79,18 +77,6 @@ fn failed(text: &str) -> Box<dyn std::error::Error> {
     text.into()
 }
 
-/// Launches out = x into a stream.
-fn copies(
-    library: &Library,
-    stream: &CudaStream,
-    x: &CudaView<'_, f32>,
-    out: &mut CudaViewMut<'_, f32>,
-    n: u32,
-) -> Result<(), DriverError> {
-    let copy = library.function("copy_to")?;
-    unsafe { stream.launch_builder(&copy).arg(x).arg(out).arg(&n).launch(threads(n)) }.map(drop)
-}
-
 #[cuweave::call]
 unsafe fn misbehave(
     stream: &CallStream,
@@ -102,30 +88,30 @@ unsafe fn misbehave(
     let first = bad.runs.fetch_add(1, Ordering::Relaxed) == 0;
     if bad.way == Way::DropsWhatItUses {
         let library = bad.library.lock().expect("one user").take().ok_or_else(|| failed("no library"))?;
-        copies(&library, stream, x, out, n)?;
+        library.copies(stream, x, out, n)?;
         drop(library);
         return Ok(());
     }
     let guard = bad.library.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let library = guard.as_ref().ok_or_else(|| failed("no library"))?;
     match bad.way {
-        Way::Well | Way::DropsWhatItUses => copies(library, stream, x, out, n)?,
+        Way::Well | Way::DropsWhatItUses => library.copies(stream, x, out, n)?,
         Way::FailsAfterWork => {
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
             return Err(failed("LIBRARY_STATUS_TOO_LATE"));
         }
         Way::FailsForked => {
-            copies(library, &*stream.fork()?, x, out, n)?;
+            library.copies(&*stream.fork()?, x, out, n)?;
             return Err(failed("LIBRARY_STATUS_FORKED"));
         }
         Way::PanicsForked => {
             let other = stream.fork()?;
-            copies(library, &other, x, out, n)?;
+            library.copies(&other, x, out, n)?;
             panic!("forked");
         }
         Way::PanicsWithAPayloadThatPanics => panic_any(Bomb),
         Way::DestroysTheStream => {
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
             unsafe { sys::cuStreamDestroy_v2(stream.cu_stream()) }.result()?;
         }
         Way::LegacyStream => {
@@ -133,11 +119,11 @@ unsafe fn misbehave(
             let memory = memory.as_ref().ok_or_else(|| failed("no memory"))?;
             let (address, _guard) = memory.device_ptr(&bad.user);
             unsafe { sys::cuMemsetD32Async(address, 0, 3, std::ptr::null_mut()) }.result()?;
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
         Way::KeepsTheStream => {
             bad.kept.lock().expect("one user").push((**stream).clone());
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
         Way::Builds | Way::Recurses => {
             let inner = Bad {
@@ -160,15 +146,15 @@ unsafe fn misbehave(
                 with(bad.user.context(), 3, &inner, &y, &mut memory).and_then(cuweave::Graph::instantiate);
             println!("built within: {:?}", built.as_ref().map(drop));
             drop(built);
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
         Way::OtherThread => std::thread::scope(|scope| {
-            scope.spawn(|| copies(library, stream, x, out, n)).join().expect("it does not panic")
+            scope.spawn(|| library.copies(stream, x, out, n)).join().expect("it does not panic")
         })?,
         Way::OtherThreadPanics => {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    copies(library, stream, x, out, n).expect("it is enqueued");
+                    library.copies(stream, x, out, n).expect("it is enqueued");
                     panic!("in a thread");
                 });
             });
@@ -176,7 +162,7 @@ unsafe fn misbehave(
         Way::Events => {
             let event = stream.context().new_event(None)?;
             event.record(stream)?;
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
             stream.wait(&event)?;
             event.record(stream)?;
             stream.wait(&event)?;
@@ -184,7 +170,7 @@ unsafe fn misbehave(
         Way::EventOfTheCaller => {
             let event = bad.user.record_event(None)?;
             stream.wait(&event)?;
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
         Way::LaunchesAnExec | Way::LaunchesAnExecIntoItself => {
             let into = if bad.way == Way::LaunchesAnExec { &bad.user } else { &**stream };
@@ -192,20 +178,20 @@ unsafe fn misbehave(
             let memory = memory.as_mut().ok_or_else(|| failed("no memory"))?;
             let mut exec = tripled(bad.user.context(), 3, memory)?.instantiate()?;
             exec.launch(into)?;
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
         Way::SecondRun if first => {}
-        Way::SecondRun => copies(library, stream, x, out, n)?,
+        Way::SecondRun => library.copies(stream, x, out, n)?,
         Way::ChangesTheMode => {
             let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
             unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) }.result()?;
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
         Way::LeavesACaptureOpen => {
             let other = stream.context().new_stream()?;
             other.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
             bad.kept.lock().expect("one user").push(other);
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
         Way::LosesANode => {
             let (mut graph, mut nodes, mut count) = (std::ptr::null_mut(), std::ptr::null(), 0);
@@ -224,8 +210,8 @@ unsafe fn misbehave(
             }
             .result()?;
             let mut before = unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec();
-            copies(library, stream, x, out, n)?;
-            // What is captured now comes after what stood before the call, beside the copy.
+            library.copies(stream, x, out, n)?;
+            // The work from here on depends on the nodes before the call, not on the copy.
             let set =
                 sys::CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
             unsafe {
@@ -252,15 +238,10 @@ unsafe fn misbehave(
                 .result()?;
                 sys::cuGraphAddEmptyNode(&mut node, graph, std::ptr::null(), 0).result()?;
             }
-            copies(library, stream, x, out, n)?;
+            library.copies(stream, x, out, n)?;
         }
     }
     Ok(())
-}
-
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn scale(x: &mut [f32; n], a: f32, n: u32);
 }
 
 #[cuweave::graph]
@@ -285,7 +266,7 @@ fn build(device: &Device, bad: &Bad) -> Result<Vec<f32>, Error> {
     Ok(device.download(&out))
 }
 
-/// The outcome of a build, after which one of a body that behaves works.
+/// Returns the outcome of a build. Asserts that a build with a correct body works after it.
 fn outcome(device: &Device, way: Way) -> Result<Vec<f32>, CallFault> {
     let bad = Bad::new(device, way);
     let result = build(device, &bad);
@@ -336,7 +317,7 @@ fn what_disturbs_no_capture_is_allowed() {
     for way in [Way::LegacyStream, Way::KeepsTheStream, Way::OtherThread, Way::Events, Way::ChangesTheMode] {
         assert_eq!(outcome(&device, way), right(), "{way:?}");
     }
-    // What these allocate and load, a driver may refuse while the thread captures.
+    // A driver may refuse the allocations and loads of these while the thread captures.
     for way in [Way::LaunchesAnExec, Way::LeavesACaptureOpen, Way::Builds, Way::Recurses] {
         if device.simulated {
             assert_eq!(outcome(&device, way), right(), "{way:?}");
@@ -393,6 +374,6 @@ fn a_body_that_captures_in_its_second_run_alone() {
 fn a_stream_that_was_destroyed_is_told() {
     let Some(device) = simulated_alone() else { return };
     assert_eq!(outcome(&device, Way::DestroysTheStream), Err(CallFault::Invalidated { said: None }));
-    // What was captured is gone with its module; the body is not the same when it runs again.
+    // The captured kernels are gone with their module; the body does not do the same when it runs again.
     assert_eq!(outcome(&device, Way::DropsWhatItUses), Err(CallFault::Returned("no library".into())));
 }

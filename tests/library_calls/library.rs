@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, DevicePtr, DevicePtrMut, DriverError, PushKernelArg,
+    CudaContext, CudaFunction, CudaModule, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut,
+    DriverError, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
 use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    pub fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
 
 /// The handle.
 #[derive(Debug)]
@@ -24,6 +30,18 @@ impl Library {
 
     pub fn function(&self, name: &str) -> Result<CudaFunction, DriverError> {
         self.module.load_function(name)
+    }
+
+    /// Launches out = x into a stream.
+    pub fn copies(
+        &self,
+        stream: &CudaStream,
+        x: &CudaView<'_, f32>,
+        out: &mut CudaViewMut<'_, f32>,
+        n: u32,
+    ) -> Result<(), DriverError> {
+        let copy = self.function("copy_to")?;
+        unsafe { stream.launch_builder(&copy).arg(x).arg(out).arg(&n).launch(threads(n)) }.map(drop)
     }
 
     /// The elements of scratch for a sum.

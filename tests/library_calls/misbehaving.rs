@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError, PushKernelArg, sys};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError, sys};
 use cuweave::Error;
 use cuweave::error::CallFault;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, alone};
 
-use crate::library::{Library, threads};
+use crate::library::{Library, scale};
 
 /// The ways to misbehave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,19 +68,6 @@ impl From<DriverError> for Status {
     }
 }
 
-/// Launches out = x into a stream.
-fn copies(
-    bad: &Bad,
-    stream: &CudaStream,
-    x: &cudarc::driver::CudaView<'_, f32>,
-    out: &mut cudarc::driver::CudaViewMut<'_, f32>,
-    n: u32,
-) -> Result<(), Status> {
-    let copy = bad.library.function("copy_to")?;
-    unsafe { stream.launch_builder(&copy).arg(x).arg(out).arg(&n).launch(threads(n))? };
-    Ok(())
-}
-
 #[cuweave::call]
 unsafe fn misbehave(
     stream: &CallStream,
@@ -90,11 +77,11 @@ unsafe fn misbehave(
     n: u32,
 ) -> Result<(), Status> {
     match bad.way {
-        Way::Well => copies(bad, stream, x, out, n)?,
+        Way::Well => bad.library.copies(stream, x, out, n)?,
         Way::Fails => return Err(Status("LIBRARY_STATUS_NOT_INITIALIZED")),
         Way::Panics => panic!("no plan for {n} elements"),
         Way::PanicsAfterWork => {
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             panic!("too late");
         }
         Way::Nothing => {}
@@ -104,11 +91,11 @@ unsafe fn misbehave(
         }
         Way::Forks => {
             let other = stream.fork()?;
-            copies(bad, &other, x, out, n)?;
+            bad.library.copies(&other, x, out, n)?;
         }
         Way::Allocates => {
             let own = unsafe { stream.alloc::<f32>(n as usize) }?;
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             drop(own);
         }
         Way::AllocatesAtOnce => {
@@ -117,19 +104,19 @@ unsafe fn misbehave(
             code.result()?;
         }
         Way::Synchronises => {
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             stream.synchronize()?;
         }
         Way::SynchronisesSilently => {
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             let _ = stream.synchronize();
         }
         Way::WaitsForTheContext => {
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             stream.context().synchronize()?;
         }
         Way::Ends => {
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             let mut graph = std::ptr::null_mut();
             unsafe { sys::cuStreamEndCapture(stream.cu_stream(), &mut graph) }.result()?;
         }
@@ -138,7 +125,7 @@ unsafe fn misbehave(
             unsafe { sys::cuStreamEndCapture(stream.cu_stream(), &mut graph) }.result()?;
             let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
             unsafe { sys::cuStreamBeginCapture_v2(stream.cu_stream(), mode) }.result()?;
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
         }
         Way::Begins => {
             let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -151,19 +138,19 @@ unsafe fn misbehave(
             let mut graph = std::ptr::null_mut();
             unsafe { sys::cuStreamEndCapture(other.cu_stream(), &mut graph) }.result()?;
             unsafe { sys::cuGraphDestroy(graph) }.result()?;
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
         }
         Way::Drops => {
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             // A failure in a drop is kept in the context's object.
             stream.context().record_err::<()>(Err(DriverError(sys::CUresult::CUDA_ERROR_INVALID_HANDLE)));
         }
         Way::WaitsForWorkOutside => {
             stream.join(&bad.other)?;
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
         }
         Way::LeavesNoContext => {
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
             unsafe { sys::cuCtxSetCurrent(std::ptr::null_mut()) }.result()?;
         }
         Way::Detaches => {
@@ -174,15 +161,10 @@ unsafe fn misbehave(
                 sys::cuStreamUpdateCaptureDependencies_v2(stream.cu_stream(), none, std::ptr::null(), 0, set)
             }
             .result()?;
-            copies(bad, stream, x, out, n)?;
+            bad.library.copies(stream, x, out, n)?;
         }
     }
     Ok(())
-}
-
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn scale(x: &mut [f32; n], a: f32, n: u32);
 }
 
 #[cuweave::graph]

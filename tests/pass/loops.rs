@@ -107,7 +107,7 @@ fn ten_thousand_statements() {
     assert_eq!(device.download(&x), [want]);
 }
 
-/// A temporary that some turns do not use, and one that only turns use that no sample of turns has.
+/// Two temporaries: some turns do not use the first; only turns that the checker does not sample use the second.
 #[cuweave::graph]
 fn used_in_some_turns(n: u32, turns: u32, x: &mut [f32; n]) {
     let late = alloc::<f32>(n);

@@ -39,7 +39,7 @@ pub mod watched {
     use cuweave::prelude::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// What the host has seen.
+    /// The number of launches that the host has seen.
     #[derive(Debug, Default)]
     pub struct Seen(AtomicU32);
 

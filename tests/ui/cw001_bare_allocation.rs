@@ -1,4 +1,4 @@
-//! What the graph owns is passed by reference.
+//! An allocation is passed to a kernel without a borrow.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is configured is not known to a macro: whole functions are.
+//! A statement has no `#[cfg]`: a macro does not know the configuration. Whole functions may have one.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Of what type the elements are is known while the crate compiles.
+//! Buffers of a graph function have no elements of generic types.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a host statement is given, and where it stands.
+//! Arguments and places of host statements that are refused.
 #![forbid(unsafe_code)]
 
 use cuweave::cudarc::driver::CudaEvent;
@@ -8,7 +8,7 @@ use cuweave::prelude::*;
 struct Log;
 
 #[cuweave::graph]
-fn device_memory(n: u32, x: &[f32; n]) {
+fn device_memory(n: u32, x: [f32; n]) {
     host(&x, |x| println!("{}", x[0])); //~ CW001
 }
 

@@ -1,4 +1,4 @@
-//! What leaves a graph is allocated by it: an argument stays with its owner.
+//! An argument is returned: only allocations of the graph leave it.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a turn of a loop frees, the next one uses.
+//! A turn of a loop frees a buffer, and the next turn uses it.
 
 use cuweave::prelude::*;
 

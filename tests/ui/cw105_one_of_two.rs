@@ -1,4 +1,4 @@
-//! Of two buffers that leave the graph one is freed.
+//! Two buffers are returned, and one of them is freed.
 
 use cuweave::prelude::*;
 

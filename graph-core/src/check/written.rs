@@ -43,118 +43,168 @@ pub(super) fn initialised(
     lives: &Vector<BufferId, Life>,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Settled> {
-    let program = &ordered.source.program;
-    let explicit = ordered.any_explicit();
-    let sequence: Vec<StatementId> = if explicit {
-        ordered.reach.topological().as_slice().to_vec()
-    } else {
-        program.statements.ids().collect()
-    };
-    let mut written: Vector<BufferId, Coverage> =
-        program.buffers.iter().map(|_| Coverage::default()).collect();
-    let mut ever_written = Vector::filled(false, program.buffers.len());
-    // By a statement outside of the bodies of conditional nodes.
-    let mut surely_written = Vector::filled(false, program.buffers.len());
-    // Memory from the caller is written, unless its declaration says otherwise.
-    let fresh_arguments = &ordered.source.regions.fresh;
-    let mut tracked: Vector<BufferId, bool> =
-        program.buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
-    fresh_arguments.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
-    let silent = explicit && ordered.source.order_unknown;
-    let mut fresh: Vec<(StatementId, u32)> = Vec::new();
+    let mut writes = Writes::new(ordered, lives);
     let mut regions = Entered::new(&ordered.source.regions);
-    for id in sequence {
-        regions.advance(ordered, id, &mut written);
-        let statement = &program.statements[id];
+    for id in writes.sequence() {
+        regions.advance(ordered, id, &mut writes.written);
+        writes.statement(id, found);
+    }
+    regions.advance(ordered, StatementId::NONE, &mut writes.written);
+    for (joined, buffer, _) in ordered.source.regions.joined() {
+        writes.ever_written[joined] |= writes.ever_written[buffer];
+        writes.surely_written[joined] |= writes.surely_written[buffer];
+    }
+    unwritten_outputs(ordered, &writes.ever_written, found);
+    writes.unsure_outputs(found);
+    writes.fresh_arguments(found);
+    writes.settled()
+}
+
+/// The writes of all buffers by the statements so far.
+struct Writes<'o> {
+    ordered: &'o Ordered,
+    lives: &'o Vector<BufferId, Life>,
+    written: Vector<BufferId, Coverage>,
+    ever_written: Vector<BufferId, bool>,
+    /// By a statement outside of the bodies of conditional nodes.
+    surely_written: Vector<BufferId, bool>,
+    /// True for buffers that begin without contents.
+    tracked: Vector<BufferId, bool>,
+    explicit: bool,
+    /// True if reads of unwritten elements are no faults, because the order is not known.
+    silent: bool,
+    /// The accesses by `&mut` that read nothing.
+    fresh: Vec<(StatementId, u32)>,
+}
+
+impl<'o> Writes<'o> {
+    fn new(ordered: &'o Ordered, lives: &'o Vector<BufferId, Life>) -> Writes<'o> {
+        let buffers = &ordered.source.program.buffers;
+        let explicit = ordered.any_explicit();
+        // Memory from the caller is written, unless its declaration says otherwise.
+        let mut tracked: Vector<BufferId, bool> =
+            buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
+        ordered.source.regions.fresh.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
+        Writes {
+            ordered,
+            lives,
+            written: buffers.iter().map(|_| Coverage::default()).collect(),
+            ever_written: Vector::filled(false, buffers.len()),
+            surely_written: Vector::filled(false, buffers.len()),
+            tracked,
+            explicit,
+            silent: explicit && ordered.source.order_unknown,
+            fresh: Vec::new(),
+        }
+    }
+
+    /// Returns the statements in an order in which they may run.
+    fn sequence(&self) -> Vec<StatementId> {
+        match self.explicit {
+            true => self.ordered.reach.topological().as_slice().to_vec(),
+            false => self.ordered.source.program.statements.ids().collect(),
+        }
+    }
+
+    /// Adds the writes of a statement, and reports its reads of unwritten elements.
+    fn statement(&mut self, id: StatementId, found: &mut Vec<Diagnostic>) {
+        let ordered = self.ordered;
+        let statement = &ordered.source.program.statements[id];
         let mut writes: Vec<(BufferId, Written)> = Vec::new();
         let in_body = ordered.source.regions.condition_of(id).is_some();
         for (index, access) in statement.kind.own_accesses(&statement.accesses).iter().enumerate() {
             let (index, buffer) = (narrow(index), access.buffer);
-            ever_written[buffer] |= access.mode.writes();
-            surely_written[buffer] |= access.mode.writes() && !in_body;
-            if !tracked[buffer] {
+            self.ever_written[buffer] |= access.mode.writes();
+            self.surely_written[buffer] |= access.mode.writes() && !in_body;
+            if !self.tracked[buffer] {
                 continue;
             }
             if access.mode == Mode::Write {
                 // The macro has settled this mode.
                 if statement.kind.has_declaration() {
-                    fresh.push((id, index));
+                    self.fresh.push((id, index));
                 }
-                writes.push((access.buffer, Written::new(id, index)));
+                writes.push((buffer, Written::new(id, index)));
                 continue;
             }
-            if written[buffer].covers(ordered, access) {
+            if self.written[buffer].covers(ordered, access) {
                 continue;
             }
             if access.mode == Mode::ReadWrite && statement.kind.has_declaration() {
-                fresh.push((id, index));
-            } else if !(silent
-                || ordered.poisoned(access.buffer)
-                || writes.iter().any(|(other, _)| *other == access.buffer)
-                || explicit && writer_unordered(ordered, &lives[buffer], (id, index)))
+                self.fresh.push((id, index));
+            } else if !(self.silent
+                || ordered.poisoned(buffer)
+                || writes.iter().any(|(other, _)| *other == buffer)
+                || self.explicit && writer_unordered(ordered, &self.lives[buffer], (id, index)))
             {
-                found.push(unwritten(ordered, (id, index), &written[buffer].writes));
+                found.push(unwritten(ordered, (id, index), &self.written[buffer].writes));
             }
             // The kernel has written the buffer, or the fault was reported: later reads and the return are no further
             // faults.
-            ever_written[buffer] = true;
-            writes.push((access.buffer, Written::new(id, index)));
+            self.ever_written[buffer] = true;
+            writes.push((buffer, Written::new(id, index)));
         }
         for (buffer, write) in writes {
-            written[buffer].write(ordered, write);
+            self.written[buffer].write(ordered, write);
         }
     }
-    regions.advance(ordered, StatementId::NONE, &mut written);
-    for (joined, buffer, _) in ordered.source.regions.joined() {
-        ever_written[joined] |= ever_written[buffer];
-        surely_written[joined] |= surely_written[buffer];
-    }
-    unwritten_outputs(ordered, &ever_written, found);
-    for (index, &buffer) in program.outputs.iter().enumerate() {
-        let first = program.outputs[..index].iter().all(|&other| other != buffer);
-        let unsure = ever_written[buffer] && !surely_written[buffer] && tracked[buffer];
-        if first && unsure && written[buffer].state.distinct.is_empty() && !ordered.poisoned(buffer) {
-            let diagnostic = Diagnostic::new(
-                Code::CW107,
-                Site::Output(narrow(index)),
-                format!("`{}` is returned, but perhaps nothing has written it", ordered.buffer_name(buffer)),
-            );
-            found.push(
-                writes_of(ordered, diagnostic, &written[buffer].writes)
-                    .help("write it in each arm, or before, with a launch, `fill` or `copy`"),
-            );
+
+    /// Reports CW107 for outputs that are written in bodies alone, which may not run.
+    fn unsure_outputs(&self, found: &mut Vec<Diagnostic>) {
+        let ordered = self.ordered;
+        for (index, buffer) in outputs(ordered) {
+            let unsure = self.ever_written[buffer] && !self.surely_written[buffer] && self.tracked[buffer];
+            if unsure && self.written[buffer].state.distinct.is_empty() {
+                let name = ordered.buffer_name(buffer);
+                let message = format!("`{name}` is returned, but perhaps nothing has written it");
+                let diagnostic = Diagnostic::new(Code::CW107, Site::Output(index), message);
+                found.push(
+                    writes_of(ordered, diagnostic, &self.written[buffer].writes)
+                        .help("write it in each arm, or before, with a launch, `fill` or `copy`"),
+                );
+            }
         }
     }
-    for &(buffer, lo, hi) in fresh_arguments {
-        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
-        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
-            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
+
+    /// Reports CW107 for arguments without contents that are not proved to be written at the end.
+    fn fresh_arguments(&mut self, found: &mut Vec<Diagnostic>) {
+        let ordered = self.ordered;
+        for &(buffer, lo, hi) in &ordered.source.regions.fresh {
+            let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
+            if !(self.silent || ordered.poisoned(buffer) || self.written[buffer].covers(ordered, &whole)) {
+                found.push(left_unwritten(ordered, buffer, &self.written[buffer].writes));
+            }
         }
     }
-    written.iter_mut().for_each(Coverage::rely_on_arms);
-    let relied: BTreeSet<(StatementId, u32)> = written
-        .iter()
-        .flat_map(|coverage| &coverage.writes)
-        .filter(|write| write.relied_on)
-        .map(|write| (write.id, write.index))
-        .collect();
-    fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
+
+    /// Returns the settled accesses by `&mut`, each with whether a later read relies on it.
+    fn settled(mut self) -> Vec<Settled> {
+        self.written.iter_mut().for_each(Coverage::rely_on_arms);
+        let writes = self.written.iter().flat_map(|coverage| &coverage.writes);
+        let relied: BTreeSet<(StatementId, u32)> =
+            writes.filter(|write| write.relied_on).map(|write| (write.id, write.index)).collect();
+        self.fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
+    }
+}
+
+/// Returns the outputs that no reported fault has poisoned, each buffer once, with its index.
+fn outputs(ordered: &Ordered) -> impl Iterator<Item = (u32, BufferId)> {
+    let outputs = &ordered.source.program.outputs;
+    let first = |&(index, buffer): &(usize, &BufferId)| !outputs[..index].contains(buffer);
+    let each = outputs.iter().enumerate().filter(first).map(|(index, &buffer)| (narrow(index), buffer));
+    each.filter(|&(_, buffer)| !ordered.poisoned(buffer))
 }
 
 /// Reports CW107 for outputs that nothing has written.
 fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, found: &mut Vec<Diagnostic>) {
-    let program = &ordered.source.program;
-    for (index, &buffer) in program.outputs.iter().enumerate() {
-        let first = program.outputs[..index].iter().all(|&other| other != buffer);
-        if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
+    for (index, buffer) in outputs(ordered) {
+        if !ever_written[buffer] {
+            let name = ordered.buffer_name(buffer);
+            let message = format!("`{name}` is returned, but nothing has written it");
             found.push(
-                Diagnostic::new(
-                    Code::CW107,
-                    Site::Output(narrow(index)),
-                    format!("`{}` is returned, but nothing has written it", ordered.buffer_name(buffer)),
-                )
-                .note(format!("it is allocated on line {}", program.buffers[buffer].line))
-                .help("write it with a launch, `fill` or `copy`, or do not return it"),
+                Diagnostic::new(Code::CW107, Site::Output(index), message)
+                    .note(format!("it is allocated on line {}", ordered.source.program.buffers[buffer].line))
+                    .help("write it with a launch, `fill` or `copy`, or do not return it"),
             );
         }
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, Memory, Program, StatementId};
+use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
@@ -26,6 +26,12 @@ use crate::scopes::Scopes;
 /// each temporary) and in build time. Other graphs of the pool can use its memory as they can use single buffers'.
 /// [`Memory::Owned`] launches as fast, and shares its memory with no other graph.
 const DEFAULT_MEMORY: Memory = Memory::Arena;
+
+/// The page of device memory: plans that differ by less take the same memory.
+const PAGE: u64 = 2 << 20;
+
+/// The number of times that chains are cut until the plan is small enough.
+const CUTS: u32 = 5;
 
 /// The input of the build, beyond the program: what the macro does not know.
 #[derive(Clone, Debug, Default)]
@@ -129,25 +135,26 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
         let without_chains =
             (!decision.chains.is_empty()).then(|| Decision { chains: Vec::new(), ..decision.clone() });
         let done = decided(checked, dims, wishes, &edges, decision);
+        let error = match done {
+            Ok(done) => return sparing(checked, dims, wishes, &edges, done, without_chains),
+            Err(error) => error,
+        };
         let refused = matches!(
-            done,
-            Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
+            error,
+            BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_)
         );
-        if let Some(without_chains) = without_chains.filter(|_| refused) {
+        decision = match without_chains {
+            _ if !refused => return Err(error),
             // A chain needs the buffers of all its members at once.
-            allowed.fuse = false;
-            decision = without_chains;
-            continue;
-        }
-        match done {
-            // A cycle: the budget's order goes through a batch.
-            Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
-                if most > 1 || serialized > 0 =>
-            {
-                decision = if most > 3 { decide(most / 2, allowed)? } else { Decision::default() };
+            Some(without_chains) => {
+                allowed.fuse = false;
+                without_chains
             }
-            done => return done,
-        }
+            // A cycle: the budget's order goes through a batch.
+            None if most > 3 => decide(most / 2, allowed)?,
+            None if most > 1 || serialized > 0 => Decision::default(),
+            None => return Err(error),
+        };
     }
 }
 
@@ -193,6 +200,41 @@ pub fn explain(
     let (apart, decision) = explained.unwrap_or_default();
     let lanes = if operations.serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
     (apart, lanes)
+}
+
+/// Cuts the chains until the plan takes no more pages than the launches take without chains: a chain holds the buffers of all its members at
+/// once. Each member of a piece is one of the chain's, in their order, so all that holds for a chain holds for its pieces.
+fn sparing(
+    checked: &Checked,
+    dims: &Vector<DimId, u64>,
+    wishes: &Wishes,
+    edges: &[(StatementId, StatementId)],
+    fused: Operations,
+    without_chains: Option<Decision>,
+) -> Result<Operations, BackError> {
+    let planned = |operations: &Operations| operations.bounds.as_ref().map_or(0, |bounds| bounds.planned);
+    let Some(without_chains) = without_chains.filter(|_| planned(&fused) > PAGE) else { return Ok(fused) };
+    let plain = decided(checked, dims, wishes, edges, without_chains.clone())?;
+    let allowed = planned(&plain).next_multiple_of(PAGE);
+    if planned(&fused) <= allowed {
+        return Ok(fused);
+    }
+    let program = checked.program();
+    for cut in 0..CUTS {
+        let bytes = |buffer: BufferId| match program.buffers[buffer].origin {
+            Origin::Alloc(_) => layout::bytes(program, dims, buffer).unwrap_or(u64::MAX),
+            _ => 0,
+        };
+        let chains = fusion::pieces(program, fused.chains.as_slice(), allowed >> cut, bytes);
+        if chains.is_empty() {
+            break;
+        }
+        let cut = decided(checked, dims, wishes, edges, Decision { chains, ..without_chains.clone() })?;
+        if planned(&cut) <= allowed {
+            return Ok(cut);
+        }
+    }
+    Ok(plain)
 }
 
 /// Runs the rest of the pipeline for a decision about launches.

@@ -1,10 +1,10 @@
 //! The questions of an expansion: what depends on the values of a build.
 
-use crate::ids::ScalarId;
-use crate::index::{Vector, indices};
-use crate::ir::{BufferId, DimId, Origin, StatementId, Text};
-use crate::structure::Choice;
-use crate::table::{Decoded, Op, TableHandle};
+use crate::ids::{LeafId, ScalarId};
+use crate::index::{Index, Vector, indices};
+use crate::ir::{BufferId, DimId, Kind, Origin, StatementId, Text};
+use crate::structure::{Argument, Choice};
+use crate::table::{Decoded, Op, Parameter, TableHandle};
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -150,6 +150,35 @@ impl<'e> At<'e> {
     /// The function of the current frame.
     pub fn table(&self) -> &'e Decoded {
         &self.frames[self.frame].table
+    }
+
+    /// Returns the values of the loop variables that a leaf mentions, 0 for the others.
+    pub fn mentioned<C: FromIterator<i64>>(&self, leaf: LeafId) -> C {
+        let mentioned = self.table().structure.leaf_variables.get(leaf).map_or(&[][..], Vec::as_slice);
+        let turns = self.turns.iter().enumerate();
+        turns
+            .map(|(at, &turn)| if mentioned.iter().any(|one| one.index() == at) { turn } else { 0 })
+            .collect()
+    }
+
+    /// Returns the scalars that a leaf mentions.
+    pub fn scalars(&self, leaf: LeafId) -> &'e [ScalarId] {
+        self.table().structure.leaf_scalars.get(leaf).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// Returns the place of the call, and the caller's bound that is passed for a leaf. `None` if the leaf is no parameter.
+    pub fn passed(&self, leaf: LeafId) -> Option<(At<'e>, DimId)> {
+        let Frame { table, call, .. } = &self.frames[self.frame];
+        let (caller, statement, turns) = call.as_ref()?;
+        let own = table.scalars.position(|scalar| scalar.leaf == Some(leaf))?;
+        let caller = At { frames: self.frames, frame: *caller, turns };
+        let Kind::Call(call) = caller.table().program.statements[*statement].kind else { return None };
+        let mut pairs = table.parameters.iter().zip(&caller.table().structure.calls[call].arguments);
+        let argument = pairs.find_map(|(parameter, argument)| match (parameter, argument) {
+            (Parameter::Scalar(scalar), Argument::Scalar { value, .. }) if *scalar == own => *value,
+            _ => None,
+        })?;
+        Some((caller, argument))
     }
 }
 

@@ -289,7 +289,7 @@ impl<A: Answers> Expansion<'_, A> {
                 self.returned(&inner)?;
             }
         }
-        // What the call comes after, each of its statements does.
+        // Each statement of the call has the call's predecessors.
         if !template.after.is_empty() {
             for at in between(first, self.flat.next()) {
                 let after = self.after(scope, id, at);

@@ -16,7 +16,7 @@ use super::decision::{Chain, Decision};
 use super::draft::{Contracted, Draft};
 use super::launch::{Footing, Fusing, Launch};
 use crate::index::Vector;
-use crate::ir::{Program, StatementId};
+use crate::ir::{BufferId, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, apart};
 use std::collections::BTreeSet;
@@ -178,6 +178,29 @@ pub fn contracted(
         all.extend(members(from).into_iter().flat_map(|from| to.iter().map(move |&to| (from, to))));
     }
     all
+}
+
+/// Cuts chains into pieces whose members access at most `most` bytes together. Pieces of one member are none.
+#[must_use]
+pub fn pieces(program: &Program, chains: &[Chain], most: u64, bytes: impl Fn(BufferId) -> u64) -> Vec<Chain> {
+    let mut pieces = Vec::new();
+    for chain in chains {
+        let (mut members, mut held) = (Vec::new(), BTreeSet::new());
+        for &member in &chain.members {
+            let mine = || program.statements[member].accesses.iter().map(|access| access.buffer);
+            held.extend(mine());
+            if held.iter().map(|&buffer| bytes(buffer)).fold(0, u64::saturating_add) > most {
+                pieces.push(std::mem::take(&mut members));
+                held = mine().collect();
+            }
+            members.push(member);
+        }
+        pieces.push(members);
+    }
+    let mut pieces: Vec<Chain> =
+        pieces.into_iter().filter(|members| members.len() > 1).filter_map(Chain::new).collect();
+    pieces.sort_by_key(|chain| chain.least);
+    pieces
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 use super::*;
 use crate::ids::{KernelId, OperationId};
 use crate::index::{Index, Vector, ids, narrow, size};
-use crate::ir::{Kind, Options, Statement};
 use crate::operation::{Operation, What};
 use crate::overlap;
 use crate::reach::Reach;
+
+use super::testing::program;
 
 /// One launch for each statement, all equal unless changed, and their order.
 struct Case {
@@ -64,25 +65,7 @@ impl Case {
     }
 
     fn decide(&self, allowed: Allowed) -> Decision {
-        let statement = Statement {
-            name: "k".into(),
-            line: 1,
-            column: 0,
-            file: None,
-            kind: Kind::Launch(()),
-            accesses: Vec::new().into(),
-            after: Vec::new().into(),
-        };
-        let program = Program {
-            name: "f".into(),
-            file: "f.rs".into(),
-            options: Options::default(),
-            dims: Vec::new().into(),
-            buffers: Vec::new().into(),
-            statements: vec![statement; self.launches.len()].into(),
-            outputs: Vec::new().into(),
-            views: Vec::new().into(),
-        };
+        let program = program(self.launches.len());
         let launches = self.launches.clone().into();
         let others = self.others.iter().copied().collect();
         decide(&program, &ids_of(&self.edges), (&launches, &others), allowed, usize::MAX, &self.tuning)

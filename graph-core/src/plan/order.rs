@@ -48,8 +48,8 @@ pub struct BufferOrder {
     pub ends: Vector<BufferIndex, Vec<Node>>,
     by_rank: Vector<Rank, BufferIndex>,
     rank: Vector<BufferIndex, Rank>,
-    /// Of a node: the ranks of the buffers whose live range ends before it begins. Of a rank: those of the buffers that are before the
-    /// one of that rank.
+    /// The row of a node has the ranks of the buffers whose live range ends before the node begins; the row of a rank has those of the
+    /// buffers that are before the buffer of that rank.
     rows: SharedRows<Line>,
     /// The number of nodes.
     nodes: usize,

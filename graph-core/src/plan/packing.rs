@@ -301,7 +301,7 @@ mod tests {
             graph.free(hole, &last);
             last = vec![hole];
         }
-        // Of 3, 4 and 5; 1 is left of 3; the 4 stay whole, then the 5.
+        // The holes have 3, 4 and 5 bytes: 2 leave 1 of the 3, the 4 and the 5 stay whole.
         for steps in [2, 1, 4, 5] {
             graph.alloc(steps, &last);
         }

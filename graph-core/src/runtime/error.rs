@@ -14,6 +14,7 @@ use super::cuda::{self, Failure, Unavailable};
 
 mod calls;
 mod failed;
+mod managed;
 mod parts;
 mod places;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod tests;
 
 pub use calls::CallFault;
 pub(crate) use failed::{describe, one_line, refused};
+pub use managed::ManagedFault;
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
 
@@ -385,6 +387,18 @@ pub enum Error {
         len: usize,
         /// The elements that are copied.
         needed: usize,
+    },
+    /// Managed memory that cannot be made or used in this way.
+    #[error("{0}")]
+    Managed(ManagedFault),
+    /// Managed memory is bound to an argument, and cannot be used in this way.
+    #[error("{at}: {fault}")]
+    #[non_exhaustive]
+    ManagedArgument {
+        /// The argument, or the statement that uses it.
+        at: Box<At>,
+        /// The reason.
+        fault: ManagedFault,
     },
     /// A view that a [`Buffer`](crate::runtime::Buffer) lends is bound.
     #[error("a view that `Buffer::with` or `with_mut` lends cannot be bound: bind the `Buffer`")]

@@ -36,15 +36,17 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
-    Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer,
-    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
+    Attach, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
+    BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, HostView, HostViewMut,
+    Managed, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Shared,
+    SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
-    At, CallFault, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch,
+    At, CallFault, DriverFailure, Error, FailedCall, Fault, ManagedFault, ModuleFailure, Refusal, Result,
+    ShortLaunch,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};

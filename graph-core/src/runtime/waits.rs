@@ -140,6 +140,11 @@ impl HeldStream {
         HeldStream { stream: stream.clone(), thread }
     }
 
+    /// Returns the stream.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
     /// Returns its handle.
     pub fn raw(&self) -> Stream {
         Stream::of(&self.stream)

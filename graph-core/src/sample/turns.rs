@@ -37,7 +37,7 @@ struct Range<'l> {
 impl Sampler<'_> {
     pub(super) fn each(&mut self, each: &Loop) {
         let Turns::Range(lo, hi) = each.turns else {
-            // Which elements there are is known when the graph is built: one turn stands for all.
+            // The elements are not known before the graph is built: one turn stands for all.
             let mut join = Join::new(self);
             join.arm(self, |_| {});
             join.arm(self, |sampler| sampler.items(&each.body));
@@ -118,7 +118,7 @@ impl Sampler<'_> {
                 let assumed = sampler.assumed.len();
                 sampler.assumed.extend(beyond(1));
                 sampler.assumed.extend(beyond(1).and_then(|more| Poly::constant(0).minus(&more)));
-                // That its range is that of all turns is not among the facts about bounds.
+                // The facts about bounds do not say that the range of this turn is that of all turns.
                 sampler.before_last(range, &range.lo);
                 sampler.turn(range, range.lo.clone());
                 sampler.assumed.truncate(assumed);

@@ -36,50 +36,54 @@ impl Parse for Head {
     }
 }
 
-/// Reads the item. Reports what is no function that can be a graph function, and returns `None` for it.
+/// Reads the item. Reports an item that cannot be a graph function, and returns the tokens in its place.
 pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, TokenStream> {
     let error = match syn::parse2::<ItemFn>(tokens.clone()) {
-        Ok(item) => {
-            return match associated(&item) {
-                true => {
-                    report.error(
-                        item.sig.ident.span(),
-                        Code::CW001,
-                        "a graph function cannot stand in an `impl` or a `trait`",
-                        &["the attribute adds a module of the same name with the types of the graph".into()],
-                        Some("move it out of the block, and take what it needs of `self` as arguments"),
-                    );
-                    Err(TokenStream::new())
-                }
-                false => Ok(Function { item, unread: None }),
-            };
+        Ok(item) if associated(&item) => {
+            report.error(
+                item.sig.ident.span(),
+                Code::CW001,
+                "a graph function cannot stand in an `impl` or a `trait`",
+                &["the attribute adds a module of the same name with the types of the graph".into()],
+                Some("move it out of the block, and take what it needs of `self` as arguments"),
+            );
+            return Err(TokenStream::new());
         }
+        Ok(item) => return Ok(Function { item, unread: None }),
         Err(error) => error,
     };
-    if let Ok(Head { attributes, visibility, signature, body }) = syn::parse2::<Head>(tokens.clone()) {
-        let mut braces = Group::new(Delimiter::Brace, TokenStream::new());
-        braces.set_span(body.span());
-        if let Some(span) = chevrons(body.stream()) {
-            report.error(
-                span,
-                Code::CW001,
-                "a launch configuration stands in brackets",
-                &[],
-                Some("write `kernel[(grid, block)](args);` or `kernel[per_item(n)](args);`"),
-            );
-        }
-        let empty = syn::parse2::<Block>(quote!(#braces));
-        if let Ok(block) = empty {
-            let item = ItemFn {
-                attrs: attributes,
-                vis: visibility,
-                modifiers: Default::default(),
-                sig: signature,
-                block: Box::new(block),
-            };
-            return Ok(Function { item, unread: Some(error) });
-        }
+    match without_body(tokens, report) {
+        Some(item) => Ok(Function { item, unread: Some(error) }),
+        None => Err(no_function(tokens, &error, report)),
     }
+}
+
+/// Reads a function whose body cannot be read, with an empty body.
+fn without_body(tokens: &TokenStream, report: &mut Report) -> Option<ItemFn> {
+    let Head { attributes, visibility, signature, body } = syn::parse2::<Head>(tokens.clone()).ok()?;
+    let mut braces = Group::new(Delimiter::Brace, TokenStream::new());
+    braces.set_span(body.span());
+    if let Some(span) = chevrons(body.stream()) {
+        report.error(
+            span,
+            Code::CW001,
+            "a launch configuration stands in brackets",
+            &[],
+            Some("write `kernel[(grid, block)](args);` or `kernel[per_item(n)](args);`"),
+        );
+    }
+    let block = syn::parse2::<Block>(quote!(#braces)).ok()?;
+    Some(ItemFn {
+        attrs: attributes,
+        vis: visibility,
+        modifiers: Default::default(),
+        sig: signature,
+        block: Box::new(block),
+    })
+}
+
+/// Reports an item that is no function with a body.
+fn no_function(tokens: &TokenStream, error: &syn::Error, report: &mut Report) -> TokenStream {
     if syn::parse2::<syn::TraitItemFn>(tokens.clone()).is_ok() {
         report.error(
             error.span(),
@@ -96,9 +100,9 @@ pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, T
         };
         report.error(item.span(), Code::CW001, "`#[graph]` stands on a function", &[], Some(help));
     } else {
-        return Err(unread(&error));
+        return unread(error);
     }
-    Err(TokenStream::new())
+    TokenStream::new()
 }
 
 /// Returns an error that rustc tells only if it has told no other: what rustc itself cannot read, it has reported, better.

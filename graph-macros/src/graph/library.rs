@@ -75,7 +75,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#expansion #words)
 }
 
-/// Reports what a library call cannot be.
+/// Reports the syntax and the types that a library call cannot have.
 fn head(function: &ItemFn, report: &mut Report) {
     let head = &function.sig;
     let mut refuse = |span: Span, what: &str| {
@@ -422,51 +422,14 @@ impl Declaration<'_> {
             .collect()
     }
 
-    /// The function that gives the body the memory of its parameters, and runs it while its stream captures.
+    /// Returns the function that gives the body the memory of its parameters, and runs it while its stream captures.
     fn capture(&self) -> TokenStream {
         let (name, body) = (&self.function.sig.ident, self.body_name());
         let [values, capture, stream] =
             ["values", "capture", "stream"].map(|name| Ident::new(name, Span::mixed_site()));
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let integers: BTreeSet<String> = self
-            .signature
-            .arguments
-            .iter()
-            .filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)))
-            .map(|argument| argument.name.to_string())
-            .collect();
-        let buffers = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
-            ArgumentKind::Buffer(buffer) => Some((&argument.name, &buffer.element, &buffer.len)),
-            _ => None,
-        });
-        let scratch = self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len));
-        let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len), index)| {
-            let (own, len) = (own(name), dim_tokens(len, &integers));
-            quote!(let mut #own = #capture.buffer::<#element>(#index, #len)?;)
-        });
-        let memory: Vec<TokenStream> = memory.collect();
-        let resources = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
-            ArgumentKind::Host(host) if host.resource => {
-                let (name, own, text) = (&argument.name, own(&argument.name), argument.name.to_string());
-                Some(quote!(let mut #own = #capture.resource(#name, #text)?;))
-            }
-            _ => None,
-        });
-        let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
-            let (name, own) = (&pattern.ident, own(&pattern.ident));
-            match of {
-                Of::Scratch(_) => Some(quote!(&mut #own.view_mut())),
-                Of::Argument(at) => {
-                    let argument = &self.signature.arguments[*at];
-                    Some(match &argument.kind {
-                        ArgumentKind::Host(HostType { resource: true, .. }) => quote!(&mut *#own),
-                        ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => quote!(#name),
-                        _ if argument.buffer()?.mutable => quote!(&mut #own.view_mut()),
-                        _ => quote!(&#own.view()),
-                    })
-                }
-            }
-        });
+        let (memory, resources) = (self.memory(&capture), self.resources(&capture));
+        let given = self.given();
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         let explicit = (!self.types.is_empty()).then(|| quote!(::<#names>));
         let call = quote!(unsafe { #body #explicit(#stream, #(#given),*) });
@@ -493,6 +456,59 @@ impl Declaration<'_> {
                 #run
             }
         }
+    }
+
+    /// Returns the statements that ask the capture for the memory of the buffers and of the scratch.
+    fn memory(&self, capture: &Ident) -> Vec<TokenStream> {
+        let integers: BTreeSet<String> = self
+            .signature
+            .arguments
+            .iter()
+            .filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)))
+            .map(|argument| argument.name.to_string())
+            .collect();
+        let buffers = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
+            ArgumentKind::Buffer(buffer) => Some((&argument.name, &buffer.element, &buffer.len)),
+            _ => None,
+        });
+        let scratch = self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len));
+        let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len), index)| {
+            let (own, len) = (own(name), dim_tokens(len, &integers));
+            quote!(let mut #own = #capture.buffer::<#element>(#index, #len)?;)
+        });
+        memory.collect()
+    }
+
+    /// Returns the statements that ask the capture for the resources.
+    fn resources(&self, capture: &Ident) -> Vec<TokenStream> {
+        let resources = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
+            ArgumentKind::Host(host) if host.resource => {
+                let (name, own, text) = (&argument.name, own(&argument.name), argument.name.to_string());
+                Some(quote!(let mut #own = #capture.resource(#name, #text)?;))
+            }
+            _ => None,
+        });
+        resources.collect()
+    }
+
+    /// Returns the arguments of the call of the body.
+    fn given(&self) -> Vec<TokenStream> {
+        let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
+            let (name, own) = (&pattern.ident, own(&pattern.ident));
+            match of {
+                Of::Scratch(_) => Some(quote!(&mut #own.view_mut())),
+                Of::Argument(at) => {
+                    let argument = &self.signature.arguments[*at];
+                    Some(match &argument.kind {
+                        ArgumentKind::Host(HostType { resource: true, .. }) => quote!(&mut *#own),
+                        ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => quote!(#name),
+                        _ if argument.buffer()?.mutable => quote!(&mut #own.view_mut()),
+                        _ => quote!(&#own.view()),
+                    })
+                }
+            }
+        });
+        given.collect()
     }
 }
 

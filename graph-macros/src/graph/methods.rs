@@ -17,85 +17,14 @@ impl Expansion<'_> {
     pub(super) fn methods(&self) -> TokenStream {
         let name = self.name();
         let (launch, common) = (self.launch(), self.common());
-        let core = self.core("core_mut");
-        let number = Ident::new("first", Span::mixed_site());
         let parts = self.parts();
-        let setters = self.signature.arguments.iter().enumerate().filter_map(|(at, argument)| {
-            let setter = self.setter(&argument.name);
-            let value = &argument.name;
-            let (ty, bound) = (argument.parameter_type(), argument.bound_value());
-            match &argument.kind {
-                // It says which setters there are.
-                ArgumentKind::Part(_) => {
-                    let reason = whole_name(at);
-                    Some(quote! {
-                        #[doc(hidden)]
-                        pub fn #setter<__V>(&mut self, _: __V) -> ::cuweave::Result<()>
-                        where
-                            for<'__setter> (): #reason,
-                        {
-                            ::core::result::Result::Ok(())
-                        }
-                    })
-                }
-                ArgumentKind::Scalar(_) => {
-                    let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
-                    let scalar = ScalarId::new(index);
-                    let bounds = self.setter_bounds(scalar);
-                    let documented = match self.setters[scalar].fixed {
-                        // It says why there is none.
-                        Some(_) => quote!(#[doc(hidden)]),
-                        None => {
-                            let text = format!("Sets the argument `{value}`: only what uses it is updated.");
-                            quote! {
-                                #[doc = #text]
-                                ///
-                                /// Ranges that it reaches move, and are checked again; the order of the graph holds for all
-                                /// values.
-                                ///
-                                /// # Errors
-                                ///
-                                /// A range that does not lie in its buffer, a launch that does not write what it must, a launch
-                                /// configuration that the device does not take, a failure of the driver: the exec is as it was.
-                            }
-                        }
-                    };
-                    Some(quote! {
-                        #documented
-                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> #bounds {
-                            #core.set_scalar(#index, #value, |args| &mut args.#value)
-                        }
-                    })
-                }
-                // The calls that are given it are captured.
-                ArgumentKind::Host(_) => None,
-                ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
-                    let first = match self.has_parts() {
-                        true => {
-                            let (at, core) = (at as u32, self.core("core"));
-                            quote!({ #core.arguments().__first(#at, ::cuweave::__private::Token) })
-                        }
-                        false => {
-                            let first = self.lowered.argument_buffers[at]?.as_u32();
-                            quote!(#first)
-                        }
-                    };
-                    let documented =
-                        format!("Binds the argument `{value}` anew: only what uses it is updated.");
-                    Some(quote! {
-                        #[doc = #documented]
-                        ///
-                        /// # Errors
-                        ///
-                        /// A buffer that is too short, of another context, or that overlaps another of which one is
-                        /// written; a failure of the driver.
-                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
-                            let #number = #first;
-                            #core.set_buffer(#number, #bound, |args| &mut args.#value)
-                        }
-                    })
-                }
-            }
+        let arguments = self.signature.arguments.iter().enumerate();
+        let setters = arguments.filter_map(|(at, argument)| match &argument.kind {
+            ArgumentKind::Part(_) => Some(self.no_setter(at, argument)),
+            ArgumentKind::Scalar(_) => self.scalar_setter(argument),
+            // The calls that are given it are captured.
+            ArgumentKind::Host(_) => None,
+            ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => self.buffer_setter(at, argument),
         });
         quote! {
             // Setters are named after the arguments, whose style rustc reports at their declaration.
@@ -109,10 +38,89 @@ impl Expansion<'_> {
         }
     }
 
+    /// Returns a setter of a whole record or list that nothing can call: its bound says which setters there are.
+    fn no_setter(&self, at: usize, argument: &Argument) -> TokenStream {
+        let (setter, reason) = (self.setter(&argument.name), whole_name(at));
+        quote! {
+            #[doc(hidden)]
+            pub fn #setter<__V>(&mut self, _: __V) -> ::cuweave::Result<()>
+            where
+                for<'__setter> (): #reason,
+            {
+                ::core::result::Result::Ok(())
+            }
+        }
+    }
+
+    /// Returns the setter of a scalar.
+    fn scalar_setter(&self, argument: &Argument) -> Option<TokenStream> {
+        let (setter, core) = (self.setter(&argument.name), self.core("core_mut"));
+        let (value, ty) = (&argument.name, argument.parameter_type());
+        let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
+        let scalar = ScalarId::new(index);
+        let bounds = self.setter_bounds(scalar);
+        let documented = match self.setters[scalar].fixed {
+            // It says why there is none.
+            Some(_) => quote!(#[doc(hidden)]),
+            None => {
+                let text = format!("Sets the argument `{value}`: only what uses it is updated.");
+                quote! {
+                    #[doc = #text]
+                    ///
+                    /// Ranges that it reaches move, and are checked again; the order of the graph holds for all
+                    /// values.
+                    ///
+                    /// # Errors
+                    ///
+                    /// A range that does not lie in its buffer, a launch that does not write what it must, a launch
+                    /// configuration that the device does not take, a failure of the driver: the exec is as it was.
+                }
+            }
+        };
+        Some(quote! {
+            #documented
+            pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> #bounds {
+                #core.set_scalar(#index, #value, |args| &mut args.#value)
+            }
+        })
+    }
+
+    /// Returns the setter of a buffer, or of an array of buffers.
+    fn buffer_setter(&self, at: usize, argument: &Argument) -> Option<TokenStream> {
+        let (setter, core) = (self.setter(&argument.name), self.core("core_mut"));
+        let value = &argument.name;
+        let (ty, bound) = (argument.parameter_type(), argument.bound_value());
+        let number = Ident::new("first", Span::mixed_site());
+        let first = self.first_buffer(at)?;
+        let documented = format!("Binds the argument `{value}` anew: only what uses it is updated.");
+        Some(quote! {
+            #[doc = #documented]
+            ///
+            /// # Errors
+            ///
+            /// A buffer that is too short, of another context, or that overlaps another of which one is
+            /// written; a failure of the driver.
+            pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
+                let #number = #first;
+                #core.set_buffer(#number, #bound, |args| &mut args.#value)
+            }
+        })
+    }
+
+    /// Returns the number of the first buffer of an argument.
+    fn first_buffer(&self, at: usize) -> Option<TokenStream> {
+        if self.has_parts() {
+            let (at, core) = (at as u32, self.core("core"));
+            return Some(quote!(#core.arguments().__first(#at, ::cuweave::__private::Token)));
+        }
+        let first = self.lowered.argument_buffers[at]?.as_u32();
+        Some(quote!(#first))
+    }
+
     /// Returns the functions that give the setters of records and of elements.
     fn parts(&self) -> TokenStream {
         let name = self.name();
-        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
+        let core_mut = self.core("core_mut");
         let [first, index] = ["first", "index"].map(|name| Ident::new(name, Span::mixed_site()));
         let arguments = (0u32..).zip(&self.signature.arguments);
         let part = |(at, argument): (u32, &Argument)| {
@@ -129,13 +137,7 @@ impl Expansion<'_> {
             };
             let (ty, setters) = setters;
             let method = method_name(value);
-            let number = match self.has_parts() {
-                true => quote!(#core.arguments().__first(#at, ::cuweave::__private::Token)),
-                false => {
-                    let first = self.lowered.argument_buffers[at as usize]?.as_u32();
-                    quote!(#first)
-                }
-            };
+            let number = self.first_buffer(at as usize)?;
             let part = quote! {
                 #core_mut.part((#at, #text), #first, |args: &mut #name::Args<'a>| &mut args.#value)
             };
@@ -179,6 +181,7 @@ impl Expansion<'_> {
     fn common(&self) -> TokenStream {
         let name = self.name();
         let [core, core_mut, into_core] = ["core", "core_mut", "into_core"].map(|method| self.core(method));
+        let reports = self.reports();
         quote! {
             /// Brings the graph to the device and maps its memory, so that the first launch need not.
             ///
@@ -221,6 +224,14 @@ impl Expansion<'_> {
                 #into_core.into_args()
             }
 
+            #reports
+        }
+    }
+
+    /// Returns the methods of every exec that report on the graph.
+    fn reports(&self) -> TokenStream {
+        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
+        quote! {
             /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
             #[must_use]
             pub fn report(&self) -> ::cuweave::report::Report {
@@ -290,7 +301,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns `launch`, and `output` for functions that return allocations.
+    /// Returns `launch`, and `output`.
     fn launch(&self) -> TokenStream {
         let taken: Vec<&BufferType> = self
             .signature
@@ -318,24 +329,7 @@ impl Expansion<'_> {
             [one] => quote!(#core.output::<#one>(0)?),
             many => quote!((#(#core.output::<#many>(#indices)?),*)),
         };
-        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
-        let descriptions = match outputs.as_slice() {
-            [] => quote!(),
-            [one] => quote! {
-                /// Returns the description of the output, from which a graph that takes it over is built.
-                #[must_use]
-                pub fn output(&self) -> ::cuweave::output::OutputDescription<#one> {
-                    #core.description::<#one>(0)
-                }
-            },
-            many => quote! {
-                /// Returns the descriptions of the outputs, from which graphs that take them over are built.
-                #[must_use]
-                pub fn output(&self) -> (#(::cuweave::output::OutputDescription<#many>),*) {
-                    (#(#core.description::<#many>(#indices)),*)
-                }
-            },
-        };
+        let descriptions = self.descriptions(&outputs);
         quote! {
             #descriptions
 
@@ -354,6 +348,29 @@ impl Expansion<'_> {
                 #core_mut.launch(stream, #handed)?;
                 ::core::result::Result::Ok(#value)
             }
+        }
+    }
+
+    /// Returns `output` for functions that return allocations.
+    fn descriptions(&self, outputs: &[&Type]) -> TokenStream {
+        let core = self.core("core");
+        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
+        match outputs {
+            [] => quote!(),
+            [one] => quote! {
+                /// Returns the description of the output, from which a graph that takes it over is built.
+                #[must_use]
+                pub fn output(&self) -> ::cuweave::output::OutputDescription<#one> {
+                    #core.description::<#one>(0)
+                }
+            },
+            many => quote! {
+                /// Returns the descriptions of the outputs, from which graphs that take them over are built.
+                #[must_use]
+                pub fn output(&self) -> (#(::cuweave::output::OutputDescription<#many>),*) {
+                    (#(#core.description::<#many>(#indices)),*)
+                }
+            },
         }
     }
 }

@@ -16,7 +16,7 @@ const LIST: &str = "a buffer is declared with its length over the scalar argumen
 const RECORDS: &str =
     "records are written with a lifetime, `layers: &[Layer<'_>]`; a buffer with its length, `x: &[T; n]`";
 
-/// Returns what to say of a type of an argument; `None` for types that are read further.
+/// Returns the advice on a type of an argument; `None` for types that are read further.
 pub fn of(ty: &Type) -> Option<Refused> {
     match ungrouped(ty) {
         Type::ImplTrait(_) | Type::TraitObject(_) => {
@@ -35,7 +35,7 @@ pub fn of(ty: &Type) -> Option<Refused> {
     }
 }
 
-/// Returns what to say of the type of what a graph function returns, where it is no allocation.
+/// Returns the advice on a return type that is no allocation.
 pub fn of_returned(output: &ReturnType) -> &'static str {
     match output {
         ReturnType::Type(_, ty) if named(ty).as_deref() == Some("Result") => {
@@ -59,7 +59,7 @@ fn of_array(array: &TypeArray) -> Option<Refused> {
     }
 }
 
-/// Returns what to say of a buffer whose elements are arrays of a length that is an argument.
+/// Returns the advice on a buffer whose elements are arrays of a length that is an argument.
 fn nested(array: &TypeArray) -> Option<Refused> {
     let mut lengths = Lengths(false);
     lengths.visit_type(&array.elem);

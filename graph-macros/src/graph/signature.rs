@@ -395,7 +395,7 @@ fn returned(output: &ReturnType, report: &mut Report) -> Option<Vec<Returned>> {
     Some(list)
 }
 
-/// The options, and the expression of the budget.
+/// Returns the options, and the expression of the budget.
 pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<Expr>) {
     let mut options = Options::default();
     let mut budget = None;
@@ -448,23 +448,26 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
                 Some("write an expression of integers: `budget = 1 << 20`, `budget = 64 * n as u64`"),
             ),
             "budget" => budget = Some(option.value.clone()),
-            _ => {
-                let known = ["order", "memory", "budget", "launches"];
-                let help = match nearest(&name, known) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "options are `order`, `memory`, `budget` and `launches`".to_owned(),
-                };
-                report.error(
-                    option.path.span(),
-                    Code::CW001,
-                    &format!("a graph has no option `{name}`"),
-                    &[],
-                    Some(&help),
-                );
-            }
+            _ => unknown_option(option, &name, report),
         }
     }
     (options, budget)
+}
+
+/// Reports an option that graphs do not have.
+fn unknown_option(option: &syn::MetaNameValue, name: &str, report: &mut Report) {
+    let known = ["order", "memory", "budget", "launches"];
+    let help = match nearest(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "options are `order`, `memory`, `budget` and `launches`".to_owned(),
+    };
+    report.error(
+        option.path.span(),
+        Code::CW001,
+        &format!("a graph has no option `{name}`"),
+        &[],
+        Some(&help),
+    );
 }
 
 /// Reports options that are not of the form `name = value`.

@@ -129,25 +129,18 @@ impl Expansion<'_> {
         }
     }
 
-    /// `Args`, and what makes it.
+    /// Returns `Args` with its constructor, the values of its scalars, and the item.
     fn args(&self) -> TokenStream {
-        let outputs = self.signature.returned.iter().enumerate().map(|(at, returned)| {
-            let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
-            quote!(#[doc(hidden)] pub type #alias = #element;)
-        });
         let arguments = &self.signature.arguments;
         let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
         let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
         let documented = names.iter().map(|name| format!("The argument `{name}`."));
-        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let known_types = self.known().filter_map(Argument::value_type);
-        let first = self.first();
+        let (values, item, first) = (self.values(), self.item(), self.first());
         let buffers = arguments.iter().filter(|argument| argument.has_buffers());
         let shown = buffers.map(|argument| {
             let (name, text) = (&argument.name, argument.name.to_string());
             quote!(.field(#text, &self.#name))
         });
-        let item = self.name();
         quote! {
             /// The arguments that a graph is bound to: a field an argument.
             pub struct Args<'a> {
@@ -156,35 +149,8 @@ impl Expansion<'_> {
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
             }
 
-            /// The values of the scalar arguments, and the host values.
-            #[doc(hidden)]
-            pub struct Values<'v> {
-                #(pub(super) #known: #known_types,)*
-                pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
-            }
-
-            /// The item that calls in other graph functions name.
-            #[doc(hidden)]
-            #[allow(non_camel_case_types)]
-            #[derive(Debug)]
-            pub struct #item {}
-
-            #[doc(hidden)]
-            pub const __ITEM: ::cuweave::__private::GraphPath<#item> =
-                ::cuweave::__private::GraphPath(#item {});
-
-            #[doc(hidden)]
-            pub use ::cuweave::__private::limits::*;
-
-            #[doc(hidden)]
-            pub use ::cuweave::__private::nothing::*;
-            #(#outputs)*
-
-            impl ::core::fmt::Debug for Values<'_> {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct("Values").finish_non_exhaustive()
-                }
-            }
+            #values
+            #item
 
             impl<'a> Args<'a> {
                 // A function of the type, not of a trait: types of the user's in a trait would have to be as visible as that.
@@ -204,7 +170,54 @@ impl Expansion<'_> {
         }
     }
 
-    /// `Views` or `ViewsMut`.
+    /// Returns `Values`.
+    fn values(&self) -> TokenStream {
+        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        let known_types = self.known().filter_map(Argument::value_type);
+        quote! {
+            /// The values of the scalar arguments, and the host values.
+            #[doc(hidden)]
+            pub struct Values<'v> {
+                #(pub(super) #known: #known_types,)*
+                pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
+            }
+
+            impl ::core::fmt::Debug for Values<'_> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Values").finish_non_exhaustive()
+                }
+            }
+        }
+    }
+
+    /// Returns the item of the function, and the names that calls look up in its module.
+    fn item(&self) -> TokenStream {
+        let outputs = self.signature.returned.iter().enumerate().map(|(at, returned)| {
+            let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
+            quote!(#[doc(hidden)] pub type #alias = #element;)
+        });
+        let item = self.name();
+        quote! {
+            /// The item that calls in other graph functions name.
+            #[doc(hidden)]
+            #[allow(non_camel_case_types)]
+            #[derive(Debug)]
+            pub struct #item {}
+
+            #[doc(hidden)]
+            pub const __ITEM: ::cuweave::__private::GraphPath<#item> =
+                ::cuweave::__private::GraphPath(#item {});
+
+            #[doc(hidden)]
+            pub use ::cuweave::__private::limits::*;
+
+            #[doc(hidden)]
+            pub use ::cuweave::__private::nothing::*;
+            #(#outputs)*
+        }
+    }
+
+    /// Returns `Views` or `ViewsMut`.
     fn views(&self, mutable: bool) -> TokenStream {
         let (name, of, what, borrow) = if mutable {
             (
@@ -280,7 +293,7 @@ impl Expansion<'_> {
         self.has_parts().then(|| quote!(#(#firsts)*))
     }
 
-    /// The implementation of `Generated`.
+    /// Returns the implementation of `Generated`.
     fn generated(&self) -> TokenStream {
         let buffers = self.signature.arguments.iter().filter(|argument| argument.has_buffers());
         let firsts = self.firsts();

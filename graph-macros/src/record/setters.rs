@@ -2,10 +2,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
+use syn::Type;
 
 use super::{Field, FieldKind, Record};
 use crate::graph::methods::{element, record};
-use crate::graph::parts::PartType;
+use crate::graph::parts::{BufferType, PartType};
 
 impl Record {
     /// Generates the type that has the setters.
@@ -68,7 +69,6 @@ impl Record {
     fn setter(&self, at: u32, field: &Field) -> Option<TokenStream> {
         let (visibility, name) = (&self.visibility, &field.name);
         let text = name.to_string();
-        let set = format_ident!("set_{}", text.trim_start_matches("r#"), span = name.span());
         let index = Ident::new("index", Span::mixed_site());
         let token = quote!(::cuweave::__private::Token);
         let part = quote!(self.part.field((#at, #text), |record| &mut record.#name));
@@ -76,48 +76,8 @@ impl Record {
         let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
-            // The trait's diagnostic explains why there is no setter.
-            FieldKind::Scalar(ty) if self.lengths.contains(&text) => {
-                let reason = fixed_name(at);
-                return Some(quote! {
-                    #[doc(hidden)]
-                    #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()>
-                    where
-                        for<'__setter> (): #reason,
-                    {
-                        self.part.set_scalar(#text, #name, |record| &mut record.#name)
-                    }
-                });
-            }
-            FieldKind::Scalar(ty) => {
-                let documented = format!("Sets the field `{name}`: only what uses it is updated.");
-                return Some(quote! {
-                    #[doc = #documented]
-                    ///
-                    /// # Errors
-                    ///
-                    /// A field that reaches a length, a bound or a choice of the graph; a launch configuration that the
-                    /// device does not take; a failure of the driver.
-                    #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
-                        self.part.set_scalar(#text, #name, |record| &mut record.#name)
-                    }
-                });
-            }
-            FieldKind::Buffer(buffer) => {
-                let documented = format!("Binds the field `{name}` anew: only what uses it is updated.");
-                let (ty, bound) = (buffer.bindable(), buffer.bind(&quote!(#name)));
-                return Some(quote! {
-                    #[doc = #documented]
-                    ///
-                    /// # Errors
-                    ///
-                    /// A buffer that is too short, of another context, or that overlaps another of which one is written;
-                    /// a failure of the driver.
-                    #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
-                        self.part.set_buffer(#at, #bound, |record| &mut record.#name)
-                    }
-                });
-            }
+            FieldKind::Scalar(ty) => return Some(self.scalar_setter(at, field, ty)),
+            FieldKind::Buffer(buffer) => return Some(self.buffer_setter(at, field, buffer)),
             FieldKind::Part(PartType::Record(ty)) => {
                 let (ty, setters) = record(ty, &whole);
                 let documented = format!("Returns the setters of the field `{name}`.");
@@ -144,6 +104,61 @@ impl Record {
             }
         })
     }
+
+    /// Generates the setter of a scalar.
+    fn scalar_setter(&self, at: u32, field: &Field, ty: &Type) -> TokenStream {
+        let (visibility, name, set) = (&self.visibility, &field.name, set_name(field));
+        let text = name.to_string();
+        // The trait's diagnostic explains why there is no setter.
+        if self.lengths.contains(&text) {
+            let reason = fixed_name(at);
+            return quote! {
+                #[doc(hidden)]
+                #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()>
+                where
+                    for<'__setter> (): #reason,
+                {
+                    self.part.set_scalar(#text, #name, |record| &mut record.#name)
+                }
+            };
+        }
+        let documented = format!("Sets the field `{name}`: only what uses it is updated.");
+        quote! {
+            #[doc = #documented]
+            ///
+            /// # Errors
+            ///
+            /// A field that reaches a length, a bound or a choice of the graph; a launch configuration that the
+            /// device does not take; a failure of the driver.
+            #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
+                self.part.set_scalar(#text, #name, |record| &mut record.#name)
+            }
+        }
+    }
+
+    /// Generates the setter of a buffer.
+    fn buffer_setter(&self, at: u32, field: &Field, buffer: &BufferType) -> TokenStream {
+        let (visibility, name, set) = (&self.visibility, &field.name, set_name(field));
+        let documented = format!("Binds the field `{name}` anew: only what uses it is updated.");
+        let (ty, bound) = (buffer.bindable(), buffer.bind(&quote!(#name)));
+        quote! {
+            #[doc = #documented]
+            ///
+            /// # Errors
+            ///
+            /// A buffer that is too short, of another context, or that overlaps another of which one is written;
+            /// a failure of the driver.
+            #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
+                self.part.set_buffer(#at, #bound, |record| &mut record.#name)
+            }
+        }
+    }
+}
+
+/// Returns the name of a field's setter.
+fn set_name(field: &Field) -> Ident {
+    let (name, text) = (&field.name, field.name.to_string());
+    format_ident!("set_{}", text.trim_start_matches("r#"), span = name.span())
 }
 
 /// Returns the name of the trait whose diagnostic explains why a field has no setter.

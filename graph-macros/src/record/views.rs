@@ -32,18 +32,7 @@ impl Record {
         });
         let names = fields.iter().map(|field| &field.name);
         let [lender, first, at] = ["lender", "first", "at"].map(|name| Ident::new(name, Span::mixed_site()));
-        let lent = if mutable { quote!(&mut) } else { quote!(&) };
-        let values = fields.iter().map(|field| {
-            let name = &field.name;
-            if field.is_scalar() {
-                return quote!(let #name = self.#name;);
-            }
-            quote! {
-                let #at = #first;
-                #first += ::cuweave::__private::Bound::count(&self.#name);
-                let #name = ::cuweave::__private::Lend::lend(#lent self.#name, #lender, #at);
-            }
-        });
+        let values = fields.iter().map(|field| lent(field, mutable, [&lender, &first, &at]));
         quote! {
             #[doc = #documented]
             #[allow(dead_code, private_interfaces)]
@@ -76,5 +65,19 @@ impl Record {
                 }
             };
         }
+    }
+}
+
+/// Generates the statement that lends a field to a view.
+fn lent(field: &Field, mutable: bool, [lender, first, at]: [&Ident; 3]) -> TokenStream {
+    let name = &field.name;
+    if field.is_scalar() {
+        return quote!(let #name = self.#name;);
+    }
+    let lent = if mutable { quote!(&mut) } else { quote!(&) };
+    quote! {
+        let #at = #first;
+        #first += ::cuweave::__private::Bound::count(&self.#name);
+        let #name = ::cuweave::__private::Lend::lend(#lent self.#name, #lender, #at);
     }
 }

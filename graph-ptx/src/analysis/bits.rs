@@ -75,6 +75,20 @@ impl Bits {
         Bits { may, must: 0 }
     }
 
+    fn shifted_left(self, by: u32) -> Bits {
+        Bits { may: self.may << by, must: self.must << by }
+    }
+
+    fn shifted_right(self, by: u32) -> Bits {
+        Bits { may: self.may >> by, must: self.must >> by }
+    }
+
+    /// Returns the bits of a word made of bytes of these four.
+    fn permuted(may: u64) -> Bits {
+        let byte = (0..4).fold(0, |byte, nth| byte | ((may >> (8 * nth)) & 0xff));
+        Bits::may(byte * 0x0101_0101)
+    }
+
     fn narrow(self, bytes: u32) -> Bits {
         let mask = mask(bytes);
         Bits { may: self.may & mask, must: self.must & mask }
@@ -213,11 +227,7 @@ impl<'a> Known<'_, '_, 'a> {
             (Operation::Move, 1) => of(0),
             (Operation::Move, count) => {
                 let bytes = size / count as u32;
-                let pieces = (0..count).map(|nth| {
-                    let Bits { may, must } = of(nth).narrow(bytes);
-                    let by = 8 * bytes * nth as u32;
-                    Bits { may: may << by, must: must << by }
-                });
+                let pieces = (0..count).map(|nth| of(nth).narrow(bytes).shifted_left(8 * bytes * nth as u32));
                 pieces.fold(Bits::may(0), Bits::plus)
             }
             (Operation::Selection(Selection::ByPredicate), 3) => of(0).either(of(1)),
@@ -244,20 +254,16 @@ impl<'a> Known<'_, '_, 'a> {
                 Bits::may(u64::MAX.checked_shr(least.leading_zeros()).unwrap_or(0))
             }
             (Operation::Bitwise(Bitwise::Shl), 2) => match by(sources.get(1)) {
-                Some(by) => Bits { may: of(0).may << by, must: of(0).must << by },
+                Some(by) => of(0).shifted_left(by),
                 None => Bits::ANY,
             },
             (Operation::Bitwise(Bitwise::Shr), 2) => match by(sources.get(1)) {
                 Some(by) if is_unsigned(instruction) || of(0).may >> (8 * size - 1) == 0 => {
-                    Bits { may: of(0).may >> by, must: of(0).must >> by }
+                    of(0).shifted_right(by)
                 }
                 _ => Bits::ANY,
             },
-            (Operation::Bitwise(Bitwise::Permute), 3) => {
-                let all = of(0).may | of(1).may;
-                let byte = (0..4).fold(0, |byte, nth| byte | ((all >> (8 * nth)) & 0xff));
-                Bits::may(byte * 0x0101_0101)
-            }
+            (Operation::Bitwise(Bitwise::Permute), 3) => Bits::permuted(of(0).may | of(1).may),
             (Operation::Convert, 1) => return self.converted(instruction, &sources[0], depth),
             // Other forms and operations are unknown.
             (

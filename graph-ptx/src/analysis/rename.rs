@@ -116,25 +116,9 @@ fn with_phis<'m, 'a>(code: &mut Code<'m, 'a>, phis: &[Vec<u32>]) -> Vec<Vec<Step
 
 /// Renames registers to values in a walk over the dominator tree.
 fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: &[u32]) {
-    let blocks = code.cfg.blocks.len();
-    let mut children = vec![Vec::new(); blocks];
-    for block in 1..blocks {
-        children[code.cfg.dominator[block] as usize].push(block as u32);
-    }
+    let children = dominated(code);
     let mut by_block = with_phis(code, phis);
-    let mut renaming = Renaming {
-        split,
-        // A split register is undefined at first; an argument has the caller's value.
-        current: (0..split.len()).map(|at| if split[at] { NONE } else { at as u32 }).collect(),
-        undo: Vec::new(),
-        values: code.values,
-    };
-    let parameters = code.function.parameters.len();
-    for argument in &code.arguments[..parameters] {
-        if *argument != NONE {
-            renaming.current[*argument as usize] = *argument;
-        }
-    }
+    let mut renaming = Renaming::new(code, split);
     let mut stack = vec![(0u32, false, 0usize)];
     while let Some((block, left, mark)) = stack.pop() {
         if left {
@@ -166,19 +150,40 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: 
                 code.returned.push(values);
             }
         }
-        for &successor in &code.cfg.blocks[at].successors {
-            let predecessors = &code.cfg.blocks[successor as usize].predecessors;
-            let Some(edge) = predecessors.iter().position(|&predecessor| predecessor == block) else {
-                continue;
-            };
-            for (phi, &register) in phis[successor as usize].iter().enumerate() {
-                let value = renaming.current[register as usize];
-                by_block[successor as usize][phi].sources[edge] = value_or_nothing(value);
-            }
-        }
+        give(code, block, &renaming, phis, &mut by_block);
     }
     code.values = renaming.values;
     code.steps = by_block.into_iter().flatten().collect();
+}
+
+/// Returns the blocks that each block dominates immediately.
+fn dominated(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
+    let blocks = code.cfg.blocks.len();
+    let mut children = vec![Vec::new(); blocks];
+    for block in 1..blocks {
+        children[code.cfg.dominator[block] as usize].push(block as u32);
+    }
+    children
+}
+
+/// Gives the values at the end of a block to the phis of its successors.
+fn give<'a>(
+    code: &Code<'_, '_>,
+    block: u32,
+    renaming: &Renaming<'_>,
+    phis: &[Vec<u32>],
+    by_block: &mut [Vec<Step<'_, 'a>>],
+) {
+    for &successor in &code.cfg.blocks[block as usize].successors {
+        let predecessors = &code.cfg.blocks[successor as usize].predecessors;
+        let Some(edge) = predecessors.iter().position(|&predecessor| predecessor == block) else {
+            continue;
+        };
+        for (phi, &register) in phis[successor as usize].iter().enumerate() {
+            let value = renaming.current[register as usize];
+            by_block[successor as usize][phi].sources[edge] = value_or_nothing(value);
+        }
+    }
 }
 
 fn value_or_nothing<'a>(value: u32) -> Source<'a> {
@@ -192,7 +197,18 @@ struct Renaming<'s> {
     values: u32,
 }
 
-impl Renaming<'_> {
+impl<'s> Renaming<'s> {
+    /// Returns the state at the entry: a split register is undefined, an argument has the caller's value.
+    fn new(code: &Code<'_, '_>, split: &'s [bool]) -> Renaming<'s> {
+        let mut current: Vec<u32> =
+            (0..split.len()).map(|at| if split[at] { NONE } else { at as u32 }).collect();
+        let parameters = code.function.parameters.len();
+        for &argument in code.arguments[..parameters].iter().filter(|argument| **argument != NONE) {
+            current[argument as usize] = argument;
+        }
+        Renaming { split, current, undo: Vec::new(), values: code.values }
+    }
+
     fn value(&self, register: u32) -> u32 {
         if register == NONE { NONE } else { self.current[register as usize] }
     }

@@ -169,7 +169,7 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
         if stride <= 0 {
             return Some(false);
         }
-        // What one block does has its index in the constant.
+        // An access of one block alone has the block's index in its constant.
         for (constant, axis) in constants.iter_mut().zip([x, y]) {
             if axis.stride.is_none() {
                 *constant = constant.checked_sub(stride.checked_mul(i128::from(axis.first))?)?;

@@ -1,11 +1,12 @@
 //! Many turns of a loop at once.
 //!
-//! Where the values that a loop carries have grown by the same constants twice, a group gets one more index: the turn. It
-//! goes through the loop once, for as many turns as all decide alike, and the last of them goes on. So:
+//! Where the values that a loop carries have grown by the same constants twice, a group of threads gets one more index: the
+//! number of the turn. The body is run once, for all turns from here on in which every branch goes the same way; the last of
+//! these turns goes on behind the loop. So:
 //!
-//! - a part that is cut off and has not the first turn in it is dropped: the last of the other part's turns leads there;
-//! - what is stored on the way is noted when the head of the loop is reached again, and the carried values are those of
-//!   the next turn: by induction each turn is one that the thread takes. Else the first turn alone is.
+//! - where a branch divides the group, the part without the first turn is dropped: the other part's last turn leads there;
+//! - the stores of the body count once the head of the loop is reached again with the carried values of the next turn: by
+//!   induction the threads take all these turns. If it is not reached so, the stores of the first turn alone count.
 
 use super::cut::Cut;
 use super::form::Form;
@@ -22,7 +23,7 @@ pub(super) struct Carried {
     growth: Option<Vec<i128>>,
 }
 
-/// A loop that is gone through for many turns.
+/// A loop that is run for many turns at once.
 #[derive(Clone)]
 pub(super) struct Turns {
     head: u32,
@@ -31,7 +32,7 @@ pub(super) struct Turns {
     /// The carried values at the head, over the turns.
     values: Vec<Value>,
     growth: Vec<i128>,
-    /// The stores on the way: parameter, offset, bytes.
+    /// The stores of the body: parameter, offset, bytes.
     stored: Vec<(usize, Form, u64)>,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Loop {
     turns: Option<Turns>,
 }
 
-/// Both are numbers, and so much apart.
+/// Returns the differences of carried values; `None` if one is no number and has changed.
 fn growth(before: &[Value], now: &[Value]) -> Option<Vec<i128>> {
     let one = |(before, now): (&Value, &Value)| match (before, now) {
         (Value::Number(before), Value::Number(now)) => {
@@ -56,7 +57,7 @@ fn growth(before: &[Value], now: &[Value]) -> Option<Vec<i128>> {
 }
 
 impl Loop {
-    /// Every form that changes where the group is cut.
+    /// Returns the forms that change where the group is divided.
     pub fn forms(&mut self) -> impl Iterator<Item = &mut Form> {
         let carried = self.carried.iter_mut().flat_map(|carried| &mut carried.values);
         let (values, stored) = match &mut self.turns {
@@ -70,18 +71,18 @@ impl Loop {
         numbers.chain(stored.iter_mut().map(|stored| &mut stored.1))
     }
 
-    /// The head of the loop that is gone through for many turns, and their index.
+    /// Returns the head of the loop that is run for many turns, and the index of the turns.
     pub fn turning(&self) -> Option<(u32, u32)> {
         self.turns.as_ref().map(|turns| (turns.head, turns.index))
     }
 
-    /// Returns true for a cut of the index of the turns.
+    /// Returns true for a cut that divides the turns.
     pub fn cuts_turns(&self, cut: Cut) -> bool {
         let (Cut::At { index, .. } | Cut::Factor { index, .. }) = cut;
         self.turns.as_ref().is_some_and(|turns| turns.index == index)
     }
 
-    /// Notes a store on the way. `false` where it counts at once.
+    /// Notes a store of the body. Returns false outside of such loops, where a store counts at once.
     pub fn store(&mut self, parameter: usize, form: &Form, bytes: u64) -> bool {
         let Some(turns) = &mut self.turns else { return false };
         turns.stored.push((parameter, form.clone(), bytes));
@@ -94,14 +95,14 @@ impl Loop {
         growth(&turns.values, now).is_some_and(|growth| growth == turns.growth)
     }
 
-    /// The turns are over: what they stored. Returns parameters, offsets and bytes.
+    /// Ends the turns. Returns their stores: parameters, offsets and bytes.
     pub fn finish(&mut self) -> Vec<(usize, Form, u64)> {
         self.carried = None;
         self.turns.take().map_or(Vec::new(), |turns| turns.stored)
     }
 
-    /// The head of a loop is reached with these values. `true` where they have grown alike twice, so that many turns can be
-    /// gone through: [`Loop::begin`].
+    /// Notes that the head of a loop is reached with these values. Returns true if they have grown by the same constants twice:
+    /// [`Loop::begin`] may run many turns then.
     pub fn carry(&mut self, head: u32, values: &[Value]) -> bool {
         let before = self.carried.take().filter(|carried| carried.head == head);
         let now = before.as_ref().and_then(|before| growth(&before.values, values));
@@ -113,7 +114,7 @@ impl Loop {
         steady
     }
 
-    /// Goes through many turns. The carried values over the new index, and its count.
+    /// Begins to run many turns. Returns the carried values as functions of the new index, and the number of its values.
     pub fn begin(&mut self, index: u32) -> Option<(Vec<Value>, u64)> {
         let carried = self.carried.take()?;
         let growth = carried.growth?;

@@ -212,15 +212,44 @@ pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     Some(why.or(foreign).unwrap_or_else(|| "no store through it is seen".to_owned()))
 }
 
-/// By value: the note of what makes it opaque whatever the launch is.
+/// Returns for each value the note of what makes it opaque whatever the launch is; `None` for the others.
 fn opaque(outline: &Outline) -> Vec<Option<u32>> {
-    let mut known = vec![false; outline.values as usize];
+    let known = knowable(outline);
     let mut notes: Vec<Option<u32>> = vec![None; outline.values as usize];
+    let note = |notes: &[Option<u32>], arg: &Arg| match arg {
+        Arg::Value(value) => notes.get(*value as usize).copied().flatten(),
+        Arg::Constant(_) => None,
+    };
+    for block in &outline.blocks {
+        for op in values(block) {
+            if known.get(op.target as usize).copied().unwrap_or(true) {
+                continue;
+            }
+            let cause = match (op.code, op.args.first()) {
+                (Code::Opaque, Some(&Arg::Constant(note))) => Some(note as u32),
+                _ => op.args.iter().find_map(|arg| note(&notes, arg)),
+            };
+            notes[op.target as usize] = notes[op.target as usize].or(cause).or(Some(u32::MAX));
+        }
+    }
+    for block in &outline.blocks {
+        for phi in &block.phis {
+            if let Some(false) = known.get(phi.target as usize) {
+                let sources = phi.sources.iter().find_map(|source| note(&notes, &source.1));
+                notes[phi.target as usize] = sources.or(Some(u32::MAX));
+            }
+        }
+    }
+    notes
+}
+
+/// Returns true for each value of the least set of those that may be known. A phi is in it where one of its sources is.
+fn knowable(outline: &Outline) -> Vec<bool> {
+    let mut known = vec![false; outline.values as usize];
     let is = |known: &[bool], arg: &Arg| match arg {
         Arg::Value(value) => known.get(*value as usize).copied().unwrap_or(false),
         Arg::Constant(_) => true,
     };
-    // The least set of values that may be known; a phi is where one of its sources is.
     let mut changed = true;
     while changed {
         changed = false;
@@ -229,19 +258,15 @@ fn opaque(outline: &Outline) -> Vec<Option<u32>> {
                 .phis
                 .iter()
                 .map(|phi| (phi.target, phi.sources.iter().any(|source| is(&known, &source.1))));
-            let ops = block
-                .ops
-                .iter()
-                .filter(|op| !matches!(op.code, Code::Store | Code::Load | Code::MayEnd))
-                .map(|op| {
-                    let may = match op.code {
-                        Code::Opaque => false,
-                        Code::Special | Code::Lane | Code::Scalar | Code::Pointer => true,
-                        Code::Select => op.args.iter().skip(1).all(|arg| is(&known, arg)),
-                        _ => op.args.iter().all(|arg| is(&known, arg)),
-                    };
-                    (op.target, may)
-                });
+            let ops = values(block).map(|op| {
+                let may = match op.code {
+                    Code::Opaque => false,
+                    Code::Special | Code::Lane | Code::Scalar | Code::Pointer => true,
+                    Code::Select => op.args.iter().skip(1).all(|arg| is(&known, arg)),
+                    _ => op.args.iter().all(|arg| is(&known, arg)),
+                };
+                (op.target, may)
+            });
             for (target, may) in phis.chain(ops).collect::<Vec<_>>() {
                 if let Some(place) = known.get_mut(target as usize).filter(|place| may && !**place) {
                     *place = true;
@@ -250,36 +275,10 @@ fn opaque(outline: &Outline) -> Vec<Option<u32>> {
             }
         }
     }
-    // Why the others are not.
-    for _ in 0..2 {
-        for block in &outline.blocks {
-            for op in
-                block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::Load | Code::MayEnd))
-            {
-                if known.get(op.target as usize).copied().unwrap_or(true) {
-                    continue;
-                }
-                let cause = match (op.code, op.args.first()) {
-                    (Code::Opaque, Some(&Arg::Constant(note))) => Some(note as u32),
-                    _ => op.args.iter().find_map(|arg| match arg {
-                        Arg::Value(value) => notes.get(*value as usize).copied().flatten(),
-                        Arg::Constant(_) => None,
-                    }),
-                };
-                notes[op.target as usize] = notes[op.target as usize].or(cause).or(Some(u32::MAX));
-            }
-        }
-    }
-    for block in &outline.blocks {
-        for phi in &block.phis {
-            if let Some(false) = known.get(phi.target as usize) {
-                let sources = phi.sources.iter().find_map(|source| match source.1 {
-                    Arg::Value(value) => notes.get(value as usize).copied().flatten(),
-                    Arg::Constant(_) => None,
-                });
-                notes[phi.target as usize] = sources.or(Some(u32::MAX));
-            }
-        }
-    }
-    notes
+    known
+}
+
+/// Returns the operations of a block that define a value.
+fn values(block: &Block) -> impl Iterator<Item = &Op> {
+    block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::Load | Code::MayEnd))
 }

@@ -35,7 +35,7 @@ pub fn independent(module: &Module<'_>) -> Independent {
     for entry in module.entries() {
         let Ok(closure) = scan.closure(entry.name) else { continue };
         let lasts = |space| matches!(space, Space::Global | Space::Const);
-        // What is refused elsewhere, as calls through registers, may reach more than is named.
+        // Functions that other rewritings refuse, as those with calls through registers, may reach more than they name.
         let depends = |&place: &usize| {
             let uses = scan.uses(place);
             let refused = uses.waiting.is_some() || uses.batching.is_some();

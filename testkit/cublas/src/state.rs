@@ -20,7 +20,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Object {
     kind: Kind,
-    /// What it was created with.
+    /// The numbers that it was created with.
     pub numbers: Vec<u64>,
     pub attributes: BTreeMap<u32, u64>,
 }

@@ -1,4 +1,4 @@
-//! What is handed over is written.
+//! A buffer that a call hands over must be written.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the exec keeps is bound as an `Arc`, and a function with a host statement is not called in a body.
+//! A host value that an exec keeps is bound as an `Arc`; a function with a host statement is not called in a body.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

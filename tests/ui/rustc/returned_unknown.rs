@@ -1,4 +1,4 @@
-//! What is allocated in a block does not leave the graph by its name there.
+//! A block's allocation is returned by a name that is out of scope.
 
 use cuweave::prelude::*;
 

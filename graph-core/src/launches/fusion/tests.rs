@@ -3,33 +3,11 @@
 use super::*;
 use crate::ids::KernelId;
 use crate::index::narrow;
-use crate::ir::{Kind, Options, Statement};
+use crate::launches::testing::program;
 use crate::launches::{Allowed, Batching, Tuning, decide};
 
 fn id(at: u32) -> StatementId {
     StatementId::from_u32(at)
-}
-
-fn program(count: usize) -> Program {
-    let statement = Statement {
-        name: "k".into(),
-        line: 1,
-        column: 0,
-        file: None,
-        kind: Kind::Launch(()),
-        accesses: Vec::new().into(),
-        after: Vec::new().into(),
-    };
-    Program {
-        name: "f".into(),
-        file: "f.rs".into(),
-        options: Options::default(),
-        dims: Vec::new().into(),
-        buffers: Vec::new().into(),
-        statements: vec![statement; count].into(),
-        outputs: Vec::new().into(),
-        views: Vec::new().into(),
-    }
 }
 
 /// Launches of one block; those of `others` have another grid.

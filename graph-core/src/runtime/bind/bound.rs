@@ -15,6 +15,7 @@ use crate::runtime::cuda::{Own, PinnedViewMut};
 use crate::runtime::error::Error;
 
 use super::buffer::{BoundBuffer, Buffer};
+use super::managed::Managed;
 use super::output::{Output, OutputDescription};
 use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
 use super::visitor::Visitor;
@@ -127,7 +128,7 @@ bindings! {
     /// A type that can be bound to a `&[T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
-        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a `CudaSlice<{T}>` or a `&Buffer<{T}>`"
+        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
     BindShared::bind_shared -> Shared {
         {'a, T} &'a CudaSlice<T> => |slice| Shared::Slice(slice);
@@ -145,12 +146,15 @@ bindings! {
         {'a, T} Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer));
         {'a, T} &Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer.clone()));
         {'a, T} &mut Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} Managed<T> => |managed| Shared::Buffer(BoundBuffer(managed.into_buffer()));
+        {'a, T} &Managed<T> => |managed| Shared::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} &mut Managed<T> => |managed| Shared::Buffer(BoundBuffer(managed.as_buffer().clone()));
         {'a, T} Shared<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&mut [T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
-        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>` or a `&Buffer<{T}>`"
+        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
     BindMut::bind_mut -> Exclusive {
         {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
@@ -166,6 +170,9 @@ bindings! {
         {'a, T} Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer));
         {'a, T} &Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer.clone()));
         {'a, T} &mut Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} Managed<T> => |managed| Exclusive::Buffer(BoundBuffer(managed.into_buffer()));
+        {'a, T} &Managed<T> => |managed| Exclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} &mut Managed<T> => |managed| Exclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
         {'a, T} Exclusive<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.

@@ -1,6 +1,7 @@
 //! Device memory that any number of execs share, also mutably: conflicting launches are ordered automatically.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,11 +11,12 @@ use cudarc::driver::{
 };
 
 use crate::runtime::context;
-use crate::runtime::cuda::{self, Driver, Failure, Keep, Own, Quiet, Stream};
+use crate::runtime::cuda::{self, Driver, Failure, Keep, ManagedMemory, Own, Quiet, Stream};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::{OwnedEvent, home};
 
 use super::ledger::{Ledger, Tracked, User};
+use super::unified::Unified;
 
 /// Device memory with shared ownership, which any number of execs bind, to be read or written.
 ///
@@ -33,13 +35,35 @@ pub struct Buffer<T> {
 struct Memory<T> {
     tracked: Arc<Tracked>,
     /// Leaked if nothing can wait for its uses.
-    slice: Keep<Own<T>>,
+    slice: Keep<Elements<T>>,
     stays: Arc<AtomicBool>,
+}
+
+/// The memory of a buffer.
+enum Elements<T> {
+    /// Freed in the order of its stream.
+    Cudarc(Own<T>),
+    /// Freed by the host.
+    Managed(ManagedMemory<T>),
+}
+
+impl<T> Deref for Elements<T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        match self {
+            Elements::Cudarc(slice) => slice,
+            Elements::Managed(slice) => slice,
+        }
+    }
 }
 
 impl<T> Drop for Memory<T> {
     fn drop(&mut self) {
-        let over = self.tracked.end(&home(self.slice.stream()));
+        let over = match &*self.slice {
+            Elements::Cudarc(slice) => self.tracked.end(&home(slice.stream())),
+            Elements::Managed(_) => self.tracked.end_on_host(),
+        };
         self.stays.store(!over, Ordering::Relaxed);
     }
 }
@@ -64,9 +88,32 @@ impl<T> Buffer<T> {
         let user = User::new(made);
         user.used(&mut ledger.lock(), &owner, true);
         user.end();
-        let (tracked, stays) = (Arc::new(Tracked::new(ledger, address, user)), Arc::<AtomicBool>::default());
-        let slice = Keep::new(Own::new(slice), stays.clone());
-        Ok(Buffer { memory: Arc::new(Memory { tracked, slice, stays }) })
+        Ok(Buffer::of(Tracked::new(ledger, address, user), Elements::Cudarc(Own::new(slice))))
+    }
+
+    /// Returns the buffer of managed memory, of which the work of `stream` so far may be the only use.
+    pub(super) fn managed(
+        driver: &'static Driver,
+        stream: &Arc<CudaStream>,
+        memory: ManagedMemory<T>,
+        unified: Unified,
+    ) -> Result<Buffer<T>> {
+        let ctx = stream.context();
+        let ledger = Ledger::of(driver, ctx);
+        let made = Arc::new(OwnedEvent::new(driver, ctx)?);
+        driver.record(made.raw(), Stream::of(stream))?;
+        let user = User::new(made);
+        user.used(&mut ledger.lock(), stream, true);
+        user.end();
+        let mut tracked = Tracked::new(ledger, unified.address, user);
+        tracked.unified = Some(unified);
+        Ok(Buffer::of(tracked, Elements::Managed(memory)))
+    }
+
+    fn of(tracked: Tracked, elements: Elements<T>) -> Buffer<T> {
+        let (tracked, stays) = (Arc::new(tracked), Arc::<AtomicBool>::default());
+        let slice = Keep::new(elements, stays.clone());
+        Buffer { memory: Arc::new(Memory { tracked, slice, stays }) }
     }
 
     /// Returns the number of elements.
@@ -178,7 +225,7 @@ impl<T> fmt::Debug for Buffer<T> {
 #[derive(Clone, Debug)]
 pub struct BoundBuffer<T>(pub(crate) Buffer<T>);
 
-impl<T> std::ops::Deref for BoundBuffer<T> {
+impl<T> Deref for BoundBuffer<T> {
     type Target = Buffer<T>;
 
     fn deref(&self) -> &Buffer<T> {

@@ -42,16 +42,34 @@ impl<T> Buffer<T> {
         Ok(work(self.view_mut(Source::Buffer(self.tracked()))))
     }
 
-    fn lend<'b>(&'b self, stream: &'b Arc<CudaStream>, write: bool, lent: Lent) -> Result<Lending<'b>> {
+    /// Lends the elements to a stream until the result is dropped.
+    pub(super) fn lend<'b>(
+        &'b self,
+        stream: &'b Arc<CudaStream>,
+        write: bool,
+        lent: Lent,
+    ) -> Result<Lending<'b>> {
         let (driver, tracked) = (cuda::driver()?, &**self.tracked());
         if **stream.context() != **self.context() {
             return Err(Error::BufferOfOtherContext);
+        }
+        if let Some(fault) = tracked.unified.as_ref().and_then(|unified| unified.fault(stream)) {
+            return Err(Error::Managed(fault));
         }
         context::enter(driver, self.context())?;
         tracked.lend(lent)?;
         let lending = Lending { tracked, stream, write };
         // A failure is returned before the view can be used.
         drop(tracked.try_reach(stream, write)?);
+        Ok(lending)
+    }
+
+    /// Lends managed memory to a stream that it is attached to next, or that it was attached to. The context must be current.
+    pub(super) fn lend_as_owner<'b>(&'b self, stream: &'b Arc<CudaStream>) -> Result<Lending<'b>> {
+        let tracked = &**self.tracked();
+        tracked.lend(Lent::Briefly)?;
+        let lending = Lending { tracked, stream, write: true };
+        drop(tracked.reach_as_owner(stream, true)?);
         Ok(lending)
     }
 
@@ -67,7 +85,7 @@ impl<T> Buffer<T> {
 }
 
 /// A buffer that is being lent.
-struct Lending<'b> {
+pub(super) struct Lending<'b> {
     tracked: &'b Tracked,
     stream: &'b CudaStream,
     write: bool,
@@ -76,7 +94,7 @@ struct Lending<'b> {
 impl Drop for Lending<'_> {
     fn drop(&mut self) {
         // Work submitted to the stream without a view counts as a use.
-        drop(self.tracked.reach(self.stream, self.write));
+        drop(self.tracked.reach_by_owner(self.stream, self.write));
         self.tracked.end_lending();
     }
 }

@@ -20,10 +20,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
-use crate::runtime::cuda::{Context, Driver, Outcome, Stream, record};
+use crate::runtime::cuda::{Context, Driver, Failure, Outcome, Stream, record};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::waits::{self, HeldStream, OwnedEvent, StreamKey};
+use crate::runtime::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
 
+use super::unified::Unified;
 use super::uses::Uses;
 
 /// The order of the uses of all buffers of one context.
@@ -46,6 +47,8 @@ pub(crate) struct Generation {
     uses: u64,
     /// The number of buffers on loan.
     lent: usize,
+    /// The number of loans to the host during which the device may run nothing.
+    alone: usize,
     /// The streams that have waited for others, by their last wait.
     clocks: Vec<(HeldStream, Clock)>,
 }
@@ -85,10 +88,12 @@ pub(crate) enum Lent {
     Openly,
 }
 
+/// The ledgers of all contexts.
+static ALL: Mutex<Vec<(Context, Weak<Ledger>)>> = Mutex::new(Vec::new());
+
 impl Ledger {
     /// Returns the ledger of a context.
     pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Arc<Ledger> {
-        static ALL: Mutex<Vec<(Context, Weak<Ledger>)>> = Mutex::new(Vec::new());
         let context = Context::of(ctx);
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade());
@@ -96,10 +101,23 @@ impl Ledger {
             return ledger;
         }
         all.retain(|entry| entry.1.strong_count() > 0);
-        let state = Mutex::new(Generation { number: 1, stream: None, uses: 0, lent: 0, clocks: Vec::new() });
+        let state = Mutex::new(Generation {
+            number: 1,
+            stream: None,
+            uses: 0,
+            lent: 0,
+            alone: 0,
+            clocks: Vec::new(),
+        });
         let ledger = Arc::new(Ledger { driver, ctx: ctx.clone(), state, returned: Condvar::new() });
         all.push((context, Arc::downgrade(&ledger)));
         ledger
+    }
+
+    /// Returns the ledger of a context, if a buffer of it was made.
+    pub fn known(ctx: &CudaContext) -> Option<Arc<Ledger>> {
+        let (context, all) = (Context::of(ctx), ALL.lock().unwrap_or_else(PoisonError::into_inner));
+        all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Generation> {
@@ -125,6 +143,11 @@ impl Generation {
             self.number += 1;
             self.stream = Some(HeldStream::of(stream));
         }
+    }
+
+    /// Returns true if the host accesses memory, and the device may run nothing meanwhile.
+    pub fn is_of_host(&self) -> bool {
+        self.alone > 0
     }
 
     /// Returns true if a buffer is on loan.
@@ -327,6 +350,8 @@ struct Note {
 pub(crate) struct Tracked {
     pub ledger: Arc<Ledger>,
     pub address: u64,
+    /// The state of managed memory.
+    pub unified: Option<Unified>,
     notes: Mutex<Notes>,
 }
 
@@ -352,7 +377,7 @@ impl Tracked {
     /// Returns a buffer whose first use is a write by `user`.
     pub fn new(ledger: Arc<Ledger>, address: u64, user: User) -> Tracked {
         let list = vec![Note { user: Arc::new(user), wrote: true }];
-        Tracked { ledger, address, notes: Mutex::new(Notes { list, ..Notes::default() }) }
+        Tracked { ledger, address, unified: None, notes: Mutex::new(Notes { list, ..Notes::default() }) }
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -423,6 +448,49 @@ impl Tracked {
         }
     }
 
+    /// Begins a loan to the host. `alone` is true if the device may run nothing until it ends.
+    pub fn lend_to_host(&self, alone: bool) -> Result<()> {
+        self.lend(Lent::Openly)?;
+        if alone {
+            self.ledger.lock().alone += 1;
+        }
+        Ok(())
+    }
+
+    /// Ends a loan to the host.
+    pub fn end_lending_to_host(&self, alone: bool) {
+        if alone {
+            self.ledger.lock().alone -= 1;
+        }
+        self.end_lending();
+    }
+
+    /// Waits on the host for all uses, or for the writes alone.
+    pub fn wait_on_host(&self, all: bool) -> Outcome<()> {
+        let Ledger { driver, ctx, .. } = &*self.ledger;
+        driver.enter(Context::of(ctx))?;
+        let side = SideStream::of(driver, ctx)?;
+        let notes = self.notes();
+        let mut waits = Waits::default();
+        notes.list.iter().filter(|note| all || note.wrote).for_each(|note| waits.add(&note.user));
+        waits.order(driver, side.raw())?;
+        notes.uses.order(driver, (side.raw(), None), all)?;
+        drop(notes);
+        driver.enter(Context::of(ctx))?;
+        driver.synchronize(side.raw())
+    }
+
+    /// Waits on the host for all uses, before the memory is freed. Returns false if that is not possible.
+    pub fn end_on_host(&self) -> bool {
+        let Ledger { driver, ctx, .. } = &*self.ledger;
+        let entered = waits::enter(driver, ctx);
+        let waited = self.wait_on_host(true).or_else(|failure| {
+            record(ctx, failure);
+            driver.synchronize_context()
+        });
+        waits::over(waited).map_err(|failure| record(ctx, failure)).is_ok() && entered
+    }
+
     /// Begins a loan.
     pub fn lend(&self, lent: Lent) -> Result<()> {
         let mut generation = self.ledger.lock_with(std::iter::once(self));
@@ -466,8 +534,22 @@ impl Tracked {
         reached.map_err(|failure| record(&self.ledger.ctx, failure)).ok()
     }
 
+    /// Orders a use as [`Tracked::reach`] does, by any stream, whichever may access the memory.
+    pub fn reach_by_owner<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.reach_as_owner(stream, write);
+        reached.map_err(|failure| record(&self.ledger.ctx, failure)).ok()
+    }
+
     /// Orders a use as [`Tracked::reach`] does, and returns a failure.
     pub fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        if self.unified.as_ref().is_some_and(|unified| unified.fault(stream).is_some()) {
+            return Err(Failure::not_permitted("cuStreamAttachMemAsync"));
+        }
+        self.reach_as_owner(stream, write)
+    }
+
+    /// Orders a use as [`Tracked::try_reach`] does, by any stream, whichever may access the memory.
+    pub fn reach_as_owner<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
         let (driver, raw, ctx) = (self.ledger.driver, Stream::of(stream), stream.context());
         driver.enter(Context::of(ctx))?;
         let captures = driver.is_capturing(raw)?;

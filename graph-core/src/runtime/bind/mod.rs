@@ -6,6 +6,7 @@
 //!   `uses`: the events that record uses;
 //! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
 //!   uses; `sharing`: that of the launches of one exec;
+//! - `managed`: memory that host and device share; `unified`: its state;
 //! - `record`: records and lists of arguments, as the build sees them;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
@@ -16,12 +17,14 @@ mod host;
 mod ledger;
 mod lend;
 mod lending;
+mod managed;
 mod operand;
 mod operands;
 mod output;
 mod output_view;
 mod record;
 mod sharing;
+mod unified;
 mod uses;
 mod view;
 mod visitor;
@@ -32,9 +35,10 @@ pub use bound::{
 };
 pub use buffer::{BoundBuffer, Buffer};
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
-pub(crate) use ledger::Generation;
+pub(crate) use ledger::{Generation, Ledger};
 pub use lend::Lend;
 pub use lending::Lender;
+pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;
 pub(crate) use output::Slot;

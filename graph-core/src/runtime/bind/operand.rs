@@ -27,6 +27,7 @@ use crate::runtime::waits::{OwnedEvent, home};
 
 use super::ledger::Tracked;
 use super::output::Slot;
+use super::unified::Unified;
 use super::uses::Lendings;
 
 /// The kind of an operand's memory.
@@ -95,6 +96,11 @@ impl Operand {
             shared: None,
             lendings: Arc::default(),
         }
+    }
+
+    /// Returns the state of managed memory.
+    pub fn unified(&self) -> Option<&Unified> {
+        self.shared.as_ref()?.unified.as_ref()
     }
 
     /// Adds an exec, whose last launch `done` records, to the users of a borrowed output.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 
 use crate::runtime::cuda::{Driver, Failure};
+use crate::runtime::error::ManagedFault;
 use crate::runtime::waits::{HeldStream, OwnedEvent};
 
 use super::ledger::{Generation, Ledger, Rivals, Tracked, User, Waits};
@@ -21,6 +22,8 @@ pub(crate) struct Sharing {
     noted: u64,
     /// True if all buffers have its entries.
     entered: bool,
+    /// True if one of the buffers is managed memory.
+    managed: bool,
     /// The users that its launches conflict with. Complete while it has all entries and is not outdated.
     rivals: Rivals,
 }
@@ -29,6 +32,8 @@ pub(crate) struct Sharing {
 pub(crate) enum Hindrance {
     /// The argument with this number is on loan.
     Lent(usize),
+    /// The argument with this number is managed memory that the launch may not use.
+    Managed(usize, ManagedFault),
     /// A failure of the driver.
     Failure(Failure),
 }
@@ -59,6 +64,7 @@ impl Sharing {
             }
         }
         (self.noted, self.entered) = (0, false);
+        self.managed = self.list.iter().any(|(tracked, ..)| tracked.unified.is_some());
     }
 
     /// Returns the ledger that is locked for a launch; `None` if there are no buffers.
@@ -71,6 +77,15 @@ impl Sharing {
         self.list.iter().map(|(tracked, ..)| &**tracked)
     }
 
+    /// Checks that managed memory is accessible from a stream.
+    fn check_managed(&self, stream: &CudaStream) -> std::result::Result<(), Hindrance> {
+        let faults = self.list.iter().filter_map(|(tracked, at, _)| {
+            let unified = tracked.unified.as_ref()?;
+            Some(Hindrance::Managed(*at, unified.fault(stream)?))
+        });
+        faults.take(1).try_for_each(Err)
+    }
+
     /// Makes `stream` wait for the uses that conflict with a launch that `done` records.
     pub fn order(
         &mut self,
@@ -79,6 +94,9 @@ impl Sharing {
         stream: &Arc<CudaStream>,
         done: &Arc<OwnedEvent>,
     ) -> std::result::Result<(), Hindrance> {
+        if self.managed {
+            self.check_managed(stream)?;
+        }
         if generation.is_known(self.noted, stream) {
             return Ok(());
         }

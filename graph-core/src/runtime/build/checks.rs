@@ -2,10 +2,10 @@
 //! node.
 
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Origin, Program, Statement, StatementId, View};
+use crate::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
 
 use crate::runtime::bind::{MemoryKind, Operand};
-use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
+use crate::runtime::error::{At, Error, ManagedFault, Result, at_buffer, at_statement};
 
 /// Checks that no buffer is empty, and that all ranges lie in their buffers.
 pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
@@ -151,6 +151,31 @@ pub(crate) fn check_operands(
     } else {
         Err(Error::Plan(format!("`{}` binds too many buffers", program.name)))
     }
+}
+
+/// Checks that operands that stand for the buffers from `first` on, and that host statements are given, are pinned memory, or managed memory
+/// that host and device access at the same time.
+pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &[Operand]) -> Result<()> {
+    for (id, statement) in program.statements.enumerate() {
+        if !matches!(statement.kind, Kind::Host(_)) {
+            continue;
+        }
+        for access in statement.accesses.iter() {
+            let buffer = &program.buffers[access.buffer];
+            let operand = access.buffer.index().checked_sub(first).and_then(|at| operands.get(at));
+            let fault = match (buffer.origin, operand) {
+                (Origin::Pinned { .. }, _) | (Origin::Device { .. }, None) => continue,
+                (Origin::Device { .. }, Some(operand)) => match operand.unified() {
+                    Some(unified) if unified.concurrent => continue,
+                    Some(unified) => ManagedFault::NotConcurrent { device: unified.device },
+                    None => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
+                },
+                _ => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
+            };
+            return Err(Error::ManagedArgument { at: at_statement(program, id), fault });
+        }
+    }
+    Ok(())
 }
 
 /// Returns true if the graph may write an argument.

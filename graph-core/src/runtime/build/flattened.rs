@@ -198,7 +198,7 @@ impl Reach<'_> {
             scalars.push(mentioned(&frame.table, &of_frame));
             targets.push(of_frame);
         }
-        // What a scalar of a record reaches has the value of the build: no setter moves a bound of it.
+        // No setter moves a bound that a scalar of a record reaches: the bound has the value of the build.
         let in_a_record = !path.is_empty();
         let fixed = frames.iter().zip(&scalars).any(|(frame, scalars)| {
             let Decoded { scalars: declared, structure, .. } = &*frame.table;

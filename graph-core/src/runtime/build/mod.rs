@@ -51,7 +51,7 @@ mod traffic;
 pub(crate) use answers::Asked;
 pub use body::{Body, Sets};
 pub use capture::Capture;
-pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
+pub(crate) use checks::{check_host_statements, check_new_overlap, check_operands, check_overlap};
 pub(crate) use definition::Definition;
 pub(crate) use flattened::{Built, Flattened};
 pub use given::{CalledItem, Given, LaunchedItem};

@@ -317,47 +317,13 @@ impl Nodes {
             if programmatic != operation.programmatic {
                 full.push(OperationId::new(self.nodes.len()));
             }
-            after.clear();
-            let within: Vec<OperationId>;
-            let mut before = operation.after.as_slice();
-            let mut behind = self.graph;
-            if !bodies.is_empty() {
-                let scope = bodies.around(&self.operations, operation);
-                self.into = bodies.graph(scope).unwrap_or(self.graph);
-                let ends_body = operation.what == What::Statement(Kind::Join(()));
-                let scope = if ends_body { bodies.ended(operation) } else { scope };
-                behind = bodies.graph(scope).unwrap_or(self.graph);
-                within = self.within(&bodies, before, scope);
-                before = &within;
-            }
-            if let Some(stamps) = &self.stamps {
-                after.extend(stamps.last(behind));
-            } else {
-                let before = before.iter().filter(|&&before| programmatic != Some(before));
-                before.for_each(|&before| self.ends(before, &mut after));
-            }
-            if !self.captured.is_empty() {
-                // Calls that captured nothing have the nodes before them for a frontier.
-                after.sort_unstable();
-                after.dedup();
-            }
-            let has_several = match operation.what {
-                What::Statement(Kind::Capture(())) => {
-                    Some(self.capture(definition, body, operation, &after)?)
-                }
-                What::Statement(Kind::Condition(())) => {
-                    Some(self.begin_body(definition, &mut bodies, operation, &after)?)
-                }
-                What::Statement(Kind::Join(())) => {
-                    Some(self.end_body(definition, &bodies, operation, &after)?)
-                }
-                _ => None,
-            };
-            if !bodies.is_empty() && has_several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
+            self.put_behind(&bodies, operation, programmatic, &mut after);
+            let several = self.add_several((definition, body), &mut bodies, operation, &after)?;
+            if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
                 let scope = bodies.around(&self.operations, operation);
                 bodies.fill(scope);
             }
-            let node = if let Some(captured) = has_several {
+            let node = if let Some(captured) = several {
                 let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
                 self.captured.insert(OperationId::new(self.nodes.len()), captured);
                 node
@@ -377,6 +343,56 @@ impl Nodes {
         }
         self.bodies = bodies.graphs;
         Ok(())
+    }
+
+    /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges.
+    fn put_behind(
+        &mut self,
+        bodies: &Bodies,
+        operation: &Operation,
+        programmatic: Option<OperationId>,
+        after: &mut Vec<Node>,
+    ) {
+        after.clear();
+        let within: Vec<OperationId>;
+        let mut before = operation.after.as_slice();
+        let mut behind = self.graph;
+        if !bodies.is_empty() {
+            let scope = bodies.around(&self.operations, operation);
+            self.into = bodies.graph(scope).unwrap_or(self.graph);
+            let ends_body = operation.what == What::Statement(Kind::Join(()));
+            let scope = if ends_body { bodies.ended(operation) } else { scope };
+            behind = bodies.graph(scope).unwrap_or(self.graph);
+            within = self.within(bodies, before, scope);
+            before = &within;
+        }
+        if let Some(stamps) = &self.stamps {
+            after.extend(stamps.last(behind));
+        } else {
+            let before = before.iter().filter(|&&before| programmatic != Some(before));
+            before.for_each(|&before| self.ends(before, after));
+        }
+        if !self.captured.is_empty() {
+            // Calls that captured nothing have the nodes before them for a frontier.
+            after.sort_unstable();
+            after.dedup();
+        }
+    }
+
+    /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
+    fn add_several(
+        &mut self,
+        (definition, body): (&mut Definition, &dyn Body),
+        bodies: &mut Bodies,
+        operation: &Operation,
+        after: &[Node],
+    ) -> Result<Option<Captured>> {
+        Ok(Some(match operation.what {
+            What::Statement(Kind::Capture(())) => self.capture(definition, body, operation, after)?,
+            What::Statement(Kind::Condition(())) => self.begin_body(definition, bodies, operation, after)?,
+            What::Statement(Kind::Join(())) => self.end_body(definition, bodies, operation, after)?,
+            _ => return Ok(None),
+        }))
     }
 
     /// Adds the nodes to a list that whatever comes after an operation depends on.

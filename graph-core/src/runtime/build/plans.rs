@@ -72,7 +72,7 @@ impl<K, V> Kept<K, V> {
 
     fn keep(&self, key: K, value: Arc<V>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is dropped is dropped after the lock.
+        // Dropped after the lock is released.
         let _dropped = (kept.len() >= MOST).then(|| kept.remove(0));
         kept.push((key, value));
         drop(kept);
@@ -208,7 +208,7 @@ fn checked(
         });
         match ordered {
             Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
-                // Of elements that are fresh for some values a kernel may read those that are written for these.
+                // Elements that are unwritten for some values of scalars may be written, and read, for these.
                 Some(program) if is_other(by_values(program.clone()), &checked) => {
                     source = by_values(program);
                 }

@@ -6,8 +6,7 @@ use crate::expand::{At as Place, Expanded, Formula, Frame, FrameId, Number};
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, size};
 use crate::ir::{DimId, Kind};
-use crate::structure::Argument;
-use crate::table::{Op, Parameter};
+use crate::table::Op;
 use cuweave_ptx::poly::Poly;
 
 use super::answers::Asked;
@@ -63,11 +62,8 @@ impl Asked<'_> {
         let table = at.table();
         any && table.dims[dim].iter().any(|op| match op {
             Op::Leaf(leaf) => {
-                let scalars = table.structure.leaf_scalars.get(*leaf);
-                scalars.is_some_and(|scalars| {
-                    let roots = self.symbols.roots(at.frames, at.frame);
-                    scalars.iter().any(|&scalar| !roots[scalar].is_empty())
-                })
+                let roots = self.symbols.roots(at.frames, at.frame);
+                at.scalars(*leaf).iter().any(|&scalar| !roots[scalar].is_empty())
             }
             Op::Length(_) | Op::Extent(_) => true,
             _ => false,
@@ -118,39 +114,23 @@ impl Asked<'_> {
     /// Returns the polynomial of a leaf, whose value is known.
     fn leaf_poly(&mut self, at: Place<'_>, leaf: LeafId) -> Poly {
         let value = self.leaf(at, leaf).ok().and_then(|value| value.value().ok()).unwrap_or(0);
-        let structure = &at.table().structure;
-        let scalars = structure.leaf_scalars.get(leaf).map_or(&[][..], Vec::as_slice);
         let roots = self.symbols.roots(at.frames, at.frame);
         let of: BTreeSet<ScalarId> =
-            scalars.iter().flat_map(|&scalar| roots[scalar].iter().copied()).collect();
+            at.scalars(leaf).iter().flat_map(|&scalar| roots[scalar].iter().copied()).collect();
         if of.is_empty() {
             return Poly::constant(i128::from(value));
         }
         if let Some(poly) = self.argument(at, leaf, value) {
             return poly;
         }
-        let mentioned = structure.leaf_variables.get(leaf).map_or(&[][..], Vec::as_slice);
-        let turns = at.turns.iter().enumerate();
-        let turns =
-            turns.map(|(at, &turn)| if mentioned.iter().any(|one| one.index() == at) { turn } else { 0 });
-        let meaning = Meaning::Leaf(at.frame, leaf, turns.collect());
+        let meaning = Meaning::Leaf(at.frame, leaf, at.mentioned(leaf));
         self.symbols.of(meaning, of, value)
     }
 
     /// Returns the polynomial of the argument that a leaf of a callee is, in the symbols of its caller. `None` if the leaf is no
     /// parameter, or has another value than the argument in 64 bits.
     fn argument(&mut self, at: Place<'_>, leaf: LeafId, value: u64) -> Option<Poly> {
-        let Frame { table, call, .. } = &at.frames[at.frame];
-        let (caller, statement, turns) = call.as_ref()?;
-        let own = table.scalars.position(|scalar| scalar.leaf == Some(leaf))?;
-        let outer = &at.frames[*caller].table;
-        let Kind::Call(call) = outer.program.statements[*statement].kind else { return None };
-        let mut pairs = table.parameters.iter().zip(&outer.structure.calls[call].arguments);
-        let argument = pairs.find_map(|(parameter, argument)| match (parameter, argument) {
-            (Parameter::Scalar(scalar), Argument::Scalar { value, .. }) if *scalar == own => *value,
-            _ => None,
-        })?;
-        let caller = Place { frames: at.frames, frame: *caller, turns };
+        let (caller, argument) = at.passed(leaf)?;
         let given = self.value(caller, argument, &mut |_| None).ok()?;
         (given == value).then(|| self.poly(caller, argument, value, &mut |_| None))
     }

@@ -9,10 +9,9 @@
 use crate::expand::{At as Place, Formula, Frame, FrameId, Number};
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, size};
-use crate::ir::{DimId, Kind, StatementId};
+use crate::ir::{DimId, StatementId};
 use crate::operation::{Operations, PointedId};
-use crate::structure::Argument;
-use crate::table::{Op, Parameter};
+use crate::table::Op;
 use cuweave_ptx::poly::Poly;
 
 use crate::runtime::statements::Dim;
@@ -238,9 +237,7 @@ struct Forms<'f> {
 impl<'f> Forms<'f> {
     /// Returns the index of an expression that is evaluated: with any value, or with the one that `is` says.
     fn ask(&mut self, at: Place<'f>, leaf: LeafId, is: Option<Form>) -> Option<usize> {
-        let turns = self.turns(at, leaf);
-        let known = |ask: &Ask| ask.frame == at.frame && ask.leaf == leaf && ask.turns == turns;
-        if let Some(known) = self.asks.iter().position(known) {
+        if let Some(known) = self.known(at, leaf) {
             return Some(known);
         }
         let value = self.asked.leaf(at, leaf).ok()?.value().ok()?;
@@ -251,25 +248,20 @@ impl<'f> Forms<'f> {
             return None;
         }
         let is = is.map(|form| form.line(1));
-        self.asks.push(Ask { frame: at.frame, leaf, turns, from: 0, to: u64::MAX, is });
+        self.asks.push(Ask { frame: at.frame, leaf, turns: at.mentioned(leaf), from: 0, to: u64::MAX, is });
         Some(self.asks.len() - 1)
     }
 
-    /// Returns the values of the loop variables that a leaf mentions, 0 for the others.
-    fn turns(&self, at: Place<'f>, leaf: LeafId) -> Box<[i64]> {
-        let mentioned = at.table().structure.leaf_variables.get(leaf).map_or(&[][..], Vec::as_slice);
-        let turns = at.turns.iter().enumerate();
-        turns
-            .map(|(at, &turn)| if mentioned.iter().any(|one| one.index() == at) { turn } else { 0 })
-            .collect()
+    /// Returns the index of an expression that is evaluated already.
+    fn known(&self, at: Place<'f>, leaf: LeafId) -> Option<usize> {
+        let turns: Box<[i64]> = at.mentioned(leaf);
+        self.asks.iter().position(|ask| ask.frame == at.frame && ask.leaf == leaf && ask.turns == turns)
     }
 
     /// Returns the form of an expression of a bound.
     fn leaf(&mut self, at: Place<'f>, leaf: LeafId) -> Option<Form> {
         let signed = self.asked.leaf(at, leaf).ok()?.is_signed();
-        let turns = self.turns(at, leaf);
-        let known = |ask: &Ask| ask.frame == at.frame && ask.leaf == leaf && ask.turns == turns;
-        if let Some(known) = self.asks.iter().position(known) {
+        if let Some(known) = self.known(at, leaf) {
             return Some(match self.asks[known].is {
                 None => Form { of: Some(known), factor: 1, constant: 0, signed },
                 Some(_) => return self.computed(at, leaf, signed),
@@ -280,26 +272,15 @@ impl<'f> Forms<'f> {
 
     /// Returns the form of an expression that is no symbol: a parameter, or one that no setter of a bound reaches.
     fn computed(&mut self, at: Place<'f>, leaf: LeafId, signed: bool) -> Option<Form> {
-        let structure = &at.table().structure;
-        let scalars = structure.leaf_scalars.get(leaf).map_or(&[][..], Vec::as_slice);
         let roots = self.asked.symbols.roots(at.frames, at.frame);
-        if scalars.iter().all(|&scalar| roots[scalar].is_empty()) {
+        if at.scalars(leaf).iter().all(|&scalar| roots[scalar].is_empty()) {
             let value = self.asked.leaf(at, leaf).ok()?.integer().ok()?;
             let form = Form::number(value, signed);
             self.ask(at, leaf, Some(form))?;
             return Some(form);
         }
-        let Frame { table, call, .. } = &at.frames[at.frame];
-        let (caller, statement, turns) = call.as_ref()?;
-        let own = table.scalars.position(|scalar| scalar.leaf == Some(leaf))?;
-        let outer = &at.frames[*caller].table;
-        let Kind::Call(call) = outer.program.statements[*statement].kind else { return None };
-        let mut pairs = table.parameters.iter().zip(&outer.structure.calls[call].arguments);
-        let argument = pairs.find_map(|(parameter, argument)| match (parameter, argument) {
-            (Parameter::Scalar(scalar), Argument::Scalar { value, .. }) if *scalar == own => *value,
-            _ => None,
-        })?;
-        let caller = Place { frames: at.frames, frame: *caller, turns };
+        let (caller, argument) = at.passed(leaf)?;
+        let outer = caller.table();
         if let [Op::Leaf(passed)] = outer.dims[argument].as_slice()
             && outer.scalars.iter().any(|scalar| scalar.leaf == Some(*passed))
         {

@@ -50,7 +50,7 @@ pub(super) fn keep(table: &'static Decoded, arguments: &[Described], asked: &mut
     let questions = std::mem::take(&mut asked.questions.list);
     let one = Earlier { table, arguments: arguments.to_vec(), questions, built: built.clone() };
     let mut earlier = EARLIER.lock().unwrap_or_else(PoisonError::into_inner);
-    // What is dropped is dropped after the lock.
+    // Dropped after the lock is released.
     let _dropped = (earlier.len() >= MOST).then(|| earlier.remove(0));
     earlier.push(Arc::new(one));
     drop(earlier);

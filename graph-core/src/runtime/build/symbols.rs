@@ -1,4 +1,4 @@
-//! The symbols of a build: what bounds are computed of that setters may change.
+//! The symbols of a build: the numbers behind bounds that setters may change.
 //!
 //! The order of a graph must hold for every value that a setter brings. So a bound that a settable scalar reaches is a polynomial
 //! over symbols, each of which is an unsigned number; every other bound is its value. A bound is always equal to its polynomial:
@@ -46,7 +46,7 @@ pub(crate) struct Symbols {
     roots: BTreeMap<FrameId, Vector<ScalarId, BTreeSet<ScalarId>>>,
     /// True if a bound can move; `None` until that is known.
     pub any: Option<bool>,
-    /// Scalars that turned out to reach what no setter changes.
+    /// Scalars that turned out to reach a length, a loop or a choice, which no setter changes.
     pub fixed: BTreeSet<ScalarId>,
 }
 

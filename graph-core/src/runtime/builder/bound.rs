@@ -10,7 +10,7 @@ use crate::index::narrow;
 use crate::ir::Origin;
 use crate::runtime::bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Buffer, DeviceView, DeviceViewMut,
-    Exclusive, ExclusivePinned, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
+    Exclusive, ExclusivePinned, Managed, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
 };
 
 /// The type of a buffer's elements.
@@ -209,6 +209,9 @@ bindable! {
     {'a, T: Storable} Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &mut Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &mut Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &'a PinnedHostSlice<T>: PINNED bind_pinned;
     {'a, T: Storable} Arc<PinnedHostSlice<T>>: PINNED bind_pinned;
     {'a, T: Storable} SharedPinned<'a, T>: PINNED bind_pinned;

@@ -30,49 +30,7 @@ impl Program {
         let site = Site { place, name: &function };
         let declared: Vec<&str> = callee.arguments.iter().map(|name| &**name).collect();
         self.count(&site, &function, &declared, given.len())?;
-        let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
-        let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
-        for ((argument, parameter), name) in given.iter().zip(&callee.parameters).zip(&callee.arguments) {
-            let text = self.argument_text_of(&site, argument)?;
-            let source = match (self.borrowed(&site, argument)?, *parameter) {
-                (None, Parameter::Scalar(_)) => {
-                    let source = self.scalar_source(&site, argument)?;
-                    let one = Sources { list: vec![source.clone()], texts: Vec::new() };
-                    arguments.push(CallArgument::Scalar {
-                        of: self.mentioned(&one).into_iter().collect(),
-                        value: None,
-                    });
-                    source
-                }
-                (Some((view, mode)), Parameter::Buffer(parameter)) => {
-                    let origin = callee.program.buffers[parameter].origin;
-                    let (access, moved) =
-                        self.call_buffer(&site, (argument, &text), (&view, mode), (name, origin))?;
-                    arguments.push(match moved {
-                        true => CallArgument::Moved(access.buffer),
-                        false => CallArgument::Access(narrow(accesses.len())),
-                    });
-                    let (element, name) = self.element(access.buffer);
-                    accesses.push(access);
-                    Source::Buffer(element, name)
-                }
-                (_, Parameter::Host { .. }) => {
-                    let message =
-                        format!("`{function}` takes a host value, `{name}`, and a builder has none");
-                    let help = "call it in a function of `#[graph]`";
-                    return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
-                }
-                (_, Parameter::Scalar(_)) => return Err(self.unfit_scalar(&site, argument, &function, name)),
-                (
-                    _,
-                    Parameter::Buffer(_) | Parameter::Array(..) | Parameter::Part | Parameter::Buffers(_),
-                ) => {
-                    return Err(self.unfit_scalar(&site, argument, &function, name));
-                }
-            };
-            sources.list.push(source);
-            sources.texts.push(text);
-        }
+        let (mut accesses, arguments, sources) = self.call_arguments(&site, &callee, given)?;
         let at = self.at(place, &function);
         let call = Call { id: CallId::new(self.calls.len()), callee: callee.clone(), enter, sources };
         call.check(&at, &self.values)?;
@@ -85,6 +43,57 @@ impl Program {
         let (name, kind) = (function.to_string(), Kind::Call(call));
         self.push(Written { name, place, kind, accesses, after, scalars });
         Ok(handles)
+    }
+
+    /// Returns the accesses of a call's buffers, the bindings of the callee's parameters, and the sources of their values.
+    fn call_arguments(
+        &mut self,
+        site: &Site<'_>,
+        callee: &TableHandle,
+        given: &[Argument],
+    ) -> Result<(Vec<Access>, Vec<CallArgument>, Sources)> {
+        let function = site.name;
+        let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
+        let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
+        for ((argument, parameter), name) in given.iter().zip(&callee.parameters).zip(&callee.arguments) {
+            let text = self.argument_text_of(site, argument)?;
+            let source = match (self.borrowed(site, argument)?, *parameter) {
+                (None, Parameter::Scalar(_)) => {
+                    let source = self.scalar_source(site, argument)?;
+                    let one = Sources { list: vec![source.clone()], texts: Vec::new() };
+                    arguments.push(CallArgument::Scalar {
+                        of: self.mentioned(&one).into_iter().collect(),
+                        value: None,
+                    });
+                    source
+                }
+                (Some((view, mode)), Parameter::Buffer(parameter)) => {
+                    let origin = callee.program.buffers[parameter].origin;
+                    let (access, moved) =
+                        self.call_buffer(site, (argument, &text), (&view, mode), (name, origin))?;
+                    arguments.push(match moved {
+                        true => CallArgument::Moved(access.buffer),
+                        false => CallArgument::Access(narrow(accesses.len())),
+                    });
+                    let (element, name) = self.element(access.buffer);
+                    accesses.push(access);
+                    Source::Buffer(element, name)
+                }
+                (_, Parameter::Host { .. }) => {
+                    let message =
+                        format!("`{function}` takes a host value, `{name}`, and a builder has none");
+                    let help = "call it in a function of `#[graph]`";
+                    return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+                }
+                (_, Parameter::Scalar(_) | Parameter::Buffer(_) | Parameter::Array(..))
+                | (_, Parameter::Part | Parameter::Buffers(_)) => {
+                    return Err(self.unfit_scalar(site, argument, function, name));
+                }
+            };
+            sources.list.push(source);
+            sources.texts.push(text);
+        }
+        Ok((accesses, arguments, sources))
     }
 
     /// Returns the access of a buffer argument, and true if its ownership passes to the callee.

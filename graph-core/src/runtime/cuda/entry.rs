@@ -112,6 +112,10 @@ entry_points! {
         cuEventElapsedTime(*mut f32, Event, Event);
         cuMemcpyDtoHAsync(*mut c_void, u64, usize, Stream);
         cuMemFreeAsync(u64, Stream);
+        cuMemAllocManaged(*mut u64, usize, u32);
+        cuMemFree(u64);
+        cuMemsetD8Async(u64, u8, usize, Stream);
+        cuStreamAttachMemAsync(Stream, u64, usize, u32);
         cuDeviceTotalMem(*mut usize, c_int);
         cuMemGetAllocationGranularity(*mut usize, *const Properties, u32);
         cuMemAddressReserve(*mut u64, usize, usize, u64, u64);

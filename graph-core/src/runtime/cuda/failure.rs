@@ -27,6 +27,8 @@ pub const CAPTURED_EVENT: u32 = 907;
 pub const CAPTURE_UNJOINED: u32 = 904;
 /// `CUDA_ERROR_UNKNOWN`.
 pub const UNKNOWN: u32 = 999;
+/// `CUDA_ERROR_NOT_PERMITTED`.
+const NOT_PERMITTED: u32 = 800;
 /// `CUDA_ERROR_NOT_SUPPORTED`.
 pub const NOT_SUPPORTED: u32 = 801;
 
@@ -48,6 +50,11 @@ impl Failure {
     /// Returns the failure of an allocation without device memory left.
     pub fn out_of_memory(call: &'static str) -> Failure {
         Failure { call, code: OUT_OF_MEMORY }
+    }
+
+    /// Returns the failure of a use that is refused before the driver is called.
+    pub fn not_permitted(call: &'static str) -> Failure {
+        Failure { call, code: NOT_PERMITTED }
     }
 
     /// Returns true if the device is out of memory.

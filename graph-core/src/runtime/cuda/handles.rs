@@ -44,6 +44,11 @@ impl Stream {
         Stream(stream.cu_stream().expose_provenance())
     }
 
+    /// Returns true for the legacy default stream and the per-thread default stream.
+    pub fn is_default(self) -> bool {
+        self.0 <= 2
+    }
+
     /// Returns true for the per-thread default stream: one handle that stands for another stream on each thread.
     pub fn is_per_thread(self) -> bool {
         self.0 == 2

@@ -13,6 +13,7 @@
 //! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `any_bits`: element types without invalid bits;
+//! - `managed`: managed memory, and its elements on the host;
 //! - `host`: functions of the program that host nodes call;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
@@ -28,6 +29,7 @@ mod graphs;
 mod handles;
 mod host;
 mod link;
+mod managed;
 mod mappings;
 mod params;
 mod quiet;
@@ -48,6 +50,10 @@ pub use failure::{
 };
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
+pub use managed::{
+    Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, host_elements, host_elements_mut,
+    whole_pages, write_first,
+};
 pub use params::{
     Filling, Launching, Packed, Place, Scratch, Values, Word, WordCount, address_word, number, push_value,
     write_value,

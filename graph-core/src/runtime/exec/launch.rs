@@ -7,11 +7,11 @@ use cudarc::driver::CudaStream;
 use crate::index::Index;
 use crate::ir::BufferId;
 
-use crate::runtime::bind::{Generation, Handed, Hindrance, Output};
+use crate::runtime::bind::{Generation, Handed, Hindrance, Ledger, Output};
 use crate::runtime::build::check_overlap;
 use crate::runtime::context;
 use crate::runtime::cuda::{Driver, Event, Outcome, RawExec, Stream};
-use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::error::{Error, ManagedFault, Result, at_buffer};
 use crate::runtime::ranges;
 use crate::runtime::waits::{self, StreamKey};
 
@@ -62,7 +62,7 @@ impl Core {
         self.launch_by(stream, taken, |driver, exec, raw| driver.launch(exec, raw))
     }
 
-    /// Does what [`Core::launch`] does. `launch` launches the exec; after a failure of it nothing may be in flight.
+    /// Launches as [`Core::launch`] does. `launch` launches the exec; after a failure of it nothing may be in flight.
     #[inline]
     pub(super) fn launch_by(
         &mut self,
@@ -89,6 +89,15 @@ impl Core {
         if let Some(generation) = &mut generation {
             self.order_buffers(generation, stream)?;
         }
+        let other = if self.definition.limits.shares_memory || generation.is_some() {
+            None
+        } else {
+            Ledger::known(&self.definition.ctx)
+        };
+        let other = other.as_ref().map(|ledger| ledger.lock());
+        if generation.as_ref().or(other.as_ref()).is_some_and(|generation| generation.is_of_host()) {
+            return Err(Error::Managed(ManagedFault::OfHost));
+        }
         launch(self.definition.driver, self.nodes.exec, raw)?;
 
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
@@ -103,7 +112,7 @@ impl Core {
         if let Some(generation) = &mut generation {
             self.operands.sharing.note(generation, stream, !self.in_flight.lost);
         }
-        drop(generation);
+        drop((generation, other));
         self.operands.launched(self.definition.driver);
         taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
         self.operands.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.in_flight.done));
@@ -152,6 +161,9 @@ impl Core {
         let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
         ordered.map_err(|hindrance| match hindrance {
             Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, BufferId::new(buffer)) },
+            Hindrance::Managed(buffer, fault) => {
+                Error::ManagedArgument { at: at_buffer(program, BufferId::new(buffer)), fault }
+            }
             Hindrance::Failure(failure) => Error::from(failure),
         })?;
         Ok(())

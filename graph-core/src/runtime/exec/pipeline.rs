@@ -17,11 +17,11 @@ use crate::table::Table;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Body, Built, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap,
-    check_recursion, flattened, plan,
+    Asked, Body, Built, Definition, Flattened, Nodes, apply_hook, check_host_statements, check_operands,
+    check_overlap, check_recursion, flattened, plan,
 };
 use crate::runtime::context;
-use crate::runtime::cuda::{self, Context, HostWork, Word};
+use crate::runtime::cuda::{self, Context, Driver, HostWork, Word};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
@@ -79,23 +79,7 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     ranges::collect();
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
-    if let Some(table) = args.table() {
-        check_recursion(table)?;
-    }
-    let mut built = None;
-    let expanded = args.with_body(&mut |body| {
-        let table = body
-            .table(Token)
-            .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
-        built = Some(flattened(&table, &args.described()?, &mut Asked::new(body))?);
-        Ok(())
-    });
-    // The user's expressions may have changed the current context.
-    driver.enter(Context::of(ctx))?;
-    expanded?;
-    let Some(Built { flat, dims, symbols }) = built else {
-        return Err(Error::Plan("the graph function has no body".to_owned()));
-    };
+    let Built { flat, dims, symbols } = expand(driver, ctx, &*args)?;
     let program = flat.checked.program();
 
     let mut owners = Owners::default();
@@ -104,12 +88,12 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     let operands = visitor.finish()?;
     check_operands(program, &dims, 0, &operands)?;
     check_overlap(program, &dims, &operands)?;
+    check_host_statements(program, 0, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let evaluate = |programmatic| {
-        evaluate((&flat, &dims), &*args, &limits, Modules::new(driver, ctx.clone(), programmatic))
-    };
     let allowed = Allowed::of(program, flat.checked.functions());
+    let modules = |programmatic| Modules::new(driver, ctx.clone(), programmatic);
+    let evaluate = |programmatic| evaluate((&flat, &dims), &*args, &limits, modules(programmatic));
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, works, records, words, unproved) = match programmatic {
         Err(_) => evaluate(programmatic)?,
@@ -149,6 +133,25 @@ fn build_core(ctx: &Arc<CudaContext>, args: &mut dyn Arguments) -> Result<Owned>
     Ok(Owned::new(core))
 }
 
+/// Expands the table of a function with the values of its arguments, and checks the flat program.
+fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<Built> {
+    if let Some(table) = args.table() {
+        check_recursion(table)?;
+    }
+    let mut built = None;
+    let expanded = args.with_body(&mut |body| {
+        let table = body
+            .table(Token)
+            .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
+        built = Some(flattened(&table, &args.described()?, &mut Asked::new(body))?);
+        Ok(())
+    });
+    // The user's expressions may have changed the current context.
+    driver.enter(Context::of(ctx))?;
+    expanded?;
+    built.ok_or_else(|| Error::Plan("the graph function has no body".to_owned()))
+}
+
 /// The functions of host statements.
 type Works = Vec<(WorkId, HostWork)>;
 
@@ -164,8 +167,7 @@ fn launched(program: &Program) -> Vec<String> {
 }
 
 /// Evaluates all statements. Returns the modules of the kernels, the functions of host statements, a record for each statement,
-/// the values of parameters, and
-/// the launches that do not provably write all elements.
+/// the values of parameters, and the launches that do not provably write all elements.
 fn evaluate(
     (flat, dims): (&Flattened, &Vector<DimId, u64>),
     args: &dyn Arguments,

@@ -9,7 +9,9 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{Asked, Body, Flattened, Quick, Shift, check_new_overlap, check_operands};
+use crate::runtime::build::{
+    Asked, Body, Flattened, Quick, Shift, check_host_statements, check_new_overlap, check_operands,
+};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
 use crate::runtime::observe::annotate;
@@ -204,6 +206,9 @@ impl Core {
         value.visit(&mut visitor);
         let new = visitor.finish()?;
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
+        if core.nodes.hosts.any() {
+            check_host_statements(core.definition.program(), first, &new)?;
+        }
         let apart = check_new_overlap(
             core.definition.program(),
             core.definition.dims(),

@@ -3,7 +3,7 @@
 use cudarc::driver::CudaContext;
 
 use crate::launches::Blocks;
-use crate::runtime::cuda::Driver;
+use crate::runtime::cuda::{CONCURRENT_MANAGED_ACCESS, Driver};
 use crate::runtime::error::{Error, Result};
 
 use super::declaration::Kernel;
@@ -22,6 +22,8 @@ pub struct Limits {
     registers: u32,
     /// True if blocks can be launched in clusters.
     clusters: bool,
+    /// True if host and device access managed memory at the same time.
+    pub shares_memory: bool,
 }
 
 /// Registers are given to warps, in steps of 256 (every architecture since 5.0, by CUDA's occupancy tables).
@@ -43,6 +45,7 @@ impl Limits {
             shared: [ask(8)?, ask(97)?],
             registers: ask(12)?,
             clusters: ask(120)? != 0,
+            shares_memory: ask(CONCURRENT_MANAGED_ACCESS)? != 0,
         })
     }
 
@@ -167,6 +170,7 @@ mod tests {
         shared: [48 << 10, 227 << 10],
         registers: 65536,
         clusters: true,
+        shares_memory: true,
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,

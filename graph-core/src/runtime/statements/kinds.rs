@@ -151,6 +151,12 @@ impl Evaluation<'_> {
     }
 }
 
+/// The record of a kind that has words.
+enum Worded {
+    Launch(LaunchRecord),
+    Fill(FillRecord),
+}
+
 impl Record {
     /// Returns the launch of a user's or an internal kernel.
     pub(crate) fn launch(&self) -> Option<&LaunchRecord> {
@@ -167,39 +173,33 @@ impl Record {
         if let Kind::Host(work) = self { Some(*work) } else { None }
     }
 
+    /// Returns it if its kind has words.
+    fn worded(self) -> Option<Worded> {
+        match self {
+            Kind::Launch(launch) => Some(Worded::Launch(launch)),
+            Kind::Fill(fill) => Some(Worded::Fill(fill)),
+            Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => None,
+            Kind::Condition(()) | Kind::Join(()) => None,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => None,
+        }
+    }
+
     /// Returns the first of its words, and their number.
     pub(crate) fn words(&self) -> (usize, usize) {
-        let record = *self;
-        match record {
-            Kind::Launch(launch) => (size(launch.first), launch.kernel.words),
-            Kind::Fill(fill) => fill.words(),
-            Kind::Copy(())
-            | Kind::Capture(())
-            | Kind::Alloc(())
-            | Kind::Free(())
-            | Kind::Condition(())
-            | Kind::Join(())
-            | Kind::Host(_)
-            | Kind::Record(_)
-            | Kind::Wait(_) => (0, 0),
+        match self.worded() {
+            Some(Worded::Launch(launch)) => (size(launch.first), launch.kernel.words),
+            Some(Worded::Fill(fill)) => fill.words(),
+            None => (0, 0),
         }
     }
 
     /// Returns the record with its words moved to `place`.
     pub(crate) fn at(self, place: usize) -> Record {
         let first = narrow(place);
-        match self {
-            Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
-            Kind::Fill(fill) => Kind::Fill(fill.at(first)),
-            Kind::Copy(())
-            | Kind::Capture(())
-            | Kind::Alloc(())
-            | Kind::Free(())
-            | Kind::Condition(())
-            | Kind::Join(())
-            | Kind::Host(_)
-            | Kind::Record(_)
-            | Kind::Wait(_) => self,
+        match self.worded() {
+            Some(Worded::Launch(launch)) => Kind::Launch(LaunchRecord { first, ..launch }),
+            Some(Worded::Fill(fill)) => Kind::Fill(fill.at(first)),
+            None => self,
         }
     }
 
@@ -212,21 +212,15 @@ impl Record {
         modules: &mut Modules,
         words: &mut [Word],
     ) -> Result<Record> {
-        Ok(match self {
-            Kind::Launch(launch) => {
+        Ok(match self.worded() {
+            Some(Worded::Launch(launch)) => {
                 launch::resolve(emission, statement, &launch, words);
                 self
             }
-            Kind::Fill(fill) => fill.resolve(emission, statement, modules, words)?.map_or(self, Kind::Launch),
-            Kind::Copy(())
-            | Kind::Capture(())
-            | Kind::Alloc(())
-            | Kind::Free(())
-            | Kind::Condition(())
-            | Kind::Join(())
-            | Kind::Host(_)
-            | Kind::Record(_)
-            | Kind::Wait(_) => self,
+            Some(Worded::Fill(fill)) => {
+                fill.resolve(emission, statement, modules, words)?.map_or(self, Kind::Launch)
+            }
+            None => self,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and the statements of events, `record(&event)` and `wait(&event)`.
 
-use cuweave_core::ir::{Access, Kind, Mode};
+use cuweave_core::ir::{Access, Kind, Mode, Origin};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -156,7 +156,7 @@ impl Lowering<'_> {
         Ok(value)
     }
 
-    /// Returns an argument of a host statement: pinned memory or a host value.
+    /// Returns an argument of a host statement: pinned memory, an argument that may be bound to managed memory, or a host value.
     fn host_argument(&mut self, argument: &Expr) -> Lower<Given> {
         if let Some(host) = self.host(argument) {
             return Ok(Given::Value(Box::new(self.kept(&host, "what a host statement is given")?)));
@@ -171,18 +171,19 @@ impl Lowering<'_> {
         let Some(view) = self.view(inner)? else {
             return Err(self.refuse(
                 argument,
-                "a host statement is given pinned memory and host values",
+                "a host statement is given pinned or managed memory and host values",
                 "scalars need not be given: name them in the function, `move |a| .. n ..`",
             ));
         };
         let buffer = &self.buffers[view.buffer];
-        if !buffer.origin.is_pinned() {
+        // The build refuses an argument that is bound to memory of the device alone.
+        if !matches!(buffer.origin, Origin::Pinned { .. } | Origin::Device { .. }) {
             let message =
                 format!("`{}` is memory of the device, which the host statement cannot reach", buffer.name);
             return Err(self.refuse(
                 argument,
                 &message,
-                "`copy` it to an argument `&mut Pinned<[T; len]>` first, and give that to `host`",
+                "`copy` it to an argument `&mut Pinned<[T; len]>` first, and give that to `host`, or take it as an argument that is bound to a `Managed`",
             ));
         }
         let mode = match borrow.or(view.borrow) {

@@ -90,7 +90,7 @@ impl<'e> Visit<'e> for Names {
 
 /// Returns an expression inside a block that binds the mentioned variables to their values.
 pub fn with_bindings(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
-    // Of several variables with one name, the innermost comes last and shadows the others.
+    // Where several variables have one name, the innermost comes last and shadows the others.
     let bindings = variables.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
         match value {

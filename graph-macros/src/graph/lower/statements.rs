@@ -4,7 +4,7 @@ use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt, Type};
+use syn::{Attribute, Block, Expr, Local, Pat, PatTuple, PatType, RangeLimits, Stmt, Type};
 
 use super::calls::ungrouped;
 use super::refused::{self, Refused};
@@ -199,44 +199,10 @@ impl Lowering<'_> {
             return Err(self.not_in_language(local, "`let ... else` is", &[]));
         }
         match &local.pat {
-            Pat::Ident(name)
-                if name.by_ref.is_none()
-                    && name.subpat.is_none()
-                    && self.name_part(&name.ident, &init.expr)? =>
-            {
-                self.no_after(&local.attrs);
-                Ok(())
-            }
-            Pat::Type(typed)
-                if matches!(&*init.expr, Expr::Field(_) | Expr::Index(_))
-                    && !self.gives_a_scalar(&init.expr)
-                    && pattern_name(&typed.pat).is_some() =>
-            {
-                let name = pattern_name(&typed.pat).cloned();
-                self.no_after(&local.attrs);
-                match name {
-                    Some(name) if self.name_part(&name, &init.expr)? => Ok(()),
-                    _ => Err(self.not_in_language(local, "this pattern is", &[])),
-                }
-            }
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                if self.gives_a_scalar(&init.expr) || self.configures(&init.expr) {
-                    self.no_after(&local.attrs);
-                    self.scalar(&name.ident, &init.expr);
-                    return Ok(());
-                }
-                self.expression(&init.expr, Some(&name.ident), &local.attrs)
+                self.local_name(&name.ident, &init.expr, local)
             }
-            Pat::Type(typed) if self.gives_a_scalar(&init.expr) || is_number(&typed.ty) => {
-                match pattern_name(&typed.pat) {
-                    Some(name) => {
-                        self.no_after(&local.attrs);
-                        self.typed_scalar(name, &typed.ty, &init.expr);
-                        Ok(())
-                    }
-                    None => Err(self.not_in_language(local, "this pattern is", &[])),
-                }
-            }
+            Pat::Type(typed) => self.local_typed(typed, &init.expr, local),
             Pat::Wild(_) if self.gives_a_scalar(&init.expr) => {
                 self.no_after(&local.attrs);
                 let value = self.substituted(&init.expr);
@@ -244,29 +210,68 @@ impl Lowering<'_> {
                 Ok(())
             }
             Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
-            Pat::Tuple(tuple) => {
-                let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
-                match (names.as_deref(), ungrouped(&init.expr)) {
-                    (Some([lo, hi]), Expr::MethodCall(call))
-                        if call.method == "split_at_mut" && call.args.len() == 1 =>
-                    {
-                        self.no_after(&local.attrs);
-                        self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
-                    }
-                    (Some(names), Expr::Tuple(values)) if names.len() == values.elems.len() => {
-                        self.no_after(&local.attrs);
-                        self.named_together(names, values.elems.iter(), local)
-                    }
-                    (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
-                        let Expr::Path(path) = &*call.func else { return Ok(()) };
-                        let attributes = [local.attrs.as_slice(), &call.attrs].concat();
-                        self.call_function(call, &path.path, names, &attributes)
-                    }
-                    _ => Err(self.no_pattern(local)),
+            Pat::Tuple(tuple) => self.local_tuple(tuple, &init.expr, local),
+            _ => Err(self.not_in_language(local, "this pattern is", &[])),
+        }
+    }
+
+    /// Lowers `let name = ..`.
+    fn local_name(&mut self, name: &Ident, value: &Expr, local: &Local) -> Lower<()> {
+        if self.name_part(name, value)? {
+            self.no_after(&local.attrs);
+            return Ok(());
+        }
+        if self.gives_a_scalar(value) || self.configures(value) {
+            self.no_after(&local.attrs);
+            self.scalar(name, value);
+            return Ok(());
+        }
+        self.expression(value, Some(name), &local.attrs)
+    }
+
+    /// Lowers `let name: T = ..`, which names a scalar or a part of an argument.
+    fn local_typed(&mut self, typed: &PatType, value: &Expr, local: &Local) -> Lower<()> {
+        let is_scalar = self.gives_a_scalar(value);
+        match pattern_name(&typed.pat) {
+            Some(name) if !is_scalar && matches!(value, Expr::Field(_) | Expr::Index(_)) => {
+                self.no_after(&local.attrs);
+                match self.name_part(name, value)? {
+                    true => Ok(()),
+                    false => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
             }
-            Pat::Type(_) => Err(self.not_in_language(local, refused::TYPED.what, &[])),
-            _ => Err(self.not_in_language(local, "this pattern is", &[])),
+            _ if !(is_scalar || is_number(&typed.ty)) => {
+                Err(self.not_in_language(local, refused::TYPED.what, &[]))
+            }
+            Some(name) => {
+                self.no_after(&local.attrs);
+                self.typed_scalar(name, &typed.ty, value);
+                Ok(())
+            }
+            None => Err(self.not_in_language(local, "this pattern is", &[])),
+        }
+    }
+
+    /// Lowers `let (a, b) = ..`: halves, several values, or the results of a call.
+    fn local_tuple(&mut self, tuple: &PatTuple, value: &Expr, local: &Local) -> Lower<()> {
+        let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
+        match (names.as_deref(), ungrouped(value)) {
+            (Some([lo, hi]), Expr::MethodCall(call))
+                if call.method == "split_at_mut" && call.args.len() == 1 =>
+            {
+                self.no_after(&local.attrs);
+                self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
+            }
+            (Some(names), Expr::Tuple(values)) if names.len() == values.elems.len() => {
+                self.no_after(&local.attrs);
+                self.named_together(names, values.elems.iter(), local)
+            }
+            (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
+                let Expr::Path(path) = &*call.func else { return Ok(()) };
+                let attributes = [local.attrs.as_slice(), &call.attrs].concat();
+                self.call_function(call, &path.path, names, &attributes)
+            }
+            _ => Err(self.no_pattern(local)),
         }
     }
 
@@ -350,19 +355,7 @@ impl Lowering<'_> {
             }
             Expr::Reference(_) | Expr::Index(_) if name.is_some() => {
                 self.no_after(outer);
-                let reference = self.view(expr)?;
-                match (reference, name) {
-                    (Some(view), Some(name)) => {
-                        let borrow = Some(match expr {
-                            Expr::Reference(reference) if reference.mutability.is_some() => Borrow::Mutable,
-                            Expr::Reference(_) => Borrow::Shared,
-                            _ => view.borrow.unwrap_or(Borrow::Shared),
-                        });
-                        self.scopes.bind(name, Binding::View(View { borrow, ..view }));
-                        Ok(())
-                    }
-                    _ => Err(self.not_in_language(expr, "this expression is", &[])),
-                }
+                self.named_view(expr, name)
             }
             Expr::MethodCall(call) if call.method == "split_at_mut" => Err(self.refuse(
                 expr,
@@ -387,20 +380,36 @@ impl Lowering<'_> {
                     false => self.match_arms(choice),
                 }
             }
-            _ => {
-                if let (Expr::Path(path), None) = (expr, name)
-                    && let Some(Binding::View(_)) =
-                        path.path.get_ident().and_then(|name| self.scopes.get(name))
-                {
-                    return Err(self.refuse(
-                        expr,
-                        "the name of a buffer is no statement",
-                        "at the end of the body, without a semicolon, it returns the allocation; `free(b);` frees it",
-                    ));
-                }
-                Err(self.refuse_as(expr, refused::expression(expr, name.is_some())))
-            }
+            _ => Err(self.no_statement(expr, name.is_some())),
         }
+    }
+
+    /// Lowers `let name = &buffer[..]`.
+    fn named_view(&mut self, expr: &Expr, name: Option<&Ident>) -> Lower<()> {
+        let (Some(view), Some(name)) = (self.view(expr)?, name) else {
+            return Err(self.not_in_language(expr, "this expression is", &[]));
+        };
+        let borrow = Some(match expr {
+            Expr::Reference(reference) if reference.mutability.is_some() => Borrow::Mutable,
+            Expr::Reference(_) => Borrow::Shared,
+            _ => view.borrow.unwrap_or(Borrow::Shared),
+        });
+        self.scopes.bind(name, Binding::View(View { borrow, ..view }));
+        Ok(())
+    }
+
+    /// Reports an expression that is no statement; `named` is true if a `let` names it.
+    fn no_statement(&mut self, expr: &Expr, named: bool) -> Reported {
+        if let (Expr::Path(path), false) = (expr, named)
+            && let Some(Binding::View(_)) = path.path.get_ident().and_then(|name| self.scopes.get(name))
+        {
+            return self.refuse(
+                expr,
+                "the name of a buffer is no statement",
+                "at the end of the body, without a semicolon, it returns the allocation; `free(b);` frees it",
+            );
+        }
+        self.refuse_as(expr, refused::expression(expr, named))
     }
 
     /// Reads the attributes of a statement that takes no part in the order. Returns its lint levels.

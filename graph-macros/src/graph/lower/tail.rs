@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 
 use super::calls::result_word;
 use super::{Lowering, Reported, refused};
-use crate::graph::signature::Signature;
+use crate::graph::signature::{Returned, Signature};
 
 impl Lowering<'_> {
     pub(super) fn tail(&mut self, tail: &Expr, signature: &Signature) {
@@ -37,44 +37,46 @@ impl Lowering<'_> {
             return;
         }
         for (name, returned) in names.into_iter().zip(&signature.returned) {
-            let view = match self.view(name) {
-                Ok(view) => view,
-                Err(Reported) => continue,
-            };
-            // rustc reports an unbound name.
-            if let (None, Expr::Path(path)) = (&view, name)
-                && let Some(unknown) = path.path.get_ident().filter(|name| !self.is_scalar(name))
-            {
-                let Reported = self.no_such_buffer(unknown);
-                continue;
-            }
-            let Some(view) = view.filter(|view| self.is_whole(view)) else {
-                let help = match name {
-                    Expr::Call(call) if result_word(&call.func).is_some() => {
-                        "write the name of the allocation alone: errors are those of the function that builds the graph"
-                    }
-                    _ => "end the body with the name of an allocation",
-                };
-                let _ = self.refuse(name, "only whole allocations leave a graph", help);
-                continue;
-            };
-            if !matches!(self.buffers[view.buffer].origin, Origin::Alloc(_)) {
-                let message = format!(
-                    "`{}` is an argument: only allocations of this graph leave it",
-                    self.buffers[view.buffer].name
-                );
-                let _ = self.refuse(name, &message, "`copy` it into an allocation and return that");
-                continue;
-            }
-            let declared = self.bound(&returned.len);
-            let declared = self.dim(declared);
-            let len = self.buffers[view.buffer].len;
-            if declared != len {
-                self.returned_lengths.push((view.buffer, declared, len));
-            }
-            self.outputs.push(view.buffer);
-            self.spans.outputs.push(name.span());
+            self.output(name, returned);
         }
+    }
+
+    /// Lowers the name of a returned allocation.
+    fn output(&mut self, name: &Expr, returned: &Returned) {
+        let Ok(view) = self.view(name) else { return };
+        // rustc reports an unbound name.
+        if let (None, Expr::Path(path)) = (&view, name)
+            && let Some(unknown) = path.path.get_ident().filter(|name| !self.is_scalar(name))
+        {
+            let Reported = self.no_such_buffer(unknown);
+            return;
+        }
+        let Some(view) = view.filter(|view| self.is_whole(view)) else {
+            let help = match name {
+                Expr::Call(call) if result_word(&call.func).is_some() => {
+                    "write the name of the allocation alone: errors are those of the function that builds the graph"
+                }
+                _ => "end the body with the name of an allocation",
+            };
+            let _ = self.refuse(name, "only whole allocations leave a graph", help);
+            return;
+        };
+        if !matches!(self.buffers[view.buffer].origin, Origin::Alloc(_)) {
+            let message = format!(
+                "`{}` is an argument: only allocations of this graph leave it",
+                self.buffers[view.buffer].name
+            );
+            let _ = self.refuse(name, &message, "`copy` it into an allocation and return that");
+            return;
+        }
+        let declared = self.bound(&returned.len);
+        let declared = self.dim(declared);
+        let len = self.buffers[view.buffer].len;
+        if declared != len {
+            self.returned_lengths.push((view.buffer, declared, len));
+        }
+        self.outputs.push(view.buffer);
+        self.spans.outputs.push(name.span());
     }
 }
 

@@ -74,12 +74,22 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
     }
     let ty = types.next_back();
     let of = ty.map(int)?;
+    modelled(step, instruction, row.operation, of)
+}
+
+/// Returns the shape of an operation on integers; `None` if it is not modelled.
+fn modelled(
+    step: &Step<'_, '_>,
+    instruction: &Instruction<'_>,
+    operation: Operation,
+    of: Int,
+) -> Option<Shape> {
     let constant = |at: usize| match step.sources.get(at) {
         Some(Source::Constant(value)) => u32::try_from(*value).ok(),
         _ => None,
     };
     let low = instruction.has("lo");
-    Some(match (row.operation, step.sources.len()) {
+    Some(match (operation, step.sources.len()) {
         (Operation::Move, 1) if !unpacks(instruction) => Shape::One(Code::Copy, of),
         (Operation::Move, 2) if of.bits == 64 => Shape::Pack(WORD),
         (Operation::Address, 1) if instruction.has("global") => Shape::One(Code::Copy, of),

@@ -120,26 +120,7 @@ impl<'a> Parser<'a> {
         let text = self.token_text();
         let Some(space) = Space::from_name(&text[1..]) else { return Err(self.expected("a state space")) };
         self.advance()?;
-        let mut declared_align = None;
-        let mut vector = 1;
-        let mut ty = None;
-        while self.token.kind == Kind::Directive {
-            let word = &self.token_text()[1..];
-            let at = self.token.start;
-            self.advance()?;
-            match word {
-                "align" => declared_align = Some(self.align()?),
-                "v2" => vector = 2,
-                "v4" => vector = 4,
-                "v8" => vector = 8,
-                "attribute" => self.skip_parentheses()?,
-                _ => match Type::from_name(word) {
-                    Some(found) if ty.is_none() => ty = Some(found),
-                    _ => return Err(self.error_at(at, "unexpected word in a declaration")),
-                },
-            }
-        }
-        let Some(ty) = ty else { return Err(self.expected("a type")) };
+        let (declared_align, vector, ty) = self.variable_type()?;
         let mut variables = Vec::with_capacity(1);
         loop {
             let line = self.token.line;
@@ -179,5 +160,30 @@ impl<'a> Parser<'a> {
             variable.span = span;
         }
         Ok(variables)
+    }
+
+    /// `.align 16 .v2 .f32`: the alignment, the number of elements and their type.
+    fn variable_type(&mut self) -> Result<(Option<u64>, u8, Type), Error> {
+        let mut declared_align = None;
+        let mut vector = 1;
+        let mut ty = None;
+        while self.token.kind == Kind::Directive {
+            let word = &self.token_text()[1..];
+            let at = self.token.start;
+            self.advance()?;
+            match word {
+                "align" => declared_align = Some(self.align()?),
+                "v2" => vector = 2,
+                "v4" => vector = 4,
+                "v8" => vector = 8,
+                "attribute" => self.skip_parentheses()?,
+                _ => match Type::from_name(word) {
+                    Some(found) if ty.is_none() => ty = Some(found),
+                    _ => return Err(self.error_at(at, "unexpected word in a declaration")),
+                },
+            }
+        }
+        let Some(ty) = ty else { return Err(self.expected("a type")) };
+        Ok((declared_align, vector, ty))
     }
 }

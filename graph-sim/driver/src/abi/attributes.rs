@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::base::config::device;
+use crate::base::config::{config, device};
 use crate::base::device::MULTIPROCESSORS;
 use crate::base::pointer::{put, take};
 use crate::base::registers::OF_MULTIPROCESSOR;
@@ -54,7 +54,9 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         120 => device.has_clusters().into(),
         126 => 4,
         // Supported features.
-        19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 102 | 113 | 115 | 129 => 1,
+        83 => config().managed.into(),
+        89 => (config().managed && config().concurrent).into(),
+        19 | 31 | 41 | 78 | 79 | 80 | 90 | 91 | 95 | 99 | 102 | 113 | 115 | 129 => 1,
         131 | 134 => 0,
         // Unsupported features.
         0 => return None,

@@ -4,6 +4,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use crate::base::config::config;
 use crate::base::pointer::{offer, put, take_all};
 use crate::base::status::{Result, Status};
 use crate::base::types::{
@@ -179,6 +180,9 @@ driver_calls! {
     Call fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytes: usize, flags: c_uint) {
         if !matches!(flags, 1 | 2) {
             return Err(Status::INVALID_VALUE);
+        }
+        if !config().managed {
+            return Err(Status::NOT_SUPPORTED);
         }
         allocate_host(dptr.cast(), bytes, Kind::Managed)
     }

@@ -31,6 +31,10 @@ pub struct Config {
     pub initialised: bool,
     /// The most instructions that one thread may run.
     pub instructions: u64,
+    /// True if the devices allocate managed memory.
+    pub managed: bool,
+    /// True if host and devices access managed memory at the same time.
+    pub concurrent: bool,
     /// The most turns that the loops of one launch may make, all together.
     pub turns: u64,
 }
@@ -81,6 +85,8 @@ pub fn config() -> &'static Config {
         reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
         initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),
         instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
+        managed: variable("CUWEAVE_SIM_MANAGED", true, flag),
+        concurrent: variable("CUWEAVE_SIM_CONCURRENT", true, flag),
         turns: variable("CUWEAVE_SIM_TURNS", 1 << 20, |text| text.parse().ok()),
     })
 }

@@ -32,6 +32,39 @@ impl Cell {
     fn untouched(end: u64) -> Cell {
         Cell { end, life: None, writer: None, atomics: Vec::new(), readers: Vec::new(), fresh: false }
     }
+
+    /// Notes an access of a node to bytes that were touched before.
+    fn mark(&mut self, node: usize, flags: u8) {
+        match flags {
+            READ if self.readers.contains(&node) => {}
+            READ => self.readers.push(node),
+            LIFE => *self = Cell { life: Some(node), ..Cell::untouched(self.end) },
+            ATOMIC => {
+                if !self.atomics.contains(&node) {
+                    self.atomics.push(node);
+                }
+                self.fresh = false;
+            }
+            _ => {
+                self.writer = Some(node);
+                self.atomics.clear();
+                self.readers.clear();
+                self.fresh = false;
+            }
+        }
+    }
+
+    /// Returns the cell of the first access to its bytes.
+    fn first(end: u64, node: usize, flags: u8) -> Cell {
+        let mut cell = Cell::untouched(end);
+        match flags {
+            READ => cell.readers.push(node),
+            ATOMIC => cell.atomics.push(node),
+            LIFE => cell.life = Some(node),
+            _ => cell.writer = Some(node),
+        }
+        cell
+    }
 }
 
 /// The checks of one launch.
@@ -152,37 +185,14 @@ impl<'a> Checker<'a> {
                     .filter(|&&reader| unordered(reader))
                     .for_each(|&reader| conflict(reader, READ));
             }
-            match flags {
-                READ if cell.readers.contains(&node) => {}
-                READ => cell.readers.push(node),
-                LIFE => *cell = Cell { life: Some(node), ..Cell::untouched(cell.end) },
-                ATOMIC => {
-                    if !cell.atomics.contains(&node) {
-                        cell.atomics.push(node);
-                    }
-                    cell.fresh = false;
-                }
-                _ => {
-                    cell.writer = Some(node);
-                    cell.atomics.clear();
-                    cell.readers.clear();
-                    cell.fresh = false;
-                }
-            }
+            cell.mark(node, flags);
         }
         if at < end {
             gaps.push((at, end));
         }
         self.cells = cells;
         for (from, end) in gaps {
-            let mut cell = Cell::untouched(end);
-            match flags {
-                READ => cell.readers.push(node),
-                ATOMIC => cell.atomics.push(node),
-                LIFE => cell.life = Some(node),
-                _ => cell.writer = Some(node),
-            }
-            self.cells.insert(from, cell);
+            self.cells.insert(from, Cell::first(end, node, flags));
         }
         if flags == WRITTEN || flags == LIFE {
             self.join(start, end);

@@ -251,30 +251,7 @@ impl State {
                 (source.nodes.clone(), source.objects.clone(), source.buffers.clone());
             let mut images = BTreeMap::new();
             for &node in &nodes {
-                let entry = self.node(node)?;
-                let (mut op, local) = (entry.op.clone(), entry.local);
-                let (note, members) = (entry.note.clone(), entry.members.clone());
-                if let Op::Child(child) = &mut op {
-                    let inner = self.create_graph();
-                    work.push((*child, inner));
-                    *child = inner;
-                }
-                let inner = if let Op::Child(inner) = op { inner } else { 0 };
-                let image = self.nodes.insert(Node {
-                    graph: to,
-                    op,
-                    dependencies: Vec::new(),
-                    dependents: Vec::new(),
-                    freed: place::Row::default(),
-                    note,
-                    members,
-                    original: node,
-                    local,
-                });
-                if let Some(inner) = self.graphs.get_mut(inner) {
-                    inner.owner = Owner::Cloned(image);
-                }
-                images.insert(node, image);
+                images.insert(node, self.clone_node(node, to, &mut work)?);
             }
             let image_of = |node: &u64| images.get(node).copied().unwrap_or(0);
             for (&node, &image) in &images {
@@ -301,6 +278,34 @@ impl State {
             }
         }
         Ok(top)
+    }
+
+    /// Adds a copy of a node, without edges, to a graph. The graph of a child node, with its empty copy, is added to `work`.
+    fn clone_node(&mut self, node: u64, to: u64, work: &mut Vec<(u64, u64)>) -> Result<u64> {
+        let entry = self.node(node)?;
+        let (mut op, local) = (entry.op.clone(), entry.local);
+        let (note, members) = (entry.note.clone(), entry.members.clone());
+        if let Op::Child(child) = &mut op {
+            let inner = self.create_graph();
+            work.push((*child, inner));
+            *child = inner;
+        }
+        let inner = if let Op::Child(inner) = op { inner } else { 0 };
+        let image = self.nodes.insert(Node {
+            graph: to,
+            op,
+            dependencies: Vec::new(),
+            dependents: Vec::new(),
+            freed: place::Row::default(),
+            note,
+            members,
+            original: node,
+            local,
+        });
+        if let Some(inner) = self.graphs.get_mut(inner) {
+            inner.owner = Owner::Cloned(image);
+        }
+        Ok(image)
     }
 
     /// Adds a child node: a clone of the graph, or the graph itself.

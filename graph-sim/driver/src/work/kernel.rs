@@ -277,32 +277,8 @@ pub fn run(
         parameters: &launch.parameters,
         variables: &variables,
     };
-    let outcome = match part {
-        Part::UntilWait => interp::run_until_wait(&work, &view, &options).map(|paused| {
-            done.pre_wait = paused.pre_wait().to_vec();
-            done.paused = Some(paused);
-            Vec::new()
-        }),
-        part => {
-            let paused = if let Part::Rest(paused) = part { Some(paused) } else { None };
-            interp::run(&work, &view, &options, paused).map(|stats| {
-                (done.pre_wait, done.waited) = (stats.pre_wait, stats.waited);
-                stats.conflicts
-            })
-        }
-    };
-    // Flags are always taken off the shadow, so that the next node does not find them.
-    for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        let ranges = seen.marks().take();
-        if node.is_some() {
-            done.touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
-        }
-    }
-    let mut raced = false;
-    for (handle, set) in view.set.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        done.touched.push((handle, handle + conditions::BYTES, set.flags));
-        raced |= set.raced;
-    }
+    let outcome = interpret(&work, &view, &options, part, &mut done);
+    let raced = take_touched(view, node.is_some(), &mut done.touched);
     let who = match node {
         Some(node) => format!("node {}", node.name),
         None => format!("a launch of `{}`", function.name()),
@@ -315,6 +291,47 @@ pub fn run(
         }
     };
     (done, result)
+}
+
+/// Interprets a kernel or a part of it. Returns its conflicts, and writes its other effects to `done`.
+fn interpret(
+    work: &interp::Launch,
+    view: &View,
+    options: &Options,
+    part: Part,
+    done: &mut Done,
+) -> std::result::Result<Vec<interp::Fault>, interp::Fault> {
+    match part {
+        Part::UntilWait => interp::run_until_wait(work, view, options).map(|paused| {
+            done.pre_wait = paused.pre_wait().to_vec();
+            done.paused = Some(paused);
+            Vec::new()
+        }),
+        part => {
+            let paused = if let Part::Rest(paused) = part { Some(paused) } else { None };
+            interp::run(work, view, options, paused).map(|stats| {
+                (done.pre_wait, done.waited) = (stats.pre_wait, stats.waited);
+                stats.conflicts
+            })
+        }
+    }
+}
+
+/// Takes the flags of accesses off the shadow, so that the next node does not find them, and collects them if they are wanted.
+/// Returns true if threads have set one condition to different values.
+fn take_touched(view: View, wanted: bool, touched: &mut Touched) -> bool {
+    for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let ranges = seen.marks().take();
+        if wanted {
+            touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
+        }
+    }
+    let mut raced = false;
+    for (handle, set) in view.set.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        touched.push((handle, handle + conditions::BYTES, set.flags));
+        raced |= set.raced;
+    }
+    raced
 }
 
 /// Returns true if the launch is cooperative.

@@ -80,7 +80,7 @@ impl Profile {
         let mut entries: Vec<Entry> = Vec::with_capacity(operations.list.len());
         for (at, operation) in operations.list.enumerate() {
             if operation.what == What::Statement(Kind::Join(())) {
-                // What comes behind a body comes behind the conditional node.
+                // A join has no node: its successors depend on the conditional node.
                 let scope = operation.sources.first().and_then(|&join| ended_by(&scopes, join));
                 let begin = scope.and_then(|scope| operations.of_statement[scopes.list[scope].condition]);
                 entry_of[at] = begin.and_then(|begin| entry_of[begin]);

@@ -87,7 +87,7 @@ fn bodies_have_paths_of_their_own() {
         inside("beside", 8.0, 4, &[]),
     ]);
     assert_eq!(on_path(&profile), ["long", "one", "last"]);
-    // What stands in a body is part of the conditional node's time.
+    // The time of a body's nodes is part of the conditional node's time.
     assert_eq!((profile.sum(), profile.critical_path()), (19.0, 10.0));
     assert_eq!(profile.entries[3].start, 4.0);
     let text = profile.to_string();

@@ -86,7 +86,7 @@ fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
     std::iter::once(own).chain(row.members.iter().map(member)).collect()
 }
 
-/// Returns what stands behind the name of a row: the place, the turns and the slowest entry.
+/// Returns the text behind the name of a row: the place, the turns and the slowest entry.
 fn notes(row: &Row<'_>, sum: f64) -> String {
     let mut text = String::new();
     let place = row.place();

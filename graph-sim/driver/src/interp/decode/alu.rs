@@ -296,45 +296,7 @@ impl<'m> Decoder<'_, 'm> {
         };
         let c = self.value(third, third_type)?;
         match (op, last) {
-            (Many::Mad, []) => {
-                let f: Option<Map3> = match ty {
-                    _ if i.has("sat") && ty == Type::S32 && i.has("hi") => Some(|a, b, c| {
-                        let high = ((a as i32 as i64 * b as i32 as i64) >> 32) as i32;
-                        high.saturating_add(c as i32) as u32 as u64
-                    }),
-                    _ if i.has("sat") => None,
-                    _ if i.has("wide") => match ty {
-                        Type::U16 => {
-                            Some(|a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c) & 0xffff_ffff)
-                        }
-                        Type::S16 => Some(|a, b, c| {
-                            (a as i16 as i32 * b as i16 as i32).wrapping_add(c as i32) as u32 as u64
-                        }),
-                        Type::U32 => Some(|a, b, c| ((a & 0xffff_ffff) * (b & 0xffff_ffff)).wrapping_add(c)),
-                        Type::S32 => {
-                            Some(|a, b, c| (a as i32 as i64 * b as i32 as i64).wrapping_add(c as i64) as u64)
-                        }
-                        _ => None,
-                    },
-                    _ if i.has("hi") => {
-                        let f = high(ty).ok_or_else(String::new)?;
-                        let product = self.temporary();
-                        self.emit(Op::Map2(f, product, a, b));
-                        let add = binary_integer(Two::Add, ty).ok_or_else(String::new)?;
-                        self.emit(Op::Map2(add, d, product, c));
-                        return Ok(());
-                    }
-                    _ => widths!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-                };
-                // The addend of `mad.wide` has twice the width.
-                let c = if i.has("wide") {
-                    let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
-                    self.value(third, twice)?
-                } else {
-                    c
-                };
-                self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
-            }
+            (Many::Mad, []) => self.mad(i, ty, d, [a, b, c], third)?,
             (Many::Mad24, []) if i.has("lo") => {
                 let f: Map3 = match ty {
                     Type::U32 => |a, b, c| ((a & 0xff_ffff) * (b & 0xff_ffff)).wrapping_add(c) & 0xffff_ffff,
@@ -378,6 +340,53 @@ impl<'m> Decoder<'_, 'm> {
                 return Err(String::new());
             }
         }
+        Ok(())
+    }
+
+    /// `mad` of integers. `third` is the operand of `c`.
+    fn mad(
+        &mut self,
+        i: &Instruction<'m>,
+        ty: Type,
+        d: Slot,
+        [a, b, c]: [Slot; 3],
+        third: &Operand<'m>,
+    ) -> Result<()> {
+        let f: Option<Map3> = match ty {
+            _ if i.has("sat") && ty == Type::S32 && i.has("hi") => Some(|a, b, c| {
+                let high = ((a as i32 as i64 * b as i32 as i64) >> 32) as i32;
+                high.saturating_add(c as i32) as u32 as u64
+            }),
+            _ if i.has("sat") => None,
+            _ if i.has("wide") => match ty {
+                Type::U16 => Some(|a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c) & 0xffff_ffff),
+                Type::S16 => {
+                    Some(|a, b, c| (a as i16 as i32 * b as i16 as i32).wrapping_add(c as i32) as u32 as u64)
+                }
+                Type::U32 => Some(|a, b, c| ((a & 0xffff_ffff) * (b & 0xffff_ffff)).wrapping_add(c)),
+                Type::S32 => {
+                    Some(|a, b, c| (a as i32 as i64 * b as i32 as i64).wrapping_add(c as i64) as u64)
+                }
+                _ => None,
+            },
+            _ if i.has("hi") => {
+                let f = high(ty).ok_or_else(String::new)?;
+                let product = self.temporary();
+                self.emit(Op::Map2(f, product, a, b));
+                let add = binary_integer(Two::Add, ty).ok_or_else(String::new)?;
+                self.emit(Op::Map2(add, d, product, c));
+                return Ok(());
+            }
+            _ => widths!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
+        };
+        // The addend of `mad.wide` has twice the width.
+        let c = if i.has("wide") {
+            let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
+            self.value(third, twice)?
+        } else {
+            c
+        };
+        self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
         Ok(())
     }
 

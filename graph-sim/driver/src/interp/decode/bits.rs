@@ -82,6 +82,42 @@ fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high: bool) -> u
     (c as i32).wrapping_add(one(0)).wrapping_add(one(1)) as u32 as u64
 }
 
+/// Returns the function of `dp2a`: of the signs of its operands, and whether it takes the high halves.
+fn dot2_of(a: bool, b: bool, high: bool) -> Map3 {
+    match (a, b, high) {
+        (false, false, false) => |a, b, c| dot2(a, b, c, false, false, false),
+        (false, false, true) => |a, b, c| dot2(a, b, c, false, false, true),
+        (false, true, false) => |a, b, c| dot2(a, b, c, false, true, false),
+        (false, true, true) => |a, b, c| dot2(a, b, c, false, true, true),
+        (true, false, false) => |a, b, c| dot2(a, b, c, true, false, false),
+        (true, false, true) => |a, b, c| dot2(a, b, c, true, false, true),
+        (true, true, false) => |a, b, c| dot2(a, b, c, true, true, false),
+        (true, true, true) => |a, b, c| dot2(a, b, c, true, true, true),
+    }
+}
+
+/// Returns the function of `szext`.
+fn extend(signed: bool, wraps: bool) -> Map2 {
+    match (signed, wraps) {
+        (true, true) => |a, n| sign_extend(a, n & 31),
+        (true, false) => |a, n| sign_extend(a, (n & 0xffff_ffff).min(32)),
+        (false, true) => |a, n| a & ((1 << (n & 31)) - 1),
+        (false, false) => |a, n| a & ((1u64 << (n & 0xffff_ffff).min(32)) - 1),
+    }
+}
+
+/// Returns the function of `bmsk`.
+fn mask(wraps: bool) -> Map2 {
+    if wraps {
+        |p, n| ((1u64 << (n & 31)) - 1) << (p & 31) & 0xffff_ffff
+    } else {
+        |p, n| {
+            let (p, n) = ((p & 0xffff_ffff).min(32), (n & 0xffff_ffff).min(32));
+            ((1u64 << n) - 1) << p & 0xffff_ffff
+        }
+    }
+}
+
 impl<'m> Decoder<'_, 'm> {
     pub fn bits(&mut self, i: &Instruction<'m>, op: Bits) -> Result<()> {
         let types: Vec<Type> = i.types().collect();
@@ -117,15 +153,7 @@ impl<'m> Decoder<'_, 'm> {
                 self.emit(Op::Map3(f, d, a, b, c));
             }
             (Bits::Logic, [c, Operand::Integer(table), more @ ..]) => {
-                let c = self.value(c, ty)?;
-                let combined = i.modifiers().find_map(combine);
-                self.emit(Op::Lop3(*table as u8, d, [a, b, c]));
-                if let (Operand::Pair(_, p), Some(f), [q]) = (d_operand, combined, more) {
-                    let (p, q) = (self.pair_part(p)?, self.value(q, Type::Pred)?);
-                    let set = self.temporary();
-                    self.emit(Op::Map1(|v| u64::from(v as u32 != 0), set, d));
-                    self.emit(Op::Map2(f, p, set, q));
-                }
+                self.logic(i, ty, *table as u8, (d_operand, d), [a, b], (c, more))?
             }
             (Bits::Funnel, [c]) => {
                 let c = self.value(c, Type::U32)?;
@@ -139,16 +167,7 @@ impl<'m> Decoder<'_, 'm> {
             (Bits::Dot2, [c]) => {
                 let c = self.value(c, Type::S32)?;
                 let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
-                let f: Map3 = match (*a_type == Type::S32, *b_type == Type::S32, i.has("hi")) {
-                    (false, false, false) => |a, b, c| dot2(a, b, c, false, false, false),
-                    (false, false, true) => |a, b, c| dot2(a, b, c, false, false, true),
-                    (false, true, false) => |a, b, c| dot2(a, b, c, false, true, false),
-                    (false, true, true) => |a, b, c| dot2(a, b, c, false, true, true),
-                    (true, false, false) => |a, b, c| dot2(a, b, c, true, false, false),
-                    (true, false, true) => |a, b, c| dot2(a, b, c, true, false, true),
-                    (true, true, false) => |a, b, c| dot2(a, b, c, true, true, false),
-                    (true, true, true) => |a, b, c| dot2(a, b, c, true, true, true),
-                };
+                let f = dot2_of(*a_type == Type::S32, *b_type == Type::S32, i.has("hi"));
                 self.emit(Op::Map3(f, d, a, b, c));
             }
             (Bits::Copysign, []) => {
@@ -159,24 +178,10 @@ impl<'m> Decoder<'_, 'm> {
                 self.emit(Op::Map2(f, d, a, b));
             }
             (Bits::Extend, []) => {
-                let f: Map2 = match (ty == Type::S32, i.has("wrap")) {
-                    (true, true) => |a, n| sign_extend(a, n & 31),
-                    (true, false) => |a, n| sign_extend(a, (n & 0xffff_ffff).min(32)),
-                    (false, true) => |a, n| a & ((1 << (n & 31)) - 1),
-                    (false, false) => |a, n| a & ((1u64 << (n & 0xffff_ffff).min(32)) - 1),
-                };
-                self.emit(Op::Map2(f, d, a, b));
+                self.emit(Op::Map2(extend(ty == Type::S32, i.has("wrap")), d, a, b));
             }
             (Bits::Mask, []) => {
-                let f: Map2 = if i.has("wrap") {
-                    |p, n| ((1u64 << (n & 31)) - 1) << (p & 31) & 0xffff_ffff
-                } else {
-                    |p, n| {
-                        let (p, n) = ((p & 0xffff_ffff).min(32), (n & 0xffff_ffff).min(32));
-                        ((1u64 << n) - 1) << p & 0xffff_ffff
-                    }
-                };
-                self.emit(Op::Map2(f, d, a, b));
+                self.emit(Op::Map2(mask(i.has("wrap")), d, a, b));
             }
             (
                 Bits::Select
@@ -191,6 +196,28 @@ impl<'m> Decoder<'_, 'm> {
                 | Bits::Mask,
                 _,
             ) => return Err(String::new()),
+        }
+        Ok(())
+    }
+
+    /// `lop3`, which may combine a predicate with whether its result is not 0.
+    fn logic(
+        &mut self,
+        i: &Instruction<'m>,
+        ty: Type,
+        table: u8,
+        (d_operand, d): (&Operand<'m>, Slot),
+        [a, b]: [Slot; 2],
+        (c, more): (&Operand<'m>, &[Operand<'m>]),
+    ) -> Result<()> {
+        let c = self.value(c, ty)?;
+        let combined = i.modifiers().find_map(combine);
+        self.emit(Op::Lop3(table, d, [a, b, c]));
+        if let (Operand::Pair(_, p), Some(f), [q]) = (d_operand, combined, more) {
+            let (p, q) = (self.pair_part(p)?, self.value(q, Type::Pred)?);
+            let set = self.temporary();
+            self.emit(Op::Map1(|v| u64::from(v as u32 != 0), set, d));
+            self.emit(Op::Map2(f, p, set, q));
         }
         Ok(())
     }

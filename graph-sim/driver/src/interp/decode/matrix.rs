@@ -13,6 +13,27 @@ fn shape(i: &Instruction) -> Option<Shape> {
     })
 }
 
+/// Returns true for the shapes of `mma`, or of `wmma.mma` if `warp`, that are simulated.
+fn is_known(shape: &Shape, a_type: Type, warp: bool) -> bool {
+    let key = (shape.m, shape.n, shape.k);
+    match a_type {
+        _ if warp => match a_type {
+            Type::F16 | Type::Bf16 | Type::S8 | Type::U8 => {
+                matches!(key, (16, 16, 16) | (32, 8, 16) | (8, 32, 16))
+            }
+            Type::Tf32 => key == (16, 16, 8),
+            Type::F64 => key == (8, 8, 4),
+            _ => false,
+        },
+        Type::F16 | Type::Bf16 => matches!(key, (16, 8, 8) | (16, 8, 16)),
+        Type::Tf32 => matches!(key, (16, 8, 4) | (16, 8, 8)),
+        Type::S8 | Type::U8 => matches!(key, (8, 8, 16) | (16, 8, 16) | (16, 8, 32)),
+        Type::E4m3 | Type::E5m2 => matches!(key, (16, 8, 32) | (16, 8, 16)),
+        Type::F64 => matches!(key, (8, 8, 4) | (16, 8, 4) | (16, 8, 8) | (16, 8, 16)),
+        _ => false,
+    }
+}
+
 impl<'m> Decoder<'_, 'm> {
     fn registers(&mut self, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
         match operand {
@@ -59,25 +80,8 @@ impl<'m> Decoder<'_, 'm> {
             _ => return Err(String::new()),
         };
         let [d, a, b, c] = i.operands.as_slice() else { return Err("expected four operands".to_owned()) };
-        let key = (shape.m, shape.n, shape.k);
-        let known = match a_type {
-            _ if warp => match a_type {
-                Type::F16 | Type::Bf16 | Type::S8 | Type::U8 => {
-                    matches!(key, (16, 16, 16) | (32, 8, 16) | (8, 32, 16))
-                }
-                Type::Tf32 => key == (16, 16, 8),
-                Type::F64 => key == (8, 8, 4),
-                _ => false,
-            },
-            Type::F16 | Type::Bf16 => matches!(key, (16, 8, 8) | (16, 8, 16)),
-            Type::Tf32 => matches!(key, (16, 8, 4) | (16, 8, 8)),
-            Type::S8 | Type::U8 => matches!(key, (8, 8, 16) | (16, 8, 16) | (16, 8, 32)),
-            Type::E4m3 | Type::E5m2 => matches!(key, (16, 8, 32) | (16, 8, 16)),
-            Type::F64 => matches!(key, (8, 8, 4) | (16, 8, 4) | (16, 8, 8) | (16, 8, 16)),
-            _ => false,
-        };
         let by = (i.modifiers().any(|m| m == "row"), i.modifiers().any(|m| m == "col"));
-        if !known || (!warp && by != (true, true)) {
+        if !is_known(&shape, a_type, warp) || (!warp && by != (true, true)) {
             return Err(String::new());
         }
         let mma = Mma {

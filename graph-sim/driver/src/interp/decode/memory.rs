@@ -7,6 +7,16 @@ use crate::interp::number::FloatOp;
 use crate::interp::space::{CODE, LOCAL, PARAM, SHARED};
 use cuweave_ptx::{Instruction, Operand, Space as PtxSpace, Type};
 
+/// Returns the spaces that a copy writes and reads.
+fn spaces_of_copy(i: &Instruction) -> (Space, Space) {
+    let shared = |modifier: &&str| modifier.starts_with("shared");
+    let to_shared = i.modifiers().find(|m| m.starts_with("shared") || *m == "global");
+    let to_shared = to_shared.as_ref().is_some_and(shared);
+    let spaces = if to_shared { (Space::Shared, Space::Generic) } else { (Space::Generic, Space::Shared) };
+    let both_shared = i.modifiers().filter(|m| m.starts_with("shared")).count() == 2;
+    if both_shared { (Space::Shared, Space::Shared) } else { spaces }
+}
+
 fn space(i: &Instruction) -> Result<Space> {
     Ok(match i.space() {
         Some(PtxSpace::Shared) => Space::Shared,
@@ -235,46 +245,18 @@ impl<'m> Decoder<'_, 'm> {
             return Ok(());
         }
         if i.has("mbarrier") {
-            let [bar] = i.operands.as_slice() else { return Err("expected one operand".to_owned()) };
-            let at = self.address(bar, space(i)?)?;
-            // With `.noinc` the arrival counts as one of the expected; without, it is cancelled by an increment.
-            if i.has("noinc") {
-                let (state, one) = (self.temporary(), self.constant(1));
-                self.emit(Op::Mbarrier(MbarrierOp::Arrive { drop: false }, at, state, [one, NONE]));
-            } else {
-                self.emit(Op::Nop);
-            }
-            return Ok(());
+            return self.copy_arrives(i);
         }
         let mut operands = i.operands.as_slice();
         if i.has("L2::cache_hint") {
             operands = &operands[..operands.len().saturating_sub(1)];
         }
         let [to, from, bytes, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
-        let shared = |modifier: &&str| modifier.starts_with("shared");
-        let to_shared = i.modifiers().find(|m| m.starts_with("shared") || *m == "global");
-        let to_shared = to_shared.as_ref().is_some_and(shared);
-        let spaces =
-            if to_shared { (Space::Shared, Space::Generic) } else { (Space::Generic, Space::Shared) };
-        let both_shared = i.modifiers().filter(|m| m.starts_with("shared")).count() == 2;
-        let spaces = if both_shared { (Space::Shared, Space::Shared) } else { spaces };
+        let spaces = spaces_of_copy(i);
         let (to, from) = (self.address(to, spaces.0)?, self.address(from, spaces.1)?);
         let bytes = self.value(bytes, Type::U32)?;
         if i.has("bulk") {
-            let bar = match rest.first() {
-                Some(bar) => Some(self.address(bar, Space::Shared)?),
-                None => None,
-            };
-            let reduce = match i.has("reduce") {
-                true => {
-                    let ty = self.element(i)?;
-                    let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
-                    Some(Box::new((self.update(i, op, ty)?, ty)))
-                }
-                false => None,
-            };
-            self.emit(Op::BulkCopy(to, from, bytes, bar, reduce));
-            return Ok(());
+            return self.bulk_copy(i, [to, from], bytes, rest.first());
         }
         let read = match rest.first() {
             Some(operand)
@@ -290,6 +272,44 @@ impl<'m> Decoder<'_, 'm> {
             None => bytes,
         };
         self.emit(Op::Copy(to, from, bytes, read));
+        Ok(())
+    }
+
+    /// `cp.async.mbarrier.arrive`: an arrival once the copies before are done.
+    fn copy_arrives(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let [bar] = i.operands.as_slice() else { return Err("expected one operand".to_owned()) };
+        let at = self.address(bar, space(i)?)?;
+        // With `.noinc` the arrival counts as one of the expected; without, it is cancelled by an increment.
+        if i.has("noinc") {
+            let (state, one) = (self.temporary(), self.constant(1));
+            self.emit(Op::Mbarrier(MbarrierOp::Arrive { drop: false }, at, state, [one, NONE]));
+        } else {
+            self.emit(Op::Nop);
+        }
+        Ok(())
+    }
+
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`.
+    fn bulk_copy(
+        &mut self,
+        i: &Instruction<'m>,
+        [to, from]: [At; 2],
+        bytes: Slot,
+        bar: Option<&Operand<'m>>,
+    ) -> Result<()> {
+        let bar = match bar {
+            Some(bar) => Some(self.address(bar, Space::Shared)?),
+            None => None,
+        };
+        let reduce = match i.has("reduce") {
+            true => {
+                let ty = self.element(i)?;
+                let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
+                Some(Box::new((self.update(i, op, ty)?, ty)))
+            }
+            false => None,
+        };
+        self.emit(Op::BulkCopy(to, from, bytes, bar, reduce));
         Ok(())
     }
 

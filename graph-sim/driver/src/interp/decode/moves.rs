@@ -33,53 +33,8 @@ impl<'m> Decoder<'_, 'm> {
                     self.emit(Op::Map1(|v| v, to, from));
                 }
             }
-            (Operand::Vector(parts), a) if !i.has("v2") && !i.has("v4") => {
-                let from = self.value(a, ty)?;
-                let width = ty.size() * 8 / parts.len().max(1) as u32;
-                let mut moved = Vec::new();
-                for (at, part) in parts.iter().enumerate() {
-                    let by = self.constant(u64::from(width) * at as u64);
-                    let cut: Map2 = match width {
-                        8 => |v, by| v >> by & 0xff,
-                        16 => |v, by| v >> by & 0xffff,
-                        32 => |v, by| v >> by & 0xffff_ffff,
-                        _ => return Err(String::new()),
-                    };
-                    // Through a temporary: a part may be the source.
-                    let taken = self.temporary();
-                    self.emit(Op::Map2(cut, taken, from, by));
-                    moved.push((self.result(part)?, taken));
-                }
-                for (to, taken) in moved {
-                    self.emit(Op::Map1(|v| v, to, taken));
-                }
-            }
-            (d, Operand::Vector(parts)) if !parts.is_empty() => {
-                let d = self.result(d)?;
-                let width = ty.size() * 8 / parts.len().max(1) as u32;
-                let part_type = match width {
-                    8 => Type::B8,
-                    16 => Type::B16,
-                    32 => Type::B32,
-                    _ => return Err(String::new()),
-                };
-                let mut sum = self.value(&parts[0], part_type)?;
-                for (at, part) in parts.iter().enumerate() {
-                    let part = self.value(part, part_type)?;
-                    let f: Map3 = match (width, at) {
-                        (8, 0) => |_, v, _| v & 0xff,
-                        (8, _) => |s, v, by| s | (v & 0xff) << by,
-                        (16, 0) => |_, v, _| v & 0xffff,
-                        (16, _) => |s, v, by| s | (v & 0xffff) << by,
-                        (_, 0) => |_, v, _| v & 0xffff_ffff,
-                        _ => |s, v, by| s | v << by,
-                    };
-                    let by = self.constant(u64::from(width) * at as u64);
-                    let next = if at + 1 == parts.len() { d } else { self.temporary() };
-                    self.emit(Op::Map3(f, next, sum, part, by));
-                    sum = next;
-                }
-            }
+            (Operand::Vector(parts), a) if !i.has("v2") && !i.has("v4") => self.unpack(parts, a, ty)?,
+            (d, Operand::Vector(parts)) if !parts.is_empty() => self.pack(d, parts, ty)?,
             (d, a) => {
                 let (d, a) = (self.result(d)?, self.value(a, ty)?);
                 let f: Map1 = match ty.size() {
@@ -93,50 +48,99 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
+    /// Moves the parts of a value to several registers.
+    fn unpack(&mut self, parts: &[Operand<'m>], a: &Operand<'m>, ty: Type) -> Result<()> {
+        let from = self.value(a, ty)?;
+        let width = ty.size() * 8 / parts.len().max(1) as u32;
+        let mut moved = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let by = self.constant(u64::from(width) * at as u64);
+            let cut: Map2 = match width {
+                8 => |v, by| v >> by & 0xff,
+                16 => |v, by| v >> by & 0xffff,
+                32 => |v, by| v >> by & 0xffff_ffff,
+                _ => return Err(String::new()),
+            };
+            // Through a temporary: a part may be the source.
+            let taken = self.temporary();
+            self.emit(Op::Map2(cut, taken, from, by));
+            moved.push((self.result(part)?, taken));
+        }
+        for (to, taken) in moved {
+            self.emit(Op::Map1(|v| v, to, taken));
+        }
+        Ok(())
+    }
+
+    /// Moves several registers to the parts of a value.
+    fn pack(&mut self, d: &Operand<'m>, parts: &[Operand<'m>], ty: Type) -> Result<()> {
+        let d = self.result(d)?;
+        let width = ty.size() * 8 / parts.len().max(1) as u32;
+        let part_type = match width {
+            8 => Type::B8,
+            16 => Type::B16,
+            32 => Type::B32,
+            _ => return Err(String::new()),
+        };
+        let mut sum = self.value(&parts[0], part_type)?;
+        for (at, part) in parts.iter().enumerate() {
+            let part = self.value(part, part_type)?;
+            let f: Map3 = match (width, at) {
+                (8, 0) => |_, v, _| v & 0xff,
+                (8, _) => |s, v, by| s | (v & 0xff) << by,
+                (16, 0) => |_, v, _| v & 0xffff,
+                (16, _) => |s, v, by| s | (v & 0xffff) << by,
+                (_, 0) => |_, v, _| v & 0xffff_ffff,
+                _ => |s, v, by| s | v << by,
+            };
+            let by = self.constant(u64::from(width) * at as u64);
+            let next = if at + 1 == parts.len() { d } else { self.temporary() };
+            self.emit(Op::Map3(f, next, sum, part, by));
+            sum = next;
+        }
+        Ok(())
+    }
+
+    /// `cvt.pack`.
+    fn cvt_pack(&mut self, types: &[Type], d: &Operand<'m>, operands: &[Operand<'m>]) -> Result<()> {
+        let (to, from) = match types {
+            [to, from, ..] => (*to, *from),
+            _ => return Err("expected two types".to_owned()),
+        };
+        let d = self.result(d)?;
+        if to.size() > 2
+            || from.size() != 4
+            || is_float(to)
+            || is_float(from)
+            || !matches!(operands.len(), 2 | 3)
+        {
+            return Err(String::new());
+        }
+        let mut rows = [NONE; 3];
+        for (row, operand) in rows.iter_mut().zip(operands) {
+            *row = self.value(operand, from)?;
+        }
+        if rows[2] == NONE {
+            rows[2] = self.constant(0);
+        }
+        // Without a third operand the result has two values alone.
+        self.emit(Op::Pack(to, from, d, rows));
+        Ok(())
+    }
+
     pub fn cvt(&mut self, i: &Instruction<'m>) -> Result<()> {
         let types: Vec<Type> = i.types().collect();
         let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
         if i.has("pack") {
-            let (to, from) = match types.as_slice() {
-                [to, from, ..] => (*to, *from),
-                _ => return Err("expected two types".to_owned()),
-            };
-            let d = self.result(d)?;
-            if to.size() > 2
-                || from.size() != 4
-                || is_float(to)
-                || is_float(from)
-                || !matches!(operands.len(), 2 | 3)
-            {
-                return Err(String::new());
-            }
-            let mut rows = [NONE; 3];
-            for (row, operand) in rows.iter_mut().zip(operands) {
-                *row = self.value(operand, from)?;
-            }
-            if rows[2] == NONE {
-                rows[2] = self.constant(0);
-            }
-            // Without a third operand the result has two values alone.
-            self.emit(Op::Pack(to, from, d, rows));
-            return Ok(());
+            return self.cvt_pack(&types, d, operands);
         }
         let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
         let (to, from) = (*to, *from);
-        let integer = i.modifiers().find_map(|m| {
-            Some(match m {
-                "rni" => Mode::Nearest,
-                "rzi" => Mode::Zero,
-                "rmi" => Mode::Down,
-                "rpi" => Mode::Up,
-                _ => return None,
-            })
-        });
         let spec = ConvertSpec {
             to,
             from,
             mode: rounding(i),
-            integer,
+            integer: i.modifiers().find_map(to_integer),
             flush: i.has("ftz"),
             saturate: i.has("sat"),
             relu: i.has("relu"),
@@ -145,13 +149,6 @@ impl<'m> Decoder<'_, 'm> {
             return Err(String::new());
         }
         let d_slot = self.result(d)?;
-        let scalar = |ty: Type| match ty {
-            Type::F16x2 => Some(Type::F16),
-            Type::Bf16x2 => Some(Type::Bf16),
-            Type::E4m3x2 => Some(Type::E4m3),
-            Type::E5m2x2 => Some(Type::E5m2),
-            _ => None,
-        };
         match (scalar(to), scalar(from), operands) {
             (Some(to), None, [a, b]) => {
                 let (a, b) = (self.value(a, from)?, self.value(b, from)?);
@@ -182,6 +179,28 @@ impl<'m> Decoder<'_, 'm> {
             _ => return Err(String::new()),
         }
         Ok(())
+    }
+}
+
+/// Returns the rounding to an integer that a modifier names.
+fn to_integer(modifier: &str) -> Option<Mode> {
+    Some(match modifier {
+        "rni" => Mode::Nearest,
+        "rzi" => Mode::Zero,
+        "rmi" => Mode::Down,
+        "rpi" => Mode::Up,
+        _ => return None,
+    })
+}
+
+/// Returns the type of the halves of a pair.
+fn scalar(ty: Type) -> Option<Type> {
+    match ty {
+        Type::F16x2 => Some(Type::F16),
+        Type::Bf16x2 => Some(Type::Bf16),
+        Type::E4m3x2 => Some(Type::E4m3),
+        Type::E5m2x2 => Some(Type::E5m2),
+        _ => None,
     }
 }
 

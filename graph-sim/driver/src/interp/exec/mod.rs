@@ -19,6 +19,7 @@ use super::code::{Init, Special};
 use super::fault::{Fault, FaultKind};
 use super::grid::{Order, volume};
 use super::launch::{Launch, Options, PreWait, Stats};
+use super::program::Program;
 use super::space::Memory;
 use crate::base::config::cores;
 use access::Regions;
@@ -128,6 +129,44 @@ fn refusal(launch: &Launch, options: &Options) -> Option<Fault> {
     None
 }
 
+/// Adds the result of a worker to the outcome of a launch. The first fault ends the launch.
+fn add(result: Result<Paused, Fault>, outcome: &Mutex<Result<Paused, Fault>>, ended: &AtomicBool) {
+    let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+    match (result, &mut *outcome) {
+        (Ok(done), Ok(sum)) => {
+            sum.blocks.extend(done.blocks);
+            sum.stats.add(done.stats);
+        }
+        (Err(fault), Ok(_)) => {
+            ended.store(true, Ordering::Relaxed);
+            *outcome = Err(fault);
+        }
+        (_, Err(_)) => {}
+    }
+}
+
+/// Sorts conflicts by their lines, and keeps one of each kind and line.
+fn sort_conflicts(conflicts: &mut Vec<Fault>) {
+    conflicts.sort_by_key(|a| (a.line, a.kind as u8, a.block, a.thread));
+    conflicts.dedup_by(|a, b| (a.kind, a.line) == (b.kind, b.line));
+}
+
+/// Returns the bytes of the parameters as words, with one more.
+fn words_of(bytes: &[u8]) -> Vec<u64> {
+    let mut parameters = vec![0u64; bytes.len().div_ceil(8) + 1];
+    for (at, &byte) in bytes.iter().enumerate() {
+        parameters[at / 8] |= u64::from(byte) << (8 * (at % 8));
+    }
+    parameters
+}
+
+/// Returns the bytes of shared memory that the system reserves, which kernels of its special registers alone have.
+fn reserved(program: &Program) -> u32 {
+    let reserves = |init: &Init| matches!(init, Init::Special(Special::Reserved(_)));
+    let mut inits = program.functions.iter().flat_map(|function| &function.inits);
+    if inits.any(|(_, init)| reserves(init)) { 16 + RESERVED } else { 0 }
+}
+
 fn execute(
     launch: &Launch,
     memory: &dyn Memory,
@@ -140,13 +179,7 @@ fn execute(
     }
     let shared = launch.program.entries[launch.entry].shared_bytes + launch.dynamic_shared;
     let (blocks, threads) = (options.blocks_of(launch).count(), volume(launch.block));
-    let mut parameters = vec![0u64; launch.parameters.len().div_ceil(8) + 1];
-    for (at, &byte) in launch.parameters.iter().enumerate() {
-        parameters[at / 8] |= u64::from(byte) << (8 * (at % 8));
-    }
-    let reserves = |init: &Init| matches!(init, Init::Special(Special::Reserved(_)));
-    let mut inits = launch.program.functions.iter().flat_map(|function| &function.inits);
-    let reserved = if inits.any(|(_, init)| reserves(init)) { 16 + RESERVED } else { 0 };
+    let (parameters, reserved) = (words_of(launch.parameters), reserved(launch.program));
     // Size and barrier, as cooperative groups of CUDA read them.
     let workspace = [AtomicU64::new(16), AtomicU64::new(0)];
     let cores = options.threads.unwrap_or_else(cores);
@@ -182,18 +215,7 @@ fn execute(
             ended: &ended,
         };
         let result = if until_wait { work_until_wait(worker, &queue) } else { work(worker, &queue) };
-        let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        match (result, &mut *outcome) {
-            (Ok(done), Ok(sum)) => {
-                sum.blocks.extend(done.blocks);
-                sum.stats.add(done.stats);
-            }
-            (Err(fault), Ok(_)) => {
-                ended.store(true, Ordering::Relaxed);
-                *outcome = Err(fault);
-            }
-            (_, Err(_)) => {}
-        }
+        add(result, &outcome, &ended);
     };
     if workers == 1 {
         work();
@@ -208,8 +230,7 @@ fn execute(
     let mut done = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
     done.watch = shared_watch.clone();
     done.begun = queue.next.into_inner().min(blocks);
-    done.stats.conflicts.sort_by_key(|a| (a.line, a.kind as u8, a.block, a.thread));
-    done.stats.conflicts.dedup_by(|a, b| (a.kind, a.line) == (b.kind, b.line));
+    sort_conflicts(&mut done.stats.conflicts);
     Ok(done)
 }
 

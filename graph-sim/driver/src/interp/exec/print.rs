@@ -1,6 +1,6 @@
 //! Functions that the device's runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`, `cudaGraphSetConditional`.
 
-use super::access::{Access, read, write};
+use super::access::{Access, Own, read, write};
 use super::block::Block;
 use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Warp};
@@ -29,64 +29,12 @@ impl Warp {
             let own = self.own(block, lane);
             let result = match call.callee {
                 Callee::Print => {
-                    let format =
-                        worker.regions.text(arguments[0], TEXT, &own).map_err(|t| t.of_lane(lane))?;
-                    let mut next = arguments[1];
-                    let mut count = 0u64;
-                    let text = print(
-                        &format,
-                        |bytes| {
-                            next = next.wrapping_add(bytes - 1) & !(bytes - 1);
-                            let place = worker.regions.place(next, bytes as u32, Access::Read, &own)?;
-                            next = next.wrapping_add(bytes);
-                            count += 1;
-                            let value = read(place, bytes as u32);
-                            Ok(value)
-                        },
-                        |_| Ok(Vec::new()),
-                    );
-                    // Strings are read in a second pass, once their addresses are known.
-                    let text = match text {
-                        Ok((text, strings)) if strings.is_empty() => text,
-                        Ok((_, strings)) => {
-                            let mut texts = Vec::new();
-                            for address in strings {
-                                texts.push(
-                                    worker.regions.text(address, TEXT, &own).map_err(|t| t.of_lane(lane))?,
-                                );
-                            }
-                            let mut texts = texts.into_iter();
-                            let mut next = arguments[1];
-                            let again = print(
-                                &format,
-                                |bytes| {
-                                    next = next.wrapping_add(bytes - 1) & !(bytes - 1);
-                                    let place =
-                                        worker.regions.place(next, bytes as u32, Access::Read, &own)?;
-                                    next = next.wrapping_add(bytes);
-                                    Ok(read(place, bytes as u32))
-                                },
-                                |_| Ok(texts.next().unwrap_or_default()),
-                            );
-                            again.map_err(|t: LaneFault| t.of_lane(lane))?.0
-                        }
-                        Err(lane_fault) => return Err(lane_fault.of_lane(lane)),
-                    };
+                    let (text, count) =
+                        printed(worker, &own, &arguments).map_err(|fault| fault.of_lane(lane))?;
                     worker.memory.print(&text);
                     count
                 }
-                Callee::Assert => {
-                    let mut words = Vec::new();
-                    for &address in [&arguments[0], &arguments[1], &arguments[3]] {
-                        let text = worker.regions.text(address, TEXT, &own).map_err(|t| t.of_lane(lane))?;
-                        words.push(String::from_utf8_lossy(&text).into_owned());
-                    }
-                    let what = format!(
-                        "assertion `{}` failed in `{}` ({}:{})",
-                        words[0], words[2], words[1], arguments[2] as u32
-                    );
-                    return Err(LaneFault::new(FaultKind::Trap, what).of_lane(lane));
-                }
+                Callee::Assert => return Err(failed(worker, &own, &arguments).of_lane(lane)),
                 Callee::SetCondition => {
                     let thread = self.number * 32 + lane;
                     let (block, epoch, pre_wait) = (block.number, block.epoch, block.pre_wait);
@@ -126,6 +74,54 @@ impl Warp {
     }
 }
 
+/// Returns the text of a `vprintf`, and the number of its arguments.
+fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String, u64), LaneFault> {
+    let format = worker.regions.text(arguments[0], TEXT, own)?;
+    let mut count = 0u64;
+    let (text, strings) = {
+        let mut next = arguments[1];
+        let value = |bytes| {
+            count += 1;
+            argument_at(worker, own, &mut next, bytes)
+        };
+        print(&format, value, |_| Ok(Vec::new()))?
+    };
+    if strings.is_empty() {
+        return Ok((text, count));
+    }
+    // Strings are read in a second pass, once their addresses are known.
+    let mut texts = Vec::new();
+    for address in strings {
+        texts.push(worker.regions.text(address, TEXT, own)?);
+    }
+    let (mut texts, mut next) = (texts.into_iter(), arguments[1]);
+    let value = |bytes| argument_at(worker, own, &mut next, bytes);
+    let (text, _) = print(&format, value, |_| Ok(texts.next().unwrap_or_default()))?;
+    Ok((text, count))
+}
+
+/// Reads the next argument of a `vprintf`, of 4 or 8 bytes, and steps over it.
+fn argument_at(worker: &mut Worker, own: &Own, next: &mut u64, bytes: u64) -> Result<u64, LaneFault> {
+    *next = next.wrapping_add(bytes - 1) & !(bytes - 1);
+    let place = worker.regions.place(*next, bytes as u32, Access::Read, own)?;
+    *next = next.wrapping_add(bytes);
+    Ok(read(place, bytes as u32))
+}
+
+/// Returns the fault of an assertion that failed.
+fn failed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> LaneFault {
+    let mut words = Vec::new();
+    for address in [arguments[0], arguments[1], arguments[3]] {
+        match worker.regions.text(address, TEXT, own) {
+            Ok(text) => words.push(String::from_utf8_lossy(&text).into_owned()),
+            Err(fault) => return fault,
+        }
+    }
+    let line = arguments[2] as u32;
+    let what = format!("assertion `{}` failed in `{}` ({}:{line})", words[0], words[2], words[1]);
+    LaneFault::new(FaultKind::Trap, what)
+}
+
 /// Formats as `printf`. `value` gives the next argument of 4 or 8 bytes, `string` the text at an address. The addresses of
 /// strings are collected.
 fn print(
@@ -151,6 +147,34 @@ fn print(
             text.push('%');
             continue;
         }
+        let conversion = Conversion::read((spec, kind), &mut value)?;
+        let (sign, body) = conversion.convert(&mut value, &mut string, &mut strings)?;
+        text.push_str(&conversion.pad(sign, body));
+    }
+    text.push_str(rest);
+    Ok((text, strings))
+}
+
+/// A conversion of a format: `%-8.3f`.
+struct Conversion<'f> {
+    /// The text between `%` and the letter.
+    spec: &'f str,
+    /// The letter.
+    kind: u8,
+    flags: &'f str,
+    left: bool,
+    width: usize,
+    precision: Option<usize>,
+    /// True if its integer has 8 bytes.
+    long: bool,
+}
+
+impl<'f> Conversion<'f> {
+    /// Reads a conversion. `value` gives the next argument, which `*` takes.
+    fn read(
+        (spec, kind): (&'f str, u8),
+        value: &mut impl FnMut(u64) -> Result<u64, LaneFault>,
+    ) -> Result<Conversion<'f>, LaneFault> {
         let flags = spec.len() - spec.trim_start_matches(['-', '+', ' ', '#', '0']).len();
         let (flags, sizes) = spec.split_at(flags);
         let sizes = sizes.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -172,16 +196,26 @@ fn print(
         };
         let left = flags.contains('-') || width < 0;
         let width = width.unsigned_abs().min(200) as usize;
+        Ok(Conversion { spec, kind, flags, left, width, precision, long })
+    }
+
+    /// Returns true for a negative number, and the text of the value without its sign.
+    fn convert(
+        &self,
+        value: &mut impl FnMut(u64) -> Result<u64, LaneFault>,
+        string: &mut impl FnMut(u64) -> Result<Vec<u8>, LaneFault>,
+        strings: &mut Vec<u64>,
+    ) -> Result<(bool, String), LaneFault> {
         let integer = |bits: u64, signed: bool| -> (bool, u64) {
-            match (signed, long) {
+            match (signed, self.long) {
                 (true, true) => ((bits as i64) < 0, (bits as i64).unsigned_abs()),
                 (true, false) => ((bits as i32) < 0, (bits as i32).unsigned_abs().into()),
                 (false, true) => (false, bits),
                 (false, false) => (false, bits & 0xffff_ffff),
             }
         };
-        let bytes = if long { 8 } else { 4 };
-        let (sign, mut body) = match kind {
+        let bytes = if self.long { 8 } else { 4 };
+        Ok(match self.kind {
             b'd' | b'i' => {
                 let (negative, size) = integer(value(bytes)?, true);
                 (negative, size.to_string())
@@ -199,39 +233,44 @@ fn print(
             }
             b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
                 let number = f64::from_bits(value(8)?);
-                (number.is_sign_negative() && !number.is_nan(), float(number.abs(), kind, precision))
+                (
+                    number.is_sign_negative() && !number.is_nan(),
+                    float(number.abs(), self.kind, self.precision),
+                )
             }
-            _ => (false, format!("%{spec}{}", char::from(kind))),
-        };
-        match (kind, precision) {
+            _ => (false, format!("%{}{}", self.spec, char::from(self.kind))),
+        })
+    }
+
+    /// Returns the text of a value with its sign, its least number of digits and its width.
+    fn pad(&self, sign: bool, mut body: String) -> String {
+        match (self.kind, self.precision) {
             (b'd' | b'i' | b'u' | b'x' | b'X' | b'o', Some(digits)) if body.len() < digits => {
                 body = format!("{}{body}", "0".repeat(digits - body.len()));
             }
             (b's', Some(most)) => body = body.chars().take(most).collect(),
             _ => {}
         }
-        if flags.contains('#') && matches!(kind, b'x' | b'X') {
-            body.insert_str(0, if kind == b'x' { "0x" } else { "0X" });
+        if self.flags.contains('#') && matches!(self.kind, b'x' | b'X') {
+            body.insert_str(0, if self.kind == b'x' { "0x" } else { "0X" });
         }
-        let numeric = !matches!(kind, b's' | b'c' | b'p');
+        let numeric = !matches!(self.kind, b's' | b'c' | b'p');
         let prefix = match () {
             () if sign => "-",
-            () if flags.contains('+') && numeric => "+",
-            () if flags.contains(' ') && numeric => " ",
+            () if self.flags.contains('+') && numeric => "+",
+            () if self.flags.contains(' ') && numeric => " ",
             () => "",
         };
-        let fill = width.saturating_sub(body.len() + prefix.len());
-        text.push_str(&match () {
-            () if left => format!("{prefix}{body}{}", " ".repeat(fill)),
-            () if flags.contains('0') && numeric => format!("{prefix}{}{body}", "0".repeat(fill)),
+        let fill = self.width.saturating_sub(body.len() + prefix.len());
+        match () {
+            () if self.left => format!("{prefix}{body}{}", " ".repeat(fill)),
+            () if self.flags.contains('0') && numeric => format!("{prefix}{}{body}", "0".repeat(fill)),
             () => format!("{}{prefix}{body}", " ".repeat(fill)),
-        });
+        }
     }
-    text.push_str(rest);
-    Ok((text, strings))
 }
 
-/// A number that is not negative, as `%f`, `%e` or `%g`.
+/// Returns a number that is not negative as `%f`, `%e` or `%g`.
 fn float(value: f64, kind: u8, precision: Option<usize>) -> String {
     let digits = precision.unwrap_or(6);
     if !value.is_finite() {

@@ -81,19 +81,7 @@ impl Warp {
         match &inst.op {
             Op::Branch(target) => return Ok(Flow::Jump(*target)),
             Op::BranchTable(index, targets) => {
-                let index = self.row(base, *index);
-                self.stand(mask & !active, self.pc[active.trailing_zeros() as usize] + 1);
-                for lane in Lanes(active) {
-                    let Some(&target) = targets.get(index[lane as usize] as u32 as usize) else {
-                        let what = format!(
-                            "branch to number {} of {} labels",
-                            index[lane as usize] as u32,
-                            targets.len()
-                        );
-                        return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
-                    };
-                    self.pc[lane as usize] = target;
-                }
+                self.branch_table(base, (active, mask), *index, targets)?;
                 return Ok(Flow::Regroup);
             }
             Op::Exit => {
@@ -110,17 +98,7 @@ impl Warp {
             }
             Op::Call(call) => return self.call(worker, block, call, base, active, mask),
             Op::LoadParameter(ty, offset, to) => {
-                let bytes = worker.launch.parameters;
-                for (number, &slot) in to.iter().enumerate().filter(|(_, slot)| **slot != NONE) {
-                    let start = *offset as usize + number * ty.size() as usize;
-                    let mut value = [0; 8];
-                    let size = ty.size() as usize;
-                    if let Some(part) = bytes.get(start..start + size) {
-                        value[..size].copy_from_slice(part);
-                    }
-                    let value = extend(u64::from_le_bytes(value), *ty);
-                    self.put(base, slot, active, |_| value);
-                }
+                self.load_parameter(worker.launch.parameters, (base, active), *ty, (*offset, to));
             }
             Op::Load(ty, at, to) => self.load(worker, block, inst, (base, active), (*ty, at, to))?,
             Op::Store(ty, at, from) => self.store(worker, block, inst, (base, active), (*ty, at, from))?,
@@ -194,6 +172,47 @@ impl Warp {
             op => return self.collective(op, base, active, mask),
         }
         Ok(Flow::Next)
+    }
+
+    /// Sends each lane to the target of its index.
+    fn branch_table(
+        &mut self,
+        base: usize,
+        (active, mask): (u32, u32),
+        index: Slot,
+        targets: &[u32],
+    ) -> Result<(), LaneFault> {
+        let index = self.row(base, index);
+        self.stand(mask & !active, self.pc[active.trailing_zeros() as usize] + 1);
+        for lane in Lanes(active) {
+            let Some(&target) = targets.get(index[lane as usize] as u32 as usize) else {
+                let what =
+                    format!("branch to number {} of {} labels", index[lane as usize] as u32, targets.len());
+                return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
+            };
+            self.pc[lane as usize] = target;
+        }
+        Ok(())
+    }
+
+    /// Loads parts of the parameters of a kernel.
+    fn load_parameter(
+        &mut self,
+        bytes: &[u8],
+        (base, active): (usize, u32),
+        ty: Type,
+        (offset, to): (u32, &[Slot]),
+    ) {
+        for (number, &slot) in to.iter().enumerate().filter(|(_, slot)| **slot != NONE) {
+            let start = offset as usize + number * ty.size() as usize;
+            let mut value = [0; 8];
+            let size = ty.size() as usize;
+            if let Some(part) = bytes.get(start..start + size) {
+                value[..size].copy_from_slice(part);
+            }
+            let value = extend(u64::from_le_bytes(value), ty);
+            self.put(base, slot, active, |_| value);
+        }
     }
 
     /// Returns a pointer to the bytes of a lane's access at a generic address, after the checks.

@@ -94,7 +94,6 @@ impl Warp {
 
     /// Executes until the lanes wait or end, or the turn is over. Returns the number of instructions executed.
     pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, LaneFault> {
-        let insts = worker.launch.program.code.insts.as_slice();
         let mut steps = 0;
         while steps < most && block.complete.is_empty() && !std::mem::take(&mut self.rests) {
             if self.ready == 0 {
@@ -105,62 +104,7 @@ impl Warp {
             let turn = self.leader.map_or(GROUP_TURN, |(_, left)| left);
             let budget = if others { turn.min(most - steps) } else { most - steps };
             let first = mask.trailing_zeros() as usize;
-            let mut pc = self.pc[first];
-            let base = self.base[first] as usize;
-            let (mut done, mut counted) = (0, 0);
-            let mut regrouped = false;
-            while done < budget {
-                let Some(inst) = insts.get(pc as usize) else {
-                    self.stand(mask, pc);
-                    let what = "execution runs past the end of the code";
-                    return Err(LaneFault::new(FaultKind::Code, what).of_lane(first as u32));
-                };
-                done += 1;
-                let mut active = mask;
-                if inst.guard != NONE {
-                    active = self.guarded(inst, base, mask);
-                    if active == 0 {
-                        counted += u64::from(inst.counts);
-                        pc += 1;
-                        if pc >= stop {
-                            break;
-                        }
-                        continue;
-                    }
-                }
-                counted += u64::from(inst.counts);
-                let flow = match self.simple(&inst.op, base, active) {
-                    true => Flow::Next,
-                    false => {
-                        self.stand(mask, pc);
-                        let flow = self.step(worker, block, inst, base, active, mask)?;
-                        if let Some(place) = worker.regions.unwritten.take() {
-                            worker.tell_unwritten(block, self, inst, place);
-                        }
-                        flow
-                    }
-                };
-                match flow {
-                    Flow::Next => pc += 1,
-                    Flow::Jump(target) if active == mask => pc = target,
-                    Flow::Jump(target) => {
-                        self.stand(mask & !active, pc + 1);
-                        self.stand(active, target);
-                        regrouped = true;
-                        break;
-                    }
-                    Flow::Regroup => {
-                        regrouped = true;
-                        break;
-                    }
-                }
-                if pc >= stop {
-                    break;
-                }
-            }
-            if !regrouped {
-                self.stand(mask, pc);
-            }
+            let (done, counted) = self.run_group(worker, block, (mask, stop), budget)?;
             steps += done;
             match others {
                 true => self.ran(mask, done),
@@ -176,6 +120,76 @@ impl Warp {
             }
         }
         Ok(steps)
+    }
+
+    /// Executes a group of lanes until it waits, ends or splits, reaches `stop`, or has executed `budget` instructions. Returns the
+    /// number of instructions, and of those that count.
+    fn run_group(
+        &mut self,
+        worker: &mut Worker,
+        block: &mut Block,
+        (mask, stop): (u32, u32),
+        budget: u64,
+    ) -> Result<(u64, u64), LaneFault> {
+        let insts = worker.launch.program.code.insts.as_slice();
+        let first = mask.trailing_zeros() as usize;
+        let mut pc = self.pc[first];
+        let base = self.base[first] as usize;
+        let (mut done, mut counted) = (0, 0);
+        let mut regrouped = false;
+        while done < budget {
+            let Some(inst) = insts.get(pc as usize) else {
+                self.stand(mask, pc);
+                let what = "execution runs past the end of the code";
+                return Err(LaneFault::new(FaultKind::Code, what).of_lane(first as u32));
+            };
+            done += 1;
+            let mut active = mask;
+            if inst.guard != NONE {
+                active = self.guarded(inst, base, mask);
+                if active == 0 {
+                    counted += u64::from(inst.counts);
+                    pc += 1;
+                    if pc >= stop {
+                        break;
+                    }
+                    continue;
+                }
+            }
+            counted += u64::from(inst.counts);
+            let flow = match self.simple(&inst.op, base, active) {
+                true => Flow::Next,
+                false => {
+                    self.stand(mask, pc);
+                    let flow = self.step(worker, block, inst, base, active, mask)?;
+                    if let Some(place) = worker.regions.unwritten.take() {
+                        worker.tell_unwritten(block, self, inst, place);
+                    }
+                    flow
+                }
+            };
+            match flow {
+                Flow::Next => pc += 1,
+                Flow::Jump(target) if active == mask => pc = target,
+                Flow::Jump(target) => {
+                    self.stand(mask & !active, pc + 1);
+                    self.stand(active, target);
+                    regrouped = true;
+                    break;
+                }
+                Flow::Regroup => {
+                    regrouped = true;
+                    break;
+                }
+            }
+            if pc >= stop {
+                break;
+            }
+        }
+        if !regrouped {
+            self.stand(mask, pc);
+        }
+        Ok((done, counted))
     }
 
     /// Deeper calls come first, then lower addresses: groups reconverge where their paths join.

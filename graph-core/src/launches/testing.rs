@@ -1,0 +1,26 @@
+//! Programs of launches, for the tests of decisions.
+
+use crate::ir::{Kind, Options, Program, Statement};
+
+/// Returns a program of `count` launches without accesses.
+pub(super) fn program(count: usize) -> Program {
+    let statement = Statement {
+        name: "k".into(),
+        line: 1,
+        column: 0,
+        file: None,
+        kind: Kind::Launch(()),
+        accesses: Vec::new().into(),
+        after: Vec::new().into(),
+    };
+    Program {
+        name: "f".into(),
+        file: "f.rs".into(),
+        options: Options::default(),
+        dims: Vec::new().into(),
+        buffers: Vec::new().into(),
+        statements: vec![statement; count].into(),
+        outputs: Vec::new().into(),
+        views: Vec::new().into(),
+    }
+}

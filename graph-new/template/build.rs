@@ -1,0 +1,3 @@
+fn main() {
+    cuweave_build::ptx("kernels/*.cu");
+}

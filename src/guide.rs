@@ -1,0 +1,44 @@
+//! The guide: first steps, the way from other libraries, and the subjects one by one. The crate's page is the language.
+//!
+//! - [`five_minutes`]: from a `.cu` file to a graph, without a GPU;
+//! - coming [from cudarc](from_cudarc), [from stream capture](from_capture), [from candle](from_candle), [from PyTorch](from_pytorch)
+//!   and [from CUDASTF](from_cudastf), each with a before and an after;
+//! - [`memory`], [`launches`], [`library_calls`], [`testing`], [`profiling`];
+//! - [errors](crate::codes), one page each.
+
+// A build script is a program.
+#[allow(clippy::needless_doctest_main)]
+#[doc = include_str!("../docs/five-minutes.md")]
+pub mod five_minutes {}
+
+#[doc = include_str!("../docs/from-cudarc.md")]
+pub mod from_cudarc {}
+
+#[doc = include_str!("../docs/from-capture.md")]
+pub mod from_capture {}
+
+#[doc = include_str!("../docs/from-candle.md")]
+pub mod from_candle {}
+
+#[doc = include_str!("../docs/from-pytorch.md")]
+pub mod from_pytorch {}
+
+#[doc = include_str!("../docs/from-cudastf.md")]
+pub mod from_cudastf {}
+
+#[doc = include_str!("../docs/memory.md")]
+pub mod memory {}
+
+#[doc = include_str!("../docs/launches.md")]
+pub mod launches {}
+
+// Its code takes the library's bindings.
+#[cfg(any(not(doctest), feature = "blas"))]
+#[doc = include_str!("../docs/library-calls.md")]
+pub mod library_calls {}
+
+#[doc = include_str!("../docs/testing.md")]
+pub mod testing {}
+
+#[doc = include_str!("../docs/profiling.md")]
+pub mod profiling {}

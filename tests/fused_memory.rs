@@ -1,0 +1,61 @@
+//! Fused chains and memory: a chain holds the buffers of all its members at once, so it is only as long as the plan without it, up to a page,
+//! allows.
+
+use cuweave::builder::{Builder, Launches};
+use cuweave::report::Report;
+use cuweave_testkit::device::{Device, device};
+
+mod kernels {
+    use cuweave::prelude::*;
+
+    #[cuweave::kernels("tests/kernels/fused.ptx")]
+    unsafe extern "ptx-kernel" {
+        pub fn mixed(a: &[u32; n], b: &[u32; n], out: &mut [MaybeUninit<u32>; n], n: u32);
+    }
+}
+
+/// Builds a chain of `steps` launches, each into a temporary of `n` elements, launches it, and returns its report.
+fn through(device: &Device, steps: u32, n: u32, launches: Option<Launches>) -> Report {
+    let host: Vec<u32> = (0..n).collect();
+    let (mut x, mut out) = (device.upload(&host), device.upload(&vec![0_u32; n as usize]));
+    let mut b = Builder::new(&device.ctx);
+    if let Some(launches) = launches {
+        b.launches(launches);
+    }
+    let len = u64::from(n);
+    let (x, last) = (b.exclusive("x", len, &mut x), b.exclusive("out", len, &mut out));
+    let mut from = x;
+    for step in 1..=steps {
+        let to = if step == steps { last } else { b.alloc::<u32>(len) };
+        let config = (n.div_ceil(64), 64);
+        b.launch(kernels::mixed {}, config, (from.read(), x.read(), to.write(), n)).expect("a launch");
+        from = to;
+    }
+    let mut exec = b.build().expect("a graph").instantiate().expect("an exec");
+    exec.launch(&device.stream).expect("a launch");
+    exec.report()
+}
+
+fn planned(report: &Report) -> u64 {
+    report.plan.as_ref().expect("temporaries").planned
+}
+
+#[test]
+fn long_chains_over_large_buffers_take_no_more_memory_than_without_them() {
+    let device = device();
+    // 1 MiB a temporary.
+    let n = 1 << 18;
+    let written = through(&device, 12, n, Some(Launches::AsWritten));
+    let fused = through(&device, 12, n, None);
+    assert_eq!(planned(&written), 2 << 20);
+    assert_eq!(planned(&fused), planned(&written), "{fused}");
+    // The first two launches, and the last two, hold two temporaries together.
+    assert!(fused.kernels < written.kernels, "{fused}");
+}
+
+#[test]
+fn small_buffers_are_fused_whatever_they_take() {
+    let device = device();
+    let fused = through(&device, 12, 1 << 10, None);
+    assert_eq!(fused.kernels, 1, "{fused}");
+}
