@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::compile::Wishes;
+use crate::compile::{self, Wishes};
 use crate::index::{Vector, narrow};
 use crate::ir::{BufferId, Memory, Mode, Statement, StatementId};
 use crate::launches::Allowed;
@@ -74,7 +74,8 @@ pub(crate) fn plan(
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
     let others = others(flat);
     let mut rules = hook::rules();
-    let mut left_out = BTreeSet::new();
+    // The buffers that a plan of whole chains can do without, once they are known.
+    let mut found: Option<BTreeSet<BufferId>> = None;
     let mut turns = 0;
     loop {
         turns += 1;
@@ -82,20 +83,22 @@ pub(crate) fn plan(
         let Rules { allowed, tuning, added } = rules(checked, &facts.launches, given);
         let edges = [edges.as_slice(), &added].concat();
         let (launches, others) = (facts.launches.clone(), others.clone());
-        let wishes = Wishes { memory, edges, allowed, launches, others, tuning, left_out: left_out.clone() };
+        // After many turns nothing stays in registers: then no plan depends on what does.
+        let forwards = allowed.fuse && allowed.forward && turns < MOST_TURNS;
+        let whole = forwards && found.is_none();
+        let left_out = found.take().filter(|_| forwards).unwrap_or_default();
+        let wishes = Wishes { memory, edges, allowed, launches, others, tuning, left_out, whole };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         let variants = facts.variants((driver, modules), &operations.batches);
-        // After many turns nothing stays in registers: then no plan depends on what does.
-        let forwards = allowed.forward && turns < MOST_TURNS;
         let fused = facts.fused((driver, modules), (&operations.chains, program, forwards));
         if let (Some(variants), Some(fused)) = (variants, fused) {
             let forward = fused.iter().filter_map(|fused| fused.forward.as_ref());
             let buffers: BTreeSet<BufferId> = forward
                 .flat_map(|forward| forward.left_out.iter().map(|&buffer| BufferId::from_u32(buffer)))
                 .collect();
-            if buffers != left_out {
-                left_out = buffers;
+            if buffers != wishes.left_out || whole && compile::may_spare(&operations) {
+                found = Some(buffers);
                 continue;
             }
             let assumed = facts.assumed(modules);

@@ -37,6 +37,7 @@ struct Key {
     others: Vector<StatementId, u32>,
     tuning: Tuning,
     left_out: BTreeSet<BufferId>,
+    whole: bool,
 }
 
 /// At most [`MOST`] values by their keys, the latest last.
@@ -91,7 +92,7 @@ static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl Key {
     fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
-        let Wishes { memory, edges, allowed, launches, others, tuning, left_out } = wishes;
+        let Wishes { memory, edges, allowed, launches, others, tuning, left_out, whole } = wishes;
         Arc::ptr_eq(&self.checked, checked)
             && self.dims == *dims
             && self.memory == *memory
@@ -101,6 +102,7 @@ impl Key {
             && self.others == *others
             && self.tuning == *tuning
             && self.left_out == *left_out
+            && self.whole == *whole
     }
 }
 
@@ -301,6 +303,7 @@ pub(crate) fn operations(
         others: wishes.others.clone(),
         tuning: wishes.tuning.clone(),
         left_out: wishes.left_out.clone(),
+        whole: wishes.whole,
     };
     PLANS.keep(key, operations.clone());
     Ok(operations)

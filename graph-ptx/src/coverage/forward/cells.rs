@@ -1,7 +1,7 @@
 //! The cells of a buffer, and what becomes of its loads and stores.
 
+use super::entry::{Change, Entry};
 use super::places::{Place, Relation, relation};
-use super::{Change, Entry};
 use crate::coverage::sites::Threads;
 use std::collections::BTreeMap;
 

@@ -9,11 +9,14 @@
 //! what another one does, and one of the two writes.
 
 mod cells;
+mod entry;
 mod places;
 
 use super::sites::Sites;
 use cells::Cells;
-use places::{Place, Places};
+pub use entry::Change;
+use entry::Entry;
+use places::Places;
 use std::collections::BTreeSet;
 
 /// The pointer of a member of a chain.
@@ -40,17 +43,6 @@ pub struct Member<'m> {
     pub converges: bool,
 }
 
-/// A changed load or store of a member.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The first byte of the instruction.
-    pub at: u32,
-    /// True if memory is still accessed.
-    pub stays: bool,
-    /// The register of each element, if it has one: a load that goes is moves from these; else they receive the elements.
-    pub cells: Vec<Option<u32>>,
-}
-
 /// The registers of a fused kernel that hold elements from body to body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forward {
@@ -68,28 +60,6 @@ pub struct Forward {
     pub loads: usize,
     /// The number of stores that went.
     pub stores: usize,
-}
-
-/// An access of a chain.
-#[derive(Debug)]
-struct Entry<'m> {
-    member: usize,
-    /// Its index among the sites of the member; `None` for what may be accessed otherwise.
-    site: Option<usize>,
-    buffer: u32,
-    stores: bool,
-    /// The addresses of all threads; `None` if they are not known.
-    place: Option<Place>,
-    element: Option<u32>,
-    at: u32,
-    touched: &'m [super::sites::Touched],
-}
-
-impl Entry<'_> {
-    /// Returns true if no thread does it.
-    fn is_idle(&self) -> bool {
-        self.site.is_some() && self.place.is_some() && self.touched.is_empty()
-    }
 }
 
 /// Finds the registers for a chain of launches of one grid and block, whose blocks access nothing that other blocks of other

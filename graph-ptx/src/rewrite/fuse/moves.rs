@@ -3,13 +3,11 @@
 //! A bare product that stays in a register is mixed with a zero that the assembler does not know: it would make one `fma`
 //! of the product and a sum of another body, which rounds once where the two launches round twice.
 
-use super::FusedTable;
-use super::part::Part;
 use crate::analysis::effect::{self, Effect};
 use crate::coverage::{Change, Forward};
 use crate::rewrite::contract;
 use crate::rewrite::edit::Edits;
-use crate::syntax::{Instruction, Operand, Type};
+use crate::syntax::{Function, Instruction, Operand, Type};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -24,21 +22,21 @@ pub(super) struct Moves<'f> {
 }
 
 impl<'f> Moves<'f> {
-    pub fn new(
+    /// Prepares the changes of parts, whose functions come with equal numbers for equal parts. `zero` is the offset of a zero among
+    /// the parameters.
+    pub fn new<'p>(
         forward: &'f Forward,
-        parts: &[Part<'_, '_>],
+        parts: impl Iterator<Item = (usize, &'p Function<'p>)>,
         prefix: &'f str,
-        table: &FusedTable,
+        zero: Option<u32>,
     ) -> Moves<'f> {
         let mut known: BTreeMap<usize, Option<BTreeSet<u32>>> = BTreeMap::new();
         let none = forward.cells.is_empty();
-        let of = |part: &Part<'_, '_>| match none {
+        let of = |(number, function): (usize, &Function<'_>)| match none {
             true => None,
-            false => {
-                known.entry(part.number).or_insert_with(|| contract::stored_products(part.function)).clone()
-            }
+            false => known.entry(number).or_insert_with(|| contract::stored_products(function)).clone(),
         };
-        Moves { forward, prefix, products: parts.iter().map(of).collect(), zero: table.zero }
+        Moves { forward, prefix, products: parts.map(of).collect(), zero }
     }
 
     /// Returns true if a barrier stands before a part.
