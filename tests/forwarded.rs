@@ -180,7 +180,8 @@ fn run(device: &Device, program: &Program, form: Form, data: &[Vec<f32>]) -> (Ve
 fn chains_leave_the_same_bits_in_every_form() {
     let device = device();
     let (mut loads, mut stores, mut barriers, mut left_out, mut members) = (0, 0, 0, 0, 0);
-    for seed in 0..device.scaled(400, 150) {
+    let programs = device.scaled(50, 150);
+    for seed in 0..programs {
         let program = Program::random(seed);
         let mut random = Random::new(seed + 1_000);
         let mut number = || random.below(2_000_u32) as f32 * 0.003 - 2.0;
@@ -210,7 +211,9 @@ fn chains_leave_the_same_bits_in_every_form() {
     println!(
         "{members} fused: {loads} loads and {stores} stores less, {barriers} barriers, {left_out} left out"
     );
-    assert!(loads > 300 && stores > 100 && left_out > 10 && barriers > 20 && 2 * barriers < members);
+    let many = |count: usize, share: u64| count as u64 * share > programs;
+    assert!(many(loads, 1) && many(stores, 1) && many(left_out, 4) && many(barriers, 4));
+    assert!(2 * barriers < members);
 }
 
 mod graphs {

@@ -168,20 +168,23 @@ fn barriers(members: &[Member<'_>], entries: &[Entry<'_>], found: &Forward, bloc
         let changes = &found.changes[entry.member];
         entry.site.is_some() && changes.iter().any(|change| change.at == entry.at && !change.stays)
     };
-    let left: Vec<&Entry<'_>> = entries.iter().filter(|entry| !entry.is_idle() && !goes(entry)).collect();
+    let mut left: Vec<Vec<&Entry<'_>>> = vec![Vec::new(); members.len()];
+    for entry in entries.iter().filter(|entry| !entry.is_idle() && !goes(entry)) {
+        left[entry.member].push(entry);
+    }
+    let meet = |mine: &Entry<'_>, theirs: &Entry<'_>| {
+        (mine.stores || theirs.stores) && !places::is_own(mine.place.as_ref(), theirs.place.as_ref(), block)
+    };
     let crosses = |one: usize, other: usize| {
         let both = |test: fn(&Member<'_>) -> bool| test(&members[one]) && test(&members[other]);
+        let theirs = |mine: &Entry<'_>| {
+            let of_buffer = left[other].iter().filter(|entry| entry.buffer == mine.buffer);
+            of_buffer.copied().any(|theirs| meet(mine, theirs))
+        };
         both(|member| member.shares)
             || members[one].converges
             || members[other].converges
-            || left.iter().filter(|entry| entry.member == one).any(|mine| {
-                left.iter().filter(|entry| entry.member == other && entry.buffer == mine.buffer).any(
-                    |theirs| {
-                        (mine.stores || theirs.stores)
-                            && !places::is_own(mine.place.as_ref(), theirs.place.as_ref(), block)
-                    },
-                )
-            })
+            || left[one].iter().any(|mine| theirs(mine))
     };
     let mut first = 0;
     let mut barriers = Vec::with_capacity(members.len().saturating_sub(1));
