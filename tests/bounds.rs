@@ -1,5 +1,5 @@
-//! Setters of scalars that reach the bounds of ranges: every value that a setter takes gives what a graph built with it gives, and
-//! what is refused changes nothing.
+//! Setters of scalars that reach the bounds of ranges: after a setter an exec computes the same as a graph built with that value;
+//! a refused value changes nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};

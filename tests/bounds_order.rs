@@ -1,5 +1,5 @@
-//! Bounds that move where the order takes a shorter way: numbers that are negative on the way, and ranges that are found by their
-//! numbers.
+//! Moving bounds in the shorter ways of computing the order: negative intermediate numbers, and ranges that are looked up by their
+//! bounds.
 
 use cuweave::Error;
 use cuweave::prelude::*;

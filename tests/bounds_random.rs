@@ -180,6 +180,87 @@ impl Does {
     }
 }
 
+/// Returns a program of these statements, and its bounds.
+fn program(does: &[Does]) -> (Program, Vec<Term>) {
+    let mut terms = vec![Term::Number(0), Term::Number(LEN)];
+    let mut bound = |term: &Term| {
+        terms.push(term.clone());
+        DimId::new(terms.len() - 1)
+    };
+    let buffer = |name: &'static str, origin| Buffer {
+        name: name.into(),
+        line: 1,
+        column: 0,
+        file: None,
+        origin,
+        len: DimId::new(1),
+        element: 0,
+        align: 0,
+    };
+    let statements = does.iter().zip(2..).map(|(does, line)| {
+        let accesses: Vec<Access> = does
+            .parts()
+            .into_iter()
+            .map(|(part, mode)| Access {
+                buffer: BufferId::new(part.buffer),
+                mode,
+                lo: bound(&part.lo),
+                hi: bound(&part.hi),
+                relied_on: false,
+            })
+            .collect();
+        let (name, kind) = match does {
+            Does::Alloc => ("t", Kind::Alloc(BufferId::new(2))),
+            Does::Fill(..) => ("fill", Kind::Fill(())),
+            Does::Copy(..) => ("copy", Kind::Copy(())),
+            Does::Scale(..) => ("scale", Kind::Launch(())),
+            Does::Axpy(..) => ("axpy", Kind::Launch(())),
+        };
+        let (accesses, after) = (accesses.into(), Vec::new().into());
+        Statement { name: name.into(), line, column: 0, file: None, kind, accesses, after }
+    });
+    let statements = statements.collect();
+    let program = Program {
+        name: "random".into(),
+        file: "random.rs".into(),
+        options: Options::default(),
+        dims: terms.iter().map(|term| format!("{term:?}").into()).collect(),
+        buffers: vec![
+            buffer("x", Origin::Device { mutable: true }),
+            buffer("y", Origin::Device { mutable: true }),
+            buffer("t", Origin::Alloc(StatementId::new(0))),
+        ]
+        .into(),
+        statements,
+        views: Vec::new().into(),
+        outputs: Vec::new().into(),
+    };
+    (program, terms)
+}
+
+/// Returns the scalars of a program. The lengths of launches are arguments of theirs.
+fn scalars(program: &Program) -> Vec<Scalar> {
+    let launches: Vec<StatementId> = program
+        .statements
+        .enumerate()
+        .filter(|(_, statement)| matches!(statement.kind, Kind::Launch(())))
+        .map(|(id, _)| id)
+        .collect();
+    (0..SCALARS)
+        .map(|scalar| Scalar {
+            name: format!("s{scalar}").into(),
+            argument: ArgumentId::new(scalar),
+            path: Vec::new(),
+            line: 1,
+            fixed: false,
+            leaf: Some(LeafId::new(scalar)),
+            statements: launches.clone(),
+            grids: Vec::new(),
+            blocks: Vec::new(),
+        })
+        .collect()
+}
+
 /// A program in a table that is never freed.
 #[derive(Clone, Copy, Debug)]
 struct Function {
@@ -200,60 +281,12 @@ impl Function {
                 does.push(next);
             }
         }
-        let does: &'static [Does] = does.leak();
-        let mut terms = vec![Term::Number(0), Term::Number(LEN)];
-        let mut bound = |term: &Term| {
-            terms.push(term.clone());
-            DimId::new(terms.len() - 1)
-        };
-        let buffer = |name: &'static str, origin| Buffer {
-            name: name.into(),
-            line: 1,
-            column: 0,
-            file: None,
-            origin,
-            len: DimId::new(1),
-            element: 0,
-            align: 0,
-        };
-        let statements = does.iter().zip(2..).map(|(does, line)| {
-            let accesses: Vec<Access> = does
-                .parts()
-                .into_iter()
-                .map(|(part, mode)| Access {
-                    buffer: BufferId::new(part.buffer),
-                    mode,
-                    lo: bound(&part.lo),
-                    hi: bound(&part.hi),
-                    relied_on: false,
-                })
-                .collect();
-            let (name, kind) = match does {
-                Does::Alloc => ("t", Kind::Alloc(BufferId::new(2))),
-                Does::Fill(..) => ("fill", Kind::Fill(())),
-                Does::Copy(..) => ("copy", Kind::Copy(())),
-                Does::Scale(..) => ("scale", Kind::Launch(())),
-                Does::Axpy(..) => ("axpy", Kind::Launch(())),
-            };
-            let (accesses, after) = (accesses.into(), Vec::new().into());
-            Statement { name: name.into(), line, column: 0, file: None, kind, accesses, after }
-        });
-        let statements = statements.collect();
-        let program = Program {
-            name: "random".into(),
-            file: "random.rs".into(),
-            options: Options::default(),
-            dims: terms.iter().map(|term| format!("{term:?}").into()).collect(),
-            buffers: vec![
-                buffer("x", Origin::Device { mutable: true }),
-                buffer("y", Origin::Device { mutable: true }),
-                buffer("t", Origin::Alloc(StatementId::new(0))),
-            ]
-            .into(),
-            statements,
-            views: Vec::new().into(),
-            outputs: Vec::new().into(),
-        };
+        Function::new(does.leak())
+    }
+
+    /// Returns a program with its table.
+    fn new(does: &'static [Does]) -> Function {
+        let (program, terms) = program(does);
         let dims: Vec<Vec<Op>> = terms
             .iter()
             .map(|term| {
@@ -262,26 +295,7 @@ impl Function {
                 code
             })
             .collect();
-        // The lengths of launches are arguments of theirs.
-        let launches: Vec<StatementId> = program
-            .statements
-            .enumerate()
-            .filter(|(_, statement)| matches!(statement.kind, Kind::Launch(())))
-            .map(|(id, _)| id)
-            .collect();
-        let scalars: Vec<Scalar> = (0..SCALARS)
-            .map(|scalar| Scalar {
-                name: format!("s{scalar}").into(),
-                argument: ArgumentId::new(scalar),
-                path: Vec::new(),
-                line: 1,
-                fixed: false,
-                leaf: Some(LeafId::new(scalar)),
-                statements: launches.clone(),
-                grids: Vec::new(),
-                blocks: Vec::new(),
-            })
-            .collect();
+        let scalars = scalars(&program);
         let pairs = (0..SCALARS).flat_map(|one| (0..SCALARS).map(move |other| vec![one, other]));
         let leaves = (0..SCALARS).map(|one| vec![one]).chain(pairs);
         let structure = Structure {

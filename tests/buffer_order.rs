@@ -61,6 +61,32 @@ fn addresses(buffers: &[Buffer<i32>], stream: &Arc<CudaStream>) -> Vec<u64> {
     buffers.iter().map(|buffer| address(buffer).expect("an address")).collect()
 }
 
+/// Asserts that conflicting uses are ordered as they were made, and that buffers are freed after their uses.
+fn check_order(seed: u64, work: &[Work], done: &[Uses], at: &[u64]) {
+    let uses: Vec<&Work> = work.iter().filter(|work| is_use(work)).collect();
+    assert_eq!(uses.len(), done.len());
+    for later in 0..uses.len() {
+        for earlier in 0..later {
+            if conflict(&done[earlier], &done[later]) {
+                assert!(
+                    uses[later].is_after(uses[earlier]),
+                    "seed {seed}: {:#?}\nis not behind\n{:#?}",
+                    uses[later],
+                    uses[earlier]
+                );
+            }
+        }
+    }
+    for free in named(work, "cuMemFreeAsync") {
+        let Some(freed) = at.iter().position(|&at| at == free.arguments[0]) else { continue };
+        for (used, uses) in
+            uses.iter().zip(done).filter(|(_, uses)| uses.0.contains(&freed) || uses.1 == Some(freed))
+        {
+            assert!(free.is_after(used), "seed {seed}: the free of {freed} is not behind {uses:?}");
+        }
+    }
+}
+
 #[test]
 fn random_programs() {
     let Some(device) = simulated() else { return };
@@ -140,28 +166,7 @@ fn random_programs() {
             drop(buffers);
         });
         done.extend((0..BUFFERS).map(|read| (vec![read], None)));
-        let uses: Vec<&Work> = work.iter().filter(|work| is_use(work)).collect();
-        assert_eq!(uses.len(), done.len());
-        for later in 0..uses.len() {
-            for earlier in 0..later {
-                if conflict(&done[earlier], &done[later]) {
-                    assert!(
-                        uses[later].is_after(uses[earlier]),
-                        "seed {seed}: {:#?}\nis not behind\n{:#?}",
-                        uses[later],
-                        uses[earlier]
-                    );
-                }
-            }
-        }
-        for free in named(&work, "cuMemFreeAsync") {
-            let Some(freed) = at.iter().position(|&at| at == free.arguments[0]) else { continue };
-            for (used, uses) in
-                uses.iter().zip(&done).filter(|(_, uses)| uses.0.contains(&freed) || uses.1 == Some(freed))
-            {
-                assert!(free.is_after(used), "seed {seed}: the free of {freed} is not behind {uses:?}");
-            }
-        }
+        check_order(seed, &work, &done, &at);
         device.ctx.synchronize().expect("all is well");
         assert!(device.ctx.check_err().is_ok());
     }
@@ -360,26 +365,7 @@ fn every_call_fails() {
                 let _ = device.ctx.check_err();
                 hit
             });
-            // All work of the scenario conflicts.
-            let uses: Vec<&Work> = work
-                .iter()
-                .filter(|work| work.name == "cuGraphLaunch" || work.name == "cuMemsetD8Async")
-                .collect();
-            for later in 0..uses.len() {
-                for earlier in 0..later {
-                    assert!(
-                        uses[later].is_after(uses[earlier]),
-                        "{call} {nth}: {:#?}\nis not behind\n{:#?}",
-                        uses[later],
-                        uses[earlier]
-                    );
-                }
-            }
-            for (at, free) in work.iter().enumerate().filter(|(_, work)| work.name == "cuMemFreeAsync") {
-                for launch in named(&work[..at], "cuGraphLaunch") {
-                    assert!(free.is_after(launch), "{call} {nth}: {free:#?}\nis not behind\n{launch:#?}");
-                }
-            }
+            assert_in_turn(&format!("{call} {nth}"), &work);
             device.ctx.synchronize().expect("all is well");
             let after = cuweave_sim::live().expect("counts");
             if call != "cuMemFreeAsync" {
@@ -392,6 +378,27 @@ fn every_call_fails() {
         }
     }
     assert!(struck > 60, "only {struck} faults struck");
+}
+
+/// Asserts that each launch and each memset comes after those before it, all of which conflict, and that frees come after launches.
+fn assert_in_turn(case: &str, work: &[Work]) {
+    let uses: Vec<&Work> =
+        work.iter().filter(|work| work.name == "cuGraphLaunch" || work.name == "cuMemsetD8Async").collect();
+    for later in 0..uses.len() {
+        for earlier in 0..later {
+            assert!(
+                uses[later].is_after(uses[earlier]),
+                "{case}: {:#?}\nis not behind\n{:#?}",
+                uses[later],
+                uses[earlier]
+            );
+        }
+    }
+    for (at, free) in work.iter().enumerate().filter(|(_, work)| work.name == "cuMemFreeAsync") {
+        for launch in named(&work[..at], "cuGraphLaunch") {
+            assert!(free.is_after(launch), "{case}: {free:#?}\nis not behind\n{launch:#?}");
+        }
+    }
 }
 
 /// Two execs and the host write two buffers in turn, on several streams.

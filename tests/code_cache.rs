@@ -1,5 +1,5 @@
-//! Machine code of kernels, kept in memory and on disk: which kernels are compiled, by whom, and what is done about files that are
-//! damaged or not the user's own.
+//! Machine code of kernels, kept in memory and on disk: the kernels that are compiled, the process that compiles them, and files that
+//! are damaged or not the user's own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

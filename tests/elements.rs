@@ -1,4 +1,4 @@
-//! Element types of declarations that the PTX does not confirm stand in the report, and those that it confirms do not.
+//! The report lists the element types of declarations that the PTX does not confirm, and no others.
 
 use cuweave::prelude::*;
 use cuweave::report::DeclaredPart;

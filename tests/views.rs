@@ -59,6 +59,30 @@ enum End {
     Set,
 }
 
+/// Asserts that the two reads of a buffer through views come after the first launch if it writes the buffer, before the second one
+/// if there is one, and before the free if the buffer is freed.
+fn assert_reads_in_order(
+    case: &str,
+    work: &[Work],
+    at: u64,
+    (is_written, launched, freed): (bool, bool, bool),
+) {
+    let launches = named(work, "cuGraphLaunch");
+    let uses = reads(work, at);
+    assert_eq!(uses.len(), 2, "{case}");
+    for read in uses {
+        if is_written {
+            assert_after(read, launches[0], case);
+        }
+        if launched && is_written {
+            assert_after(launches[1], read, case);
+        }
+        if freed {
+            assert_after(free(work, at), read, case);
+        }
+    }
+}
+
 /// `out` is given by value, or borrowed; `x` by value, in an `Arc`, or borrowed. Both are read on two streams through views,
 /// before and after a second launch.
 #[test]
@@ -107,24 +131,11 @@ fn a_buffer_is_freed_after_all_reads_of_its_views() {
                     }
                     drop((kept_x, kept_out));
                 });
-                let launches = named(&work, "cuGraphLaunch");
                 for (at, kind) in [(x_at, x_kind), (out_at, out_kind)] {
                     let is_written = at == out_at;
-                    let uses = reads(&work, at);
-                    assert_eq!(uses.len(), 2, "{case}");
-                    for read in uses {
-                        if is_written {
-                            assert_after(read, launches[0], &case);
-                        }
-                        if launched && is_written {
-                            assert_after(launches[1], read, &case);
-                        }
-                        // A forgotten exec keeps its own buffers.
-                        let borrowed = kind == if is_written { 1 } else { 2 };
-                        if end != End::Forget || borrowed {
-                            assert_after(free(&work, at), read, &case);
-                        }
-                    }
+                    // A forgotten exec keeps its own buffers.
+                    let freed = end != End::Forget || kind == if is_written { 1 } else { 2 };
+                    assert_reads_in_order(&case, &work, at, (is_written, launched, freed));
                 }
                 assert!(device.ctx.check_err().is_ok(), "{case}");
             }

@@ -70,7 +70,7 @@ impl Test {
 
 impl Condition {
     /// Returns the number of buffers that the statement in front of the body accesses itself: the operand, and the counter of
-    /// turns. What else stands among its accesses is what the body accesses.
+    /// turns. Its other accesses are those of the body.
     pub fn own_accesses(&self) -> usize {
         if self.arm == 0 { 1 + usize::from(self.at_most.is_some()) } else { 0 }
     }

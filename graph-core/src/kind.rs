@@ -203,7 +203,32 @@ impl<S: Stage> Kind<S> {
     }
 }
 
+/// The accesses whose bytes a statement is counted to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// None: it moves no elements of its own.
+    Nothing,
+    /// The ranges of all its accesses.
+    Ranges,
+    /// The extents of the kernel's parameters.
+    Parameters,
+    /// The buffers of a library call without its scratch.
+    Buffers,
+}
+
 impl Kind {
+    /// Returns the accesses whose bytes it is counted to move.
+    pub fn traffic(&self) -> Traffic {
+        match self {
+            Kind::Launch(()) => Traffic::Parameters,
+            Kind::Fill(()) | Kind::Copy(()) => Traffic::Ranges,
+            Kind::Capture(()) => Traffic::Buffers,
+            Kind::Condition(_) | Kind::Join(_) | Kind::Call(_) => Traffic::Nothing,
+            Kind::Alloc(_) | Kind::Free(_) => Traffic::Nothing,
+            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) => Traffic::Nothing,
+        }
+    }
+
     /// Returns the word that a statement of this kind is a call of; `None` for launches and calls, which name what they run.
     pub fn word(&self) -> Option<&'static str> {
         match self {
@@ -228,7 +253,7 @@ impl Kind {
         (0..).map_while(|tag| Kind::read(tag, || Some(0))).filter_map(|kind| kind.word())
     }
 
-    /// Calls `number` with the numbers that stand for it in tables: a tag, and what follows that there.
+    /// Calls `number` with the numbers that stand for it in tables: a tag, then its index or condition.
     pub fn write(&self, number: &mut dyn FnMut(u32)) {
         let (tag, index) = match self {
             Kind::Launch(()) => (0, None),

@@ -42,8 +42,7 @@ use crate::reach::Cycle;
 use draft::Draft;
 
 /// Decides which launches of a program are batched and which branches become lanes. `edges` is its order; `launches` has an entry
-/// for each statement, `None` for those that are no launches; `others` has equal numbers for those of the others that are assumed to
-/// last equally long. A batch has at most `most` members.
+/// for each statement, `None` where it is no launch; statements with equal numbers in `others` are assumed to last equally long. A batch has at most `most` members.
 ///
 /// # Errors
 ///
@@ -84,8 +83,8 @@ fn decided(draft: &Draft<'_>, allowed: Allowed, given_up: &mut decision::GivenUp
     decision
 }
 
-/// Explains a decision: returns the launches of one kernel that nothing orders and that are in several nodes, and the lanes. `batches` are those that
-/// were made: fewer than decided if a budget does not hold them.
+/// Explains a decision: returns the launches of one kernel that nothing orders and that are in several nodes, and the lanes. `batches` are the
+/// batches of the graph, which are fewer than the decided ones if a budget does not hold those.
 ///
 /// # Errors
 ///

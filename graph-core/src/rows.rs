@@ -181,8 +181,8 @@ impl<'r> Row<'r> {
         &self.blocks[self.table.get(nth).map_or(0, |&number| size(number))]
     }
 
-    /// Returns the maximal indices of the row, in descending order: each that is in none of the rows that `rows` has for those found
-    /// before. The rows are those of an order, and hold the indices that are less than their own. O(columns / 512) where blocks are shared, else O(found × columns / 64).
+    /// Returns the maximal indices of the row, in descending order. `rows` returns the row of an index, which holds the lower indices
+    /// that are before it in the order: an index is maximal if it is in no row of the indices found before. O(columns / 512) where blocks are shared, else O(found × columns / 64).
     pub fn maximal<I: Index>(self, rows: impl Fn(I) -> Row<'r>) -> Vec<I> {
         let mut found: Vec<I> = Vec::new();
         for (nth, &number) in self.table.iter().enumerate().rev() {

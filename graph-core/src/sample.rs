@@ -1,15 +1,15 @@
 //! A sample of a structured function for the check while the crate compiles: some turns of each loop, both arms of each choice.
 //!
 //! The build checks the flat program with its numbers, so the sample may miss a fault that only other turns have. It must not
-//! refuse what is right: what other turns write counts as written where that is proved for all turns.
+//! refuse a correct program: the writes of other turns count where they are proved for all turns.
 //!
 //! - A loop has no turn, or its first and perhaps a second one, and so on for as many as its body takes to give all names their
 //!   buffers in turn. Each number of turns is an arm of a choice. Where a condition tells the last turn from others, that turn is
 //!   sampled, too: it is the first, or comes behind others.
-//! - Behind a choice, what all arms write is written. A name that arms give other buffers stands for a joined one: written where
-//!   the buffer of each arm is, freed where that of one arm is.
-//! - Where the range of a turn begins at the end of the range of another, all ranges together are written behind the loop, and
-//!   that is nothing where there is no turn.
+//! - Behind a choice, a range is written if all arms write it. A name that arms give to different buffers stands for a joined one,
+//!   which is written where the buffers of all arms are, and freed if that of one arm is.
+//! - Where the range of a turn begins at the end of the range of another, the union of all ranges is written behind the loop; it is
+//!   empty where there is no turn.
 //! - Choices whose condition is known in a turn take their arm.
 
 mod condition;

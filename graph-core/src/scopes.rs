@@ -1,9 +1,9 @@
 //! The bodies of conditional nodes in a flat program, and the order across their borders.
 //!
 //! No edge of the driver's crosses the border of a body. So the accesses of a body to buffers from outside are *lifted* to the
-//! two statements around it, and so is each edge: what comes before a statement of a body comes before the body, and what comes
-//! behind it, behind the body. The transitive reduction of the order has no edge across a border then but those of the two
-//! statements: a body lies between them.
+//! two statements around it, and so is each edge: the predecessors of a statement in a body become predecessors of the body, its
+//! successors become successors of the body. In the transitive reduction of the order the only edges across a border are those of
+//! these two statements.
 
 use std::collections::BTreeSet;
 

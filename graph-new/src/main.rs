@@ -47,7 +47,11 @@ impl fmt::Display for Error {
             ),
             Error::Exists(path) => write!(f, "`{}` is there already", path.display()),
             Error::NoCheckout(path) => {
-                write!(f, "`{}` is no checkout of cuweave's repository: it has no `graph-sim`", path.display())
+                write!(
+                    f,
+                    "`{}` is no checkout of cuweave's repository: it has no `graph-sim`",
+                    path.display()
+                )
             }
             Error::Io(path, error) => write!(f, "cannot write `{}`: {error}", path.display()),
         }
@@ -118,8 +122,7 @@ fn make(options: &Options) -> Result<String, Error> {
     }
     let mut files = Vec::new();
     for (file, text) in FILES {
-        let text =
-            text.replace("{{project-name}}", &name).replace("{{crate_name}}", &name.replace('-', "_"));
+        let text = text.replace("{{project-name}}", &name).replace("{{crate_name}}", &name.replace('-', "_"));
         files.push((file, if file == "Cargo.toml" { options.manifest(&text)? } else { text }));
     }
     for (file, text) in files {
@@ -138,7 +141,9 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
-        println!("{USAGE}\n\nMakes a crate with a CUDA graph: a kernel, a build script, a test without a GPU, CI.");
+        println!(
+            "{USAGE}\n\nMakes a crate with a CUDA graph: a kernel, a build script, a test without a GPU, CI."
+        );
         return ExitCode::SUCCESS;
     }
     let made = Options::parse(arguments.into_iter())

@@ -30,8 +30,8 @@ pub(super) use problem::Problem;
 
 /// The statuses by which the heuristic says that it knows no algorithm.
 const UNKNOWN: [u32; 2] = [7, 15];
-/// The alignments of addresses for which algorithms are asked, behind them that of the elements: that of allocations, which is the
-/// heuristic's own default, and that of vector loads.
+/// The alignments of addresses for which algorithms are asked: that of allocations, which is the heuristic's own default, and that of
+/// vector loads. That of the elements is asked for last.
 const ALIGNMENTS: [u64; 2] = [256, 16];
 
 /// The ways to add up parts of k that do not round between them to the type of the result.

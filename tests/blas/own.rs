@@ -1,7 +1,7 @@
 //! A call of the test's own through the handle of cuBLAS.
 
-#[path = "../common/solve.rs"]
-mod solve;
+#[path = "../common/triangular.rs"]
+mod triangular;
 
 use cuweave::blas::{Blas, gemm};
 use cuweave::error::CallFault;
@@ -10,7 +10,7 @@ use cuweave::{Error, blas::Product};
 use cuweave_testkit::device::alone;
 
 use crate::support::blas;
-use solve::solve;
+use triangular::solve;
 
 /// Two systems side by side, and a product behind them.
 #[cuweave::graph]

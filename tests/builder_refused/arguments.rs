@@ -7,7 +7,7 @@ use cuweave_testkit::device::device;
 use crate::{Start, add_all, axpy, consumed, copy_to, refusals, refused, scale, start, step};
 
 #[test]
-fn arguments_fit_the_declaration() {
+fn borrows_fit_the_declaration() {
     let device = device();
     let borrows = "\n= note: `&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`";
     let Start { mut b, n, x, mut y } = start(&device);
@@ -85,6 +85,14 @@ fn arguments_fit_the_declaration() {
             "CW401: `&mut u` has elements of type `u32`, and the parameter `x` of `scale` is declared with `f32`",
         ),
     );
+    // All of them were refused: nothing of them is in the graph.
+    assert_eq!(b.build().expect("an empty graph").report().kernels, 0);
+}
+
+#[test]
+fn values_fit_the_declaration() {
+    let device = device();
+    let Start { mut b, n, mut y, .. } = start(&device);
     let (node, line) = at!(b.launch(scale {}, per_item(n), (&mut y, 2, n)));
     refused(
         node,
@@ -123,6 +131,15 @@ fn arguments_fit_the_declaration() {
     );
     let (node, line) = at!(b.launch(scale {}, per_item(n), (&mut y, 2.0, n - 9)));
     refused(node, (line, "CW401: `n - 9`, the argument `n` of `scale`, is negative"));
+    // All of them were refused: nothing of them is in the graph.
+    assert_eq!(b.build().expect("an empty graph").report().kernels, 0);
+}
+
+#[test]
+fn fills_and_copies_take_elements_of_one_type() {
+    let device = device();
+    let Start { mut b, n, y, .. } = start(&device);
+    let mut u = b.named("u").alloc::<u32>(n);
     let (node, line) = at!(b.fill(&mut u, 1.5));
     refused(
         node,

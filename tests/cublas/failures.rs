@@ -1,15 +1,15 @@
 //! Each call of the library fails in turn, with each status: the error names the statement, the call and the status; nothing stays
 //! behind; the next build works.
 
-#[path = "../common/solve.rs"]
-mod solve;
+#[path = "../common/triangular.rs"]
+mod triangular;
 
 use cuweave::blas::{self, Blas, matmul_bias};
 use cuweave::prelude::*;
 use cuweave_testkit::device::Device;
 
 use crate::programs::setup;
-use solve::solve;
+use triangular::solve;
 
 const STATUSES: [(u32, &str); 10] = [
     (1, "CUBLAS_STATUS_NOT_INITIALIZED"),

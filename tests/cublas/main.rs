@@ -1,5 +1,5 @@
-//! `cuweave::blas` over a library in the place of cuBLAS, on the simulated driver: what it is asked, when and with what, and what
-//! becomes of each of its failures. The library finds itself in the search path of a process of its own.
+//! `cuweave::blas` over a library in the place of cuBLAS, on the simulated driver: its calls, their times and arguments, and the
+//! handling of each failure. The library finds itself in the search path of a process of its own.
 
 #![allow(unsafe_code)]
 #![cfg(target_os = "linux")]

@@ -9,8 +9,8 @@ use super::functions::Functions;
 
 /// Read after write, write after read and write after write; alloc before use, use before free. Calls `edge` with each pair.
 ///
-/// A write drops from the frontier what it covers, and cuts off the ends that it covers: whatever overlaps that overlaps
-/// the write too, and follows it.
+/// A write removes from the frontier the accesses that it covers, and cuts off the ends that it covers: an access that overlaps these
+/// overlaps the write, too, and follows it.
 /// O(accesses × (frontier overlapped + log frontier)) where bounds are numbers, else O(accesses × frontier).
 pub(super) fn infer(
     program: &Program,

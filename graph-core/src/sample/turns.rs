@@ -302,7 +302,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// Returns the ranges that items write, over the variables of all loops around them, and those that adjacent ones make.
+    /// Returns the ranges that items write, over the variables of all loops around them, and the unions of adjacent ones.
     fn rows(&self, items: &[Item]) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
         // Bodies of conditional nodes may not run.

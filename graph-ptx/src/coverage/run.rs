@@ -56,7 +56,7 @@ pub(super) struct Runner<'o, 'l> {
     found: Vec<Found>,
     steps: u32,
     stuck: bool,
-    /// True if all accesses are looked for that may be done, not those that are.
+    /// True for a run that collects the accesses that may happen, false for one that collects those that surely do.
     may: bool,
     /// By head: the blocks of the loops that were met.
     loops: HashMap<u32, BTreeSet<u32>>,

@@ -152,7 +152,7 @@ impl Registers {
         Some(text)
     }
 
-    /// Notes what a register holds, and those that follow it. A guarded instruction may leave what was there.
+    /// Notes the values of `count` registers from one on. A guarded instruction may leave the old values.
     fn define(&mut self, target: &str, what: &str, count: u32, guarded: bool) {
         let number = target.strip_prefix('R').and_then(|digits| digits.parse::<u32>().ok());
         let names = (0..count).map(|more| match number {

@@ -2,14 +2,14 @@
 //! and of this repository, and on random kernels.
 
 use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
-use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function};
+use cuweave_ptx::{self as ptx, Access, Analysis, Function};
 use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, WRITTEN, run};
 use cuweave_testkit::{files, random::Random};
 use std::collections::BTreeMap;
 
 mod buffers;
 
-use buffers::for_launch;
+use buffers::{arguments, for_launch};
 
 /// Bytes of each buffer.
 const SIZE: usize = 1 << 16;
@@ -22,6 +22,36 @@ struct Tally {
     unknown: usize,
     wrong: Vec<String>,
     reasons: BTreeMap<String, usize>,
+}
+
+impl Tally {
+    /// Counts a verdict on a number of elements, of which `full` tells the written ones. A wrong verdict is an error with the first
+    /// element that is missing.
+    fn add(
+        &mut self,
+        verdict: &Verdict,
+        elements: usize,
+        full: &dyn Fn(usize) -> bool,
+    ) -> Result<(), Option<usize>> {
+        let missing = (0..elements).find(|&at| !full(at));
+        let right = match verdict {
+            Verdict::Covered => {
+                self.covered += 1;
+                missing.is_none()
+            }
+            Verdict::Short { written, missing: first } => {
+                self.short += 1;
+                missing == Some(*first as usize)
+                    && (0..elements).filter(|&at| full(at)).count() == *written as usize
+            }
+            Verdict::Unknown(why) => {
+                self.unknown += 1;
+                *self.reasons.entry(why.clone()).or_default() += 1;
+                true
+            }
+        };
+        if right { Ok(()) } else { Err(missing) }
+    }
 }
 
 /// Runs an entry once and compares every parameter of the outline.
@@ -38,18 +68,7 @@ fn compare(
         return;
     }
     let buffers = for_launch(program, pointers.len(), SIZE);
-    let mut parameters = vec![0u8; decoded.parameter_bytes];
-    let mut values = vec![0u64; pointers.len()];
-    for (at, &(offset, size)) in decoded.parameters.iter().enumerate() {
-        values[at] = match (pointers[at], function.parameters[at].class()) {
-            (true, _) => buffers.regions[at].base,
-            (_, Class::Float) if size == 4 => u64::from(1.5f32.to_bits()),
-            (_, Class::Float) => 1.5f64.to_bits(),
-            _ => number,
-        };
-        let count = size.min(8);
-        parameters[offset..offset + count].copy_from_slice(&values[at].to_le_bytes()[..count]);
-    }
+    let (parameters, values) = arguments(function, decoded, pointers, &buffers, number);
     let variables: Vec<u64> =
         (0..program.variables.len()).map(|at| buffers.regions[pointers.len() + at].base).collect();
     let launch = Launch {
@@ -87,29 +106,11 @@ fn compare(
                 let mut extents = vec![extent; outline.parameters.len()];
                 extents[nth] = extent;
                 let verdict = &outline.judge(&judged, &extents)[nth];
-                let elements = extent.elements as usize;
-                let full = |at: &usize| (at * size..(at + 1) * size).all(written);
-                let missing = (0..elements).find(|at| !full(at));
-                let right = match verdict {
-                    Verdict::Covered => missing.is_none(),
-                    Verdict::Short { written, missing: first } => {
-                        missing == Some(*first as usize)
-                            && (0..elements).filter(full).count() == *written as usize
-                    }
-                    Verdict::Unknown(_) => true,
-                };
-                match verdict {
-                    Verdict::Covered => tally.covered += 1,
-                    Verdict::Short { .. } => tally.short += 1,
-                    Verdict::Unknown(why) => {
-                        tally.unknown += 1;
-                        *tally.reasons.entry(why.clone()).or_default() += 1;
-                    }
-                }
-                if !right {
+                let full = |at: usize| (at * size..(at + 1) * size).all(written);
+                if let Err(missing) = tally.add(verdict, extent.elements as usize, &full) {
                     tally.wrong.push(format!(
-                        "{name} {}: grid {grid:?}, block {block:?}, numbers {number}: {elements} elements of {size}: {verdict:?}, and {missing:?} is the first that is missing",
-                        followed.parameter
+                        "{name} {}: grid {grid:?}, block {block:?}, numbers {number}: {} elements of {size}: {verdict:?}, and {missing:?} is the first that is missing",
+                        followed.parameter, extent.elements
                     ));
                 }
             }
@@ -153,6 +154,21 @@ struct Share {
     never: usize,
 }
 
+/// Prints the shares of the folders, and returns the sums of those without `-G`: decidable ones, and all.
+fn print_shares(shares: &BTreeMap<String, Share>) -> (usize, usize) {
+    println!("{:<40} {:>9} {:>9}", "parameters that are only written", "decidable", "unknown");
+    let (mut decided, mut every) = (0, 0);
+    for (group, share) in shares {
+        println!("{group:<40} {:>9} {:>9}", share.decided, share.never);
+        if !group.ends_with("-G") {
+            decided += share.decided;
+            every += share.decided + share.never;
+        }
+    }
+    println!("decidable without -G: {decided} of {every}");
+    (decided, every)
+}
+
 #[test]
 fn verdicts_are_what_the_corpus_writes() {
     let mut tally = Tally::default();
@@ -176,12 +192,8 @@ fn verdicts_are_what_the_corpus_writes() {
                     Some(why) => {
                         share.never += 1;
                         if std::env::var_os("COVERAGE").is_some() {
-                            println!(
-                                "{}: {} {}: {why}",
-                                file.display(),
-                                function.name,
-                                outline.parameters[at].parameter
-                            );
+                            let parameter = outline.parameters[at].parameter;
+                            println!("{}: {} {parameter}: {why}", file.display(), function.name);
                         }
                     }
                 }
@@ -192,25 +204,12 @@ fn verdicts_are_what_the_corpus_writes() {
             }
             for (nth, &(grid, block)) in shapes(function).iter().enumerate() {
                 let number = [16, 40, 64, 7][nth % 4];
-                compare(
-                    (&module, &program),
-                    (function.name, &pointers, &outline),
-                    (grid, block, number),
-                    &mut tally,
-                );
+                let kernel = (function.name, &pointers[..], &outline);
+                compare((&module, &program), kernel, (grid, block, number), &mut tally);
             }
         }
     }
-    println!("{:<40} {:>9} {:>9}", "parameters that are only written", "decidable", "unknown");
-    let (mut decided, mut every) = (0, 0);
-    for (group, share) in &shares {
-        println!("{group:<40} {:>9} {:>9}", share.decided, share.never);
-        if !group.ends_with("-G") {
-            decided += share.decided;
-            every += share.decided + share.never;
-        }
-    }
-    println!("decidable without -G: {decided} of {every}");
+    let (decided, every) = print_shares(&shares);
     println!("compared: {} covered, {} short, {} unknown", tally.covered, tally.short, tally.unknown);
     if std::env::var_os("COVERAGE").is_some() {
         tally.reasons.iter().for_each(|(why, count)| println!("{count:6} {why}"));
@@ -225,7 +224,40 @@ fn verdicts_are_what_the_corpus_writes() {
     assert!(tally.covered > 500 && tally.short > 500, "{} covered, {} short", tally.covered, tally.short);
 }
 
-/// Arithmetic on places of threads, then guarded stores, in one of a few shapes.
+/// Returns an instruction that defines the register `next` by others before it.
+fn arithmetic(random: &mut Random, next: u64) -> String {
+    let (a, b) = (random.below(next), random.below(next));
+    let constant =
+        random.of(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
+    let small = random.of(&["1", "2", "3", "5", "30"]);
+    let mask = random.of(&["1", "7", "31", "28", "-4", "255", "6"]);
+    let ty = random.of(&["u32", "s32"]);
+    match random.below(19) {
+        0 | 1 => format!("add.{ty} %r{next}, %r{a}, %r{b};"),
+        2 => format!("sub.{ty} %r{next}, %r{a}, %r{b};"),
+        3 => format!("mul.lo.{ty} %r{next}, %r{a}, {constant};"),
+        4 => format!("mad.lo.{ty} %r{next}, %r{a}, {constant}, %r{b};"),
+        5 => format!("shl.b32 %r{next}, %r{a}, {small};"),
+        6 => format!("shr.{ty} %r{next}, %r{a}, {small};"),
+        7 => format!("and.b32 %r{next}, %r{a}, {mask};"),
+        8 => format!("or.b32 %r{next}, %r{a}, {mask};"),
+        9 => format!("xor.b32 %r{next}, %r{a}, {mask};"),
+        10 => format!("div.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
+        11 => format!("rem.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
+        12 => format!("min.{ty} %r{next}, %r{a}, %r{b};"),
+        13 => format!("max.{ty} %r{next}, %r{a}, {constant};"),
+        14 => format!(
+            "setp.{}.{ty} %p7, %r{a}, %r{b}; selp.b32 %r{next}, %r{a}, %r{b}, %p7;",
+            random.of(&["lt", "le", "gt", "ge", "eq", "ne"])
+        ),
+        15 => format!("bfe.u32 %r{next}, %r{a}, {}, {};", random.below(5), 1 + random.below(6)),
+        16 => format!("cvt.u16.u32 %h1, %r{a}; cvt.{ty}.{} %r{next}, %h1;", random.of(&["u16", "s16"])),
+        17 => format!("bfi.b32 %r{next}, %r{a}, %r{b}, {}, {};", random.below(5), 1 + random.below(4)),
+        _ => format!("mul.hi.{ty} %r{next}, %r{a}, {constant};"),
+    }
+}
+
+/// Returns arithmetic on places of threads, then guarded stores, in one of a few shapes.
 fn random_kernel(random: &mut Random) -> String {
     let mut text = String::from(
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u32 n) {\n\
@@ -237,35 +269,7 @@ fn random_kernel(random: &mut Random) -> String {
     );
     let mut next = 10;
     for _ in 0..random.below(7) {
-        let (a, b) = (random.below(next), random.below(next));
-        let constant =
-            random.of(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
-        let small = random.of(&["1", "2", "3", "5", "30"]);
-        let mask = random.of(&["1", "7", "31", "28", "-4", "255", "6"]);
-        let ty = random.of(&["u32", "s32"]);
-        let line = match random.below(19) {
-            0 | 1 => format!("add.{ty} %r{next}, %r{a}, %r{b};"),
-            2 => format!("sub.{ty} %r{next}, %r{a}, %r{b};"),
-            3 => format!("mul.lo.{ty} %r{next}, %r{a}, {constant};"),
-            4 => format!("mad.lo.{ty} %r{next}, %r{a}, {constant}, %r{b};"),
-            5 => format!("shl.b32 %r{next}, %r{a}, {small};"),
-            6 => format!("shr.{ty} %r{next}, %r{a}, {small};"),
-            7 => format!("and.b32 %r{next}, %r{a}, {mask};"),
-            8 => format!("or.b32 %r{next}, %r{a}, {mask};"),
-            9 => format!("xor.b32 %r{next}, %r{a}, {mask};"),
-            10 => format!("div.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
-            11 => format!("rem.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
-            12 => format!("min.{ty} %r{next}, %r{a}, %r{b};"),
-            13 => format!("max.{ty} %r{next}, %r{a}, {constant};"),
-            14 => format!(
-                "setp.{}.{ty} %p7, %r{a}, %r{b}; selp.b32 %r{next}, %r{a}, %r{b}, %p7;",
-                random.of(&["lt", "le", "gt", "ge", "eq", "ne"])
-            ),
-            15 => format!("bfe.u32 %r{next}, %r{a}, {}, {};", random.below(5), 1 + random.below(6)),
-            16 => format!("cvt.u16.u32 %h1, %r{a}; cvt.{ty}.{} %r{next}, %h1;", random.of(&["u16", "s16"])),
-            17 => format!("bfi.b32 %r{next}, %r{a}, %r{b}, {}, {};", random.below(5), 1 + random.below(4)),
-            _ => format!("mul.hi.{ty} %r{next}, %r{a}, {constant};"),
-        };
+        let line = arithmetic(random, next);
         text.push_str(&line);
         text.push('\n');
         next += 1;

@@ -45,8 +45,8 @@ impl Problem {
     /// Returns the alignments in bytes that the heuristic is to be told for addresses of this alignment: those of the factors as
     /// cuBLASLt takes them, of c and of the bias.
     ///
-    /// cuBLASLt takes an aligned address and an aligned leading dimension for leave to read vectors across the end of a line. Behind
-    /// the last line that is memory of others, so that it is told of no more than what divides the line too.
+    /// Where the address and the leading dimension are aligned, cuBLASLt reads vectors across the end of a line, behind the last line
+    /// from memory of others. So it is told an alignment that divides the length of a line, too.
     pub fn alignments(&self, addresses: u64) -> [u64; 4] {
         let told = |elements: u64, size: u64| match size << elements.trailing_zeros().min(8) {
             divides if divides >= VECTOR => addresses,

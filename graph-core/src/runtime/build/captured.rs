@@ -83,7 +83,7 @@ impl Nodes {
         if count == known {
             return Ok(());
         }
-        // The call is that whose nodes, or the nodes before which, a node comes after that nobody knows.
+        // An unknown node is blamed on the call that has one of its predecessors, or nodes that depend on the same ones.
         let of_call = |node: &Node| self.captured.iter().find(|(_, captured)| captured.nodes.contains(node));
         let mut blamed = None;
         for node in driver.graph_nodes(self.graph, count)? {

@@ -153,8 +153,8 @@ pub(crate) fn check_operands(
     }
 }
 
-/// Checks that operands that stand for the buffers from `first` on, and that host statements are given, are pinned memory, or managed memory
-/// that host and device access at the same time.
+/// Checks the operands of the buffers from `first` on that host statements are given: they are pinned memory, or managed memory that
+/// host and device access at the same time.
 pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &[Operand]) -> Result<()> {
     for (id, statement) in program.statements.enumerate() {
         if !matches!(statement.kind, Kind::Host(_)) {
@@ -195,7 +195,7 @@ pub(crate) fn check_overlap(
     };
     let mut order: Vec<usize> = (0..operands.len()).collect();
     order.sort_by_key(|&at| (operands[at].address, at));
-    // The earlier operand that ends last: of all, and of those that are written.
+    // The earlier operands that end last: one among all, one among the written ones.
     let mut furthest: [Option<usize>; 2] = [None; 2];
     for at in order {
         let written = writes(program, BufferId::new(at));
@@ -216,8 +216,8 @@ pub(crate) fn check_overlap(
     Ok(())
 }
 
-/// Checks that operands that replace those from `first` on share no memory with others that the graph writes through one
-/// of them.
+/// Checks new operands for the buffers from `first` on: where one shares memory with another operand, the graph writes through
+/// neither.
 pub(crate) fn check_new_overlap(
     program: &Program,
     dims: &Vector<DimId, u64>,

@@ -52,8 +52,8 @@ impl Nodes {
         Ok(Captured { frontier: vec![node], nodes: setters, ends_in_kernel: false })
     }
 
-    /// Adds what stands at the end of a body: a kernel that does nothing to an empty one, and to that of a loop the kernel that sets its
-    /// condition again. What comes behind the body depends on its conditional node.
+    /// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
+    /// again. The successors of the body depend on its conditional node.
     pub(super) fn end_body(
         &mut self,
         definition: &mut Definition,
@@ -108,7 +108,7 @@ impl Nodes {
         added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
-    /// Returns those of the operations before one that stand in its body, to which no edge crosses the border.
+    /// Returns the predecessors of an operation that stand in its body: no edge crosses the border of a body.
     pub(super) fn within(
         &self,
         bodies: &Bodies,

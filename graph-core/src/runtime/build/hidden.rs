@@ -32,7 +32,7 @@ type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 ///
 /// # Errors
 ///
-/// In explicit order, such launches; else those whose edge contradicts the order that there is.
+/// In explicit order, two launches that share state and that nothing orders; otherwise an edge that contradicts the order.
 pub(crate) fn edges(
     flat: &Flattened,
     records: &Vector<StatementId, Record>,

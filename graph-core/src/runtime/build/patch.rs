@@ -13,7 +13,7 @@ impl Nodes {
     /// Changes a node to what its statement's record says.
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
-        // Its own buffers have no setters; those that its body uses concern the nodes of that.
+        // The statement's own buffers have no setters; setters of buffers in its body patch the body's nodes.
         if self.records[statement].is_body() {
             return Ok(());
         }

@@ -1,7 +1,8 @@
 //! The bytes that statements move by their declarations.
 
 use crate::index::Vector;
-use crate::ir::{DimId, Kind, Mode, StatementId};
+use crate::ir::{DimId, Mode, StatementId};
+use crate::kind::Traffic;
 
 use crate::runtime::kernels::ParamKind;
 use crate::runtime::statements::{Extents, Record, element};
@@ -43,8 +44,8 @@ impl Flattened {
             Mode::Read | Mode::Write => 1,
             Mode::ReadWrite | Mode::Atomic => 2,
         };
-        match declared.kind {
-            Kind::Launch(()) => {
+        match declared.kind.traffic() {
+            Traffic::Parameters => {
                 let kernel = records[statement].launch().map(|launch| launch.kernel);
                 let params = kernel.iter().flat_map(|kernel| kernel.params);
                 let params = params.filter(|param| param.kind != ParamKind::Scalar);
@@ -60,22 +61,13 @@ impl Flattened {
                     })
                     .fold(0, u64::saturating_add)
             }
-            Kind::Fill(()) | Kind::Copy(()) => {
-                all.map(|at| bytes(at, range(at), 1)).fold(0, u64::saturating_add)
-            }
-            Kind::Capture(()) => {
+            Traffic::Ranges => all.map(|at| bytes(at, range(at), 1)).fold(0, u64::saturating_add),
+            Traffic::Buffers => {
                 let scratch = self.scratch(statement);
                 let buffers = all.filter(|at| !scratch.get(*at).copied().unwrap_or(false));
                 buffers.map(|at| bytes(at, range(at), by_mode(at))).fold(0, u64::saturating_add)
             }
-            Kind::Condition(_)
-            | Kind::Join(_)
-            | Kind::Call(_)
-            | Kind::Alloc(_)
-            | Kind::Free(_)
-            | Kind::Host(_)
-            | Kind::Record(_)
-            | Kind::Wait(_) => 0,
+            Traffic::Nothing => 0,
         }
     }
 

@@ -1,6 +1,7 @@
-//! Memory for the interpreter, for tests that compare kernels with what is known of them.
+//! Memory for the interpreter, for tests that compare kernels with the facts that analyses prove of them.
 
-use cuweave_sim_driver::interp::{Memory, PAGE, Program, Region};
+use cuweave_ptx::{Class, Function};
+use cuweave_sim_driver::interp::{Entry, Memory, PAGE, Program, Region};
 
 const BASE: u64 = 0x7f00_0000_0000;
 /// The distance of buffers: a wrong index hits no other one.
@@ -58,6 +59,29 @@ pub fn for_launch(program: &Program, pointers: usize, bytes: usize) -> Buffers {
         buffers.add(small_numbers(bytes, 0));
     }
     buffers
+}
+
+/// Returns the bytes of the parameters of a launch, and the value of each: the address of its buffer, 1.5, or `number`.
+#[allow(dead_code)]
+pub fn arguments(
+    function: &Function<'_>,
+    entry: &Entry,
+    pointers: &[bool],
+    buffers: &Buffers,
+    number: u64,
+) -> (Vec<u8>, Vec<u64>) {
+    let (mut bytes, mut values) = (vec![0u8; entry.parameter_bytes], vec![0u64; pointers.len()]);
+    for (at, &(offset, size)) in entry.parameters.iter().enumerate() {
+        values[at] = match (pointers[at], function.parameters[at].class()) {
+            (true, _) => buffers.regions[at].base,
+            (_, Class::Float) if size == 4 => u64::from(1.5f32.to_bits()),
+            (_, Class::Float) => 1.5f64.to_bits(),
+            _ => number,
+        };
+        let count = size.min(8);
+        bytes[offset..offset + count].copy_from_slice(&values[at].to_le_bytes()[..count]);
+    }
+    (bytes, values)
 }
 
 impl Memory for Buffers {
