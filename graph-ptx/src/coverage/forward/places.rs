@@ -120,10 +120,11 @@ fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool
     let distance = other.constant.checked_sub(one.constant)?;
     let window = (distance.checked_add(other.bytes)?).max(one.bytes) - distance.min(0);
     let mut axes: Vec<(i128, i128)> = Vec::new();
-    for axis in 0..3 {
-        let same = one.tids[axis].0 == one.tids[axis].1 && one.tids[axis] == other.tids[axis];
-        if block[axis] > 1 && !same {
-            axes.push((one.strides[axis].checked_abs()?, i128::from(block[axis]) - 1));
+    let tids = one.tids.iter().zip(&other.tids);
+    for ((mine, theirs), (stride, &count)) in tids.zip(one.strides.iter().zip(&block)) {
+        let same = mine.0 == mine.1 && mine == theirs;
+        if count > 1 && !same {
+            axes.push((stride.checked_abs()?, i128::from(count) - 1));
         }
     }
     axes.sort_unstable();
