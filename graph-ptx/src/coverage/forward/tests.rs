@@ -58,7 +58,7 @@ impl Op {
     }
 
     fn does(&self, [x, y]: [u64; 2], seed: u64) -> bool {
-        let by_data = (x * 7 + y * 3 + seed) % 3 != 0;
+        let by_data = !(x * 7 + y * 3 + seed).is_multiple_of(3);
         x < self.most[0] && y < self.most[1] && (!self.maybe || by_data)
     }
 
@@ -217,8 +217,8 @@ fn memory_is_that_of_the_launches() {
                     (first + 1..members.len()).find(|&at| found.barriers[at - 1]).unwrap_or(members.len());
                 for thread in threads(reversed) {
                     let own = registers.entry(thread).or_default();
-                    for at in first..end {
-                        run(&members[at], (thread, at), &mut memory, (&found.changes[at], own));
+                    for (at, ops) in members.iter().enumerate().take(end).skip(first) {
+                        run(ops, (thread, at), &mut memory, (&found.changes[at], own));
                     }
                 }
                 first = end;
