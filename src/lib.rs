@@ -594,8 +594,9 @@ pub mod code {
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, FullEdge,
-        InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor, WhyApart, WhyFull,
+        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, Forwarded,
+        FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor,
+        WhyApart, WhyFull,
     };
 }
 

@@ -22,7 +22,7 @@ use crate::sample::{Sampled, Shape, sample};
 use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
-pub use back::{BackError, Wishes, back, budget_curve, explain, memory_svg};
+pub use back::{BackError, Wishes, back, budget_curve, explain, may_spare, memory_svg};
 
 /// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
 pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {

@@ -117,8 +117,9 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `budget = expr`: the most bytes of the temporaries; order is added if they need more;
 /// - `launches = "as-written"`: one node a launch, and full edges. `"batched"`: launches of one kernel that nothing orders
 ///   become one; `"overlapped"`: kernels start before their predecessors end (compute capability 9.0 and more); `"fused"`:
-///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves. The
-///   default is all of these, and many small branches are serialized into lanes. The result is the same bit for bit.
+///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves, and
+///   what one thread alone stores and loads stays in registers. The default is all of these, and many small branches are
+///   serialized into lanes. The result is the same bit for bit.
 ///
 /// Generated code names the crate `::cuweave`. If `Cargo.toml` renames it, add `extern crate other as cuweave;` at the
 /// root of the crate.

@@ -1,5 +1,7 @@
 //! The stages that run when a graph is built.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::check::Checked;
@@ -46,6 +48,10 @@ pub struct Wishes {
     pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
+    /// The buffers whose elements stay in registers: those that only members of one chain access have no memory.
+    pub left_out: BTreeSet<BufferId>,
+    /// True if chains stay whole however much memory they take.
+    pub whole: bool,
 }
 
 /// A reason why a checked program cannot be emitted.
@@ -133,6 +139,7 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
             (!decision.chains.is_empty()).then(|| Decision { chains: Vec::new(), ..decision.clone() });
         let done = decided(checked, dims, wishes, &edges, decision);
         let error = match done {
+            Ok(done) if wishes.whole => return Ok(done),
             Ok(done) => return sparing(checked, dims, wishes, &edges, done, without_chains),
             Err(error) => error,
         };
@@ -189,6 +196,16 @@ pub fn explain(
     (apart, lanes)
 }
 
+/// Returns the bytes of the temporaries.
+fn planned(operations: &Operations) -> u64 {
+    operations.bounds.as_ref().map_or(0, |bounds| bounds.planned)
+}
+
+/// Returns true if [`back`] may cut chains of a plan that it made of whole ones.
+pub fn may_spare(operations: &Operations) -> bool {
+    !operations.chains.is_empty() && planned(operations) > PAGE
+}
+
 /// Cuts the chains until the plan takes no more pages than the launches take without chains: a chain holds the buffers of all its members at
 /// once. Each member of a piece is one of the chain's, in their order, so all that holds for a chain holds for its pieces.
 fn sparing(
@@ -199,8 +216,7 @@ fn sparing(
     fused: Operations,
     without_chains: Option<Decision>,
 ) -> Result<Operations, BackError> {
-    let planned = |operations: &Operations| operations.bounds.as_ref().map_or(0, |bounds| bounds.planned);
-    let Some(without_chains) = without_chains.filter(|_| planned(&fused) > PAGE) else { return Ok(fused) };
+    let Some(without_chains) = without_chains.filter(|_| may_spare(&fused)) else { return Ok(fused) };
     let plain = decided(checked, dims, wishes, edges, without_chains.clone())?;
     let allowed = planned(&plain).next_multiple_of(PAGE);
     if planned(&fused) <= allowed {
@@ -209,6 +225,7 @@ fn sparing(
     let program = checked.program();
     for cut in 0..CUTS {
         let bytes = |buffer: BufferId| match program.buffers[buffer].origin {
+            Origin::Alloc(_) if wishes.left_out.contains(&buffer) => 0,
             Origin::Alloc(_) => layout::bytes(program, dims, buffer).unwrap_or(u64::MAX),
             _ => 0,
         };
@@ -245,6 +262,15 @@ fn decided(
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         edges = fusion::contracted(program, &decision.chains, edges);
         placed = place::place(program, &edges)?;
+    }
+    for &buffer in &wishes.left_out {
+        let range = &mut placed.live_ranges[buffer];
+        let stays_in = |chain: &Chain| {
+            range.as_ref().is_some_and(|range| range.users.iter().all(|user| chain.members.contains(user)))
+        };
+        if decision.chains.iter().any(stays_in) {
+            *range = None;
+        }
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {

@@ -86,6 +86,8 @@ pub struct Allowed {
     pub lanes: bool,
     /// Launches one after another are fused into one.
     pub fuse: bool,
+    /// In fused launches, elements stay in registers where nothing else needs them in memory.
+    pub forward: bool,
 }
 
 impl Allowed {
@@ -98,17 +100,18 @@ impl Allowed {
             overlap: all.overlap || one.overlap,
             lanes: all.lanes || one.lanes,
             fuse: all.fuse || one.fuse,
+            forward: all.forward || one.forward,
         })
     }
 
     /// Returns the changes that an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
-            None => Allowed { batches: true, overlap: true, lanes: true, fuse: true },
+            None => Allowed { batches: true, overlap: true, lanes: true, fuse: true, forward: true },
             Some(Launches::AsWritten) => Allowed::default(),
             Some(Launches::Batched) => Allowed { batches: true, ..Allowed::default() },
             Some(Launches::Overlapped) => Allowed { overlap: true, ..Allowed::default() },
-            Some(Launches::Fused) => Allowed { fuse: true, ..Allowed::default() },
+            Some(Launches::Fused) => Allowed { fuse: true, forward: true, ..Allowed::default() },
         }
     }
 }

@@ -51,8 +51,8 @@ pub use error::{
 pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
-    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, FullEdge, GraphPool,
-    InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, Forwarded, FullEdge,
+    GraphPool, InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
     VouchedFor, WhyApart, WhyFull, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 

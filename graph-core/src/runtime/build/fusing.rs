@@ -5,7 +5,7 @@ use crate::ir::StatementId;
 use crate::launches::{Fusing, Launch};
 
 use crate::runtime::cuda::Word;
-use crate::runtime::kernels::{Facts, Modules};
+use crate::runtime::kernels::{Facts, Kernel, Modules};
 use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
@@ -35,6 +35,10 @@ pub(super) fn locate(
         scalar.blocks.iter().chain(&scalar.grids).for_each(|&id| near[id] = false);
         scalar.statements.iter().for_each(|&id| is_set[id] = true);
     }
+    let launches = near.enumerate().filter(|(_, near)| **near);
+    let kernels: Vec<&'static Kernel> =
+        launches.filter_map(|(id, _)| records[id].launch()).map(|launch| launch.kernel).collect();
+    facts.outline(&kernels, modules);
     for (statement, near) in near.enumerate() {
         let Some(launch) = records[statement].launch().filter(|_| *near) else { continue };
         let accesses = program.statements[statement].accesses.iter().enumerate();
@@ -44,6 +48,6 @@ pub(super) fn locate(
             flat.sizes[access.lo].checked_mul(element).filter(|_| !moves(at))
         };
         let offsets: Vec<Option<u64>> = accesses.map(offset).collect();
-        facts.locate(statement, (launch, words), &offsets, is_set[statement], modules);
+        facts.locate(statement, (launch, words), offsets, is_set[statement], modules);
     }
 }

@@ -86,6 +86,9 @@ pub(crate) struct Nodes {
     pub(super) stamps: Option<Box<Stamps>>,
 }
 
+/// The address of a buffer that has no memory. Nothing is loaded from it, but kernels may compare it with 0.
+const NOWHERE: u64 = 1 << 40;
+
 impl Nodes {
     /// Returns the nodes of a plan, none of which is added yet.
     pub fn new(
@@ -166,7 +169,7 @@ impl Nodes {
     /// Creates the graph, with the addresses of the argument buffers.
     pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
         self.graph = definition.driver.create_graph()?;
-        self.bases = Vector::filled(0, definition.program().buffers.len());
+        self.bases = Vector::filled(NOWHERE, definition.program().buffers.len());
         self.bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
         Ok(())
     }

@@ -19,10 +19,10 @@ impl LoadedModule {
     /// for machine code.
     pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
         let found = self.entry(name)?.batching.get_or_init(|| {
-            let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
-            rewrite::batchable(&module, name).map_err(|why| why.to_string())?;
+            let module = self.parsed().ok_or("the file cannot be read")?;
+            rewrite::batchable(module, name).map_err(|why| why.to_string())?;
             let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
-            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(&module));
+            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(module));
             Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
         });
         Some(found.clone())
@@ -40,12 +40,12 @@ impl LoadedModule {
         if new.is_empty() {
             return;
         }
-        let Ok(module) = ptx::parse_bytes(self.module.image()) else { return };
-        let texts: Vec<_> = new.iter().map(|wanted| self.text_of(&module, wanted)).collect();
+        let Some(module) = self.parsed() else { return };
+        let texts: Vec<_> = new.iter().map(|wanted| self.text_of(module, wanted)).collect();
         let made: Vec<&str> = texts.iter().flatten().map(|(_, text)| text.as_str()).collect();
         code::link_all(self.driver, self.context(), &made);
         for (wanted, text) in new.into_iter().zip(texts) {
-            match text.and_then(|(name, text)| self.load_variant(&module, &wanted, (&name, &text))) {
+            match text.and_then(|(name, text)| self.load_variant(module, &wanted, (&name, &text))) {
                 Ok((raw, made)) => {
                     variants.modules.push(raw);
                     variants.made.push((wanted, made));
