@@ -1,6 +1,5 @@
 //! The stages that run when a graph is built.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
