@@ -1,5 +1,5 @@
 //! An encoder of MiniLM's shape: 6 layers, 384 wide, 12 heads, 1536 between, for 16 and 128 tokens, in f32 and bf16. The same model in
-//! PyTorch is in benches/pytorch/encoder.py.
+//! PyTorch is in benches/pytorch/models.py.
 //!
 //! On the simulated driver a smaller one shows that it works. With `$PROFILES`, a folder, each graph is profiled, too, as text, SVG
 //! and trace.
@@ -8,6 +8,7 @@
 mod common;
 #[path = "graphs/encoder.rs"]
 mod graphs;
+#[macro_use]
 #[path = "models/encoder.rs"]
 mod model;
 
@@ -92,44 +93,6 @@ impl Measured {
     }
 }
 
-/// Binds the weights of all layers.
-macro_rules! bound {
-    ($module:ident, $shape:expr, $weights:expr) => {{
-        let layer = |w| {
-            let [
-                qkv,
-                qkv_bias,
-                output,
-                output_bias,
-                gain,
-                shift,
-                up,
-                up_bias,
-                down,
-                down_bias,
-                last_gain,
-                last_shift,
-            ] = <&[_; 12]>::try_from(w).map_err(|_| "a layer has 12 buffers")?;
-            Ok::<_, &str>(graphs::$module::Layer::new(
-                $shape.width(),
-                $shape.ff,
-                qkv,
-                qkv_bias,
-                output,
-                output_bias,
-                gain,
-                shift,
-                up,
-                up_bias,
-                down,
-                down_bias,
-                last_gain,
-                last_shift,
-            ))
-        };
-        $weights.iter().map(|w| layer(w.as_slice())).collect::<std::result::Result<Vec<_>, _>>()?
-    }};
-}
 /// Writes the outputs of a profile to files of this name.
 fn write_profile(name: &str, profile: &Profile) -> Result<()> {
     std::fs::write(format!("{name}.txt"), profile.to_string())?;
@@ -146,6 +109,7 @@ macro_rules! encoder {
             shape: &Shape,
             model: &Model,
         ) -> Result<()> {
+            use graphs::$module;
             let stream = &setup.stream;
             let of = $of;
             let wanted = plain(shape, model, |value| f64::from(of(value)));
@@ -176,7 +140,7 @@ macro_rules! encoder {
         let Shape { n, heads, ff, layers } = *shape;
         macro_rules! build {
             () => {{
-                let bound = bound!($module, shape, $weights);
+                let bound = layers!($module, shape, $weights);
                 graphs::$module::$memory(
                     &setup.ctx, n, heads, ff, layers, $transposed, blas, bound, x, &mut $out,
                 )?

@@ -10,6 +10,7 @@ mod graphs;
 #[path = "graphs/encoder.rs"]
 #[allow(dead_code)]
 mod library;
+#[macro_use]
 #[path = "models/encoder.rs"]
 mod model;
 
@@ -34,55 +35,11 @@ fn main() -> Result<()> {
     finish(table)
 }
 
-macro_rules! layers {
-    ($of:ident, $shape:ident, $weights:expr) => {{
-        let layers = $weights.iter().map(|w| {
-            let [
-                qkv,
-                qkv_bias,
-                output,
-                output_bias,
-                gain,
-                shift,
-                up,
-                up_bias,
-                down,
-                down_bias,
-                last_gain,
-                last_shift,
-            ] = &w[..]
-            else {
-                return Err("a layer has 12 buffers");
-            };
-            Ok($of::Layer::new(
-                $shape.width(),
-                $shape.ff,
-                qkv.clone(),
-                qkv_bias.clone(),
-                output.clone(),
-                output_bias.clone(),
-                gain.clone(),
-                shift.clone(),
-                up.clone(),
-                up_bias.clone(),
-                down.clone(),
-                down_bias.clone(),
-                last_gain.clone(),
-                last_shift.clone(),
-            ))
-        });
-        layers.collect::<std::result::Result<Vec<_>, _>>()?
-    }};
-}
-
 fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Result<()> {
     let Shape { n, heads, ff, layers } = shape;
     let stream = &setup.stream;
     let model = Model::new(&shape);
-    let weights: Vec<Vec<_>> = upload(stream, (&shape, &model), true, bf16::from_f32)?
-        .into_iter()
-        .map(|layer| layer.into_iter().map(Arc::new).collect())
-        .collect();
+    let weights = upload(stream, (&shape, &model), true, bf16::from_f32)?;
     let x: Vec<bf16> = model.x.iter().map(|&value| bf16::from_f32(value)).collect();
     let x = Arc::new(stream.clone_htod(&x)?);
     let zeros = |len: u32| stream.alloc_zeros::<bf16>(len as usize);
@@ -109,13 +66,16 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
         let w: Vec<u64> = layer.iter().map(|part| address(part)).collect();
         let to = if at + 1 == weights.len() { address(&out) } else { next };
         let linear = |l: &mut Launches, x: u64, w: &[u64], y: u64, [rows, k]: [u32; 2], gelu: bool| {
-            let (name, grid) = match (n <= graphs::FEW, gelu) {
-                (true, false) => (c"linear_narrow", [rows.div_ceil(8), n.div_ceil(16), 1]),
-                (true, true) => (c"linear_narrow_gelu", [rows.div_ceil(8), n.div_ceil(16), 1]),
-                (false, false) => (c"linear_wide", [rows.div_ceil(32), n.div_ceil(32), 1]),
-                (false, true) => (c"linear_wide_gelu", [rows.div_ceil(32), n.div_ceil(32), 1]),
+            let deep = k >= graphs::DEEP;
+            let (name, columns, threads) = match (n <= graphs::FEW, gelu, deep) {
+                (true, true, _) => (c"linear_narrow_gelu", 8, 384),
+                (true, false, false) => (c"linear_narrow", 8, 384),
+                (true, false, true) => (c"linear_narrow_deep", 8, 768),
+                (false, true, _) => (c"linear_wide_gelu", 32, 256),
+                (false, false, _) => (c"linear_wide", 32, 256),
             };
-            l.add(name, grid, 256, &[x, w[0], w[1], y, n.into(), rows.into(), (k / 32).into()])
+            let grid = [rows.div_ceil(columns), n.div_ceil(if n <= graphs::FEW { 16 } else { 32 }), 1];
+            l.add(name, grid, threads, &[x, w[0], w[1], y, n.into(), rows.into(), (k / 32).into()])
         };
         let norm = |l: &mut Launches, x: u64, residual: u64, w: &[u64], y: u64| {
             let arguments = [x, residual, w[0], w[1], y, n.into(), (width / 4).into(), bits(graphs::EPSILON)];

@@ -60,14 +60,25 @@ enum Form {
     AsWritten,
     /// Batched and overlapped, not fused.
     Overlapped,
+    /// Fused, with all elements in memory between the bodies.
+    InMemory(usize),
     /// Everything, with so many bodies a kernel at most.
     Fused(usize),
 }
 
 fn main() -> Result<()> {
     let setup = Setup::new()?;
-    let columns =
-        ["chain", "form", "nodes", "build ms", "host us", "events us", "of overlapped", "of as written"];
+    let columns = [
+        "chain",
+        "form",
+        "nodes",
+        "bytes",
+        "build ms",
+        "host us",
+        "events us",
+        "of overlapped",
+        "of as written",
+    ];
     let mut table = Table::new(&setup, "fused", &columns)?;
     let most = std::env::args().skip_while(|argument| argument != "--most").nth(1);
     let most: Vec<usize> =
@@ -180,6 +191,10 @@ fn built<'a>(
     match form {
         Form::AsWritten => {}
         Form::Overlapped => change_next_rules(|_, _, rules| rules.allowed.fuse = false),
+        Form::InMemory(most) => change_next_rules(move |_, _, rules| {
+            rules.tuning.fused = most;
+            rules.allowed.forward = false;
+        }),
         Form::Fused(most) => change_next_rules(move |_, _, rules| rules.tuning.fused = most),
     }
     Ok(b.build()?)
@@ -188,6 +203,7 @@ fn built<'a>(
 fn run(setup: &Setup, table: &mut Table, name: &str, work: Work, n: u32, most: &[usize]) -> Result<()> {
     let forms: Vec<Form> = [Form::AsWritten, Form::Overlapped]
         .into_iter()
+        .chain(most.iter().map(|&most| Form::InMemory(most)))
         .chain(most.iter().map(|&most| Form::Fused(most)))
         .collect();
     let mut all = Vec::new();
@@ -217,7 +233,7 @@ fn run(setup: &Setup, table: &mut Table, name: &str, work: Work, n: u32, most: &
         let graph = built(setup, (work, *form), n, own)?;
         let build = began.elapsed();
         let report = graph.report();
-        nodes.push((report.nodes(), build));
+        nodes.push((report.nodes(), report.planned_bytes, build));
         let mut exec = graph.instantiate()?;
         race.ours(&format!("{form:?}"), move |stream: &Arc<_>| {
             exec.launch(stream)?;
@@ -225,11 +241,12 @@ fn run(setup: &Setup, table: &mut Table, name: &str, work: Work, n: u32, most: &
         });
     }
     let times = race.run(setup)?;
-    for ((one, form), (nodes, build)) in times.iter().zip(&forms).zip(nodes) {
+    for ((one, form), (nodes, bytes, build)) in times.iter().zip(&forms).zip(nodes) {
         table.row(&[
             name.to_owned(),
             format!("{form:?}"),
             nodes.to_string(),
+            bytes.to_string(),
             format!("{:.1}", build.as_secs_f64() * 1e3),
             us(one.host),
             us(one.device),

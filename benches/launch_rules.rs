@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::DevicePtr;
 use cuweave::__private::{Rules, change_next_rules, operations};
-use cuweave::report::Report;
+use cuweave::report::{Forwarded, Report};
 use cuweave_core::check::Checked;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
@@ -22,8 +22,7 @@ use cuweave_core::launches::{Allowed, Batch, Batching, Launch, Tuning, decide};
 use cuweave_core::operation::{BatchId, Operation, OperationId, Operations};
 
 use common::contest::{Start, of_repetitions};
-use common::table::Table;
-use common::{Race, Result, Setup, Until, agree, ratio, us};
+use common::{Race, Result, Setup, Until, agree, ratio, table::Table, us};
 
 /// Changes the rules of one build.
 type Change = fn(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules);
@@ -51,6 +50,7 @@ const RULES: &[(&str, Change)] = &[
     ("chains of two kernels whole", |_, _, rules| rules.tuning.chains.pairs = NONE),
     ("lanes", |_, _, rules| rules.allowed.lanes = false),
     ("fusing", |_, _, rules| rules.allowed.fuse = false),
+    ("registers", |_, _, rules| rules.allowed.forward = false),
     ("8 lanes of short kernels", |_, _, rules| {
         rules.tuning.lanes.iter_mut().for_each(|lanes| lanes.least = usize::MAX);
     }),
@@ -126,10 +126,10 @@ struct Ablation<'a> {
 }
 
 /// The emitted parts of a graph that rules change.
-type Emitted = (Vector<OperationId, Operation>, Vector<BatchId, Batch>);
+type Emitted = (Vector<OperationId, Operation>, Vector<BatchId, Batch>, Vec<Forwarded>);
 
-fn emitted(operations: &Operations) -> Emitted {
-    (operations.list.clone(), operations.batches.clone())
+fn emitted(operations: &Operations, report: &Report) -> Emitted {
+    (operations.list.clone(), operations.batches.clone(), report.forwarded.clone())
 }
 
 /// Returns the value of a command line argument.
@@ -236,8 +236,8 @@ impl Graph<'_> {
     }
 
     /// Returns true if a built graph is the first of its kind, and has to race.
-    fn is_new(&mut self, operations: &Operations, is_rule: bool) -> bool {
-        let emitted = emitted(operations);
+    fn is_new(&mut self, (operations, report): (&Operations, &Report), is_rule: bool) -> bool {
+        let emitted = emitted(operations, report);
         let known = self.emitted.iter().position(|other| *other == emitted);
         if is_rule {
             self.of_rule.push(known.unwrap_or(self.emitted.len()));
@@ -292,7 +292,7 @@ macro_rules! ablate {
                 });
                 let mut $own = start.buffers()?;
                 let built = $build?;
-                if !graph.is_new(operations(&built), rule.is_some()) {
+                if !graph.is_new((operations(&built), &built.report()), rule.is_some()) {
                     continue;
                 }
                 graph.reports.push(built.report());

@@ -11,7 +11,9 @@ mod graphs;
 use common::hand::address;
 use common::model::{Launches, Models, Numbers, finish, in_parallel, table, upload};
 use common::{Result, Setup};
-use cudarc::driver::CudaSlice;
+use cudarc::driver::{CudaSlice, DevicePtr};
+use cuweave::__private::change_next_rules;
+use cuweave_core::launches::tuning::Waves;
 use graphs::{Layer, Mlp};
 
 /// The layers of a member.
@@ -36,45 +38,66 @@ fn main() -> Result<()> {
     // Two temporaries in turn: all launches are in one stream.
     let zeros = |_| stream.alloc_zeros::<f32>(elements);
     let temporaries = (0..2).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
-    let outs = (0..count).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
+    let outs = || (0..count).map(zeros).collect::<std::result::Result<Vec<_>, _>>();
+    let by_hand = outs()?;
     let mut launches = Launches::new(&setup, &[include_str!("kernels/mlps.ptx")])?;
     for at in 0..count * LAYERS {
         let (member, layer) = (at / LAYERS, at % LAYERS);
         let from = if layer == 0 { address(&x) } else { address(&temporaries[(layer + 1) % 2]) };
-        let to = if layer + 1 == LAYERS { &outs[member] } else { &temporaries[layer % 2] };
+        let to = if layer + 1 == LAYERS { &by_hand[member] } else { &temporaries[layer % 2] };
         let (w, bias) = (address(&weights[at]), address(&biases[at]));
         let arguments = [from, w, bias, address(to), rows.into(), width.into(), width.into()];
-        launches.add(c"linear_relu", [width / 16, rows.div_ceil(16), 1], 256, &arguments)?;
+        launches.add(c"linear_relu", [width / 32, rows.div_ceil(32), 1], 256, &arguments)?;
     }
-    models.by_hand(8 * elements, launches, || outs.iter().map(|out| read(&setup, out)).collect())?;
+    models.by_hand(8 * elements, launches, || by_hand.iter().map(|out| read(&setup, out)).collect())?;
+    let members = |outs: Vec<CudaSlice<f32>>| {
+        let members = outs.into_iter().enumerate().map(|(member, out)| {
+            let layer = |at: usize| {
+                let at = member * LAYERS + at;
+                Layer::new(width, weights[at].clone(), biases[at].clone())
+            };
+            Mlp::new(rows, width, layer(0), layer(1), layer(2), layer(3), out)
+        });
+        members.collect::<Vec<_>>()
+    };
     model_sides!(
         models,
         ensemble,
-        |outs| (0..count).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?,
-        {
-            let members = outs.into_iter().enumerate().map(|(member, out)| {
-                let layer = |at: usize| {
-                    let at = member * LAYERS + at;
-                    Layer::new(width, weights[at].clone(), biases[at].clone())
-                };
-                Mlp::new(rows, width, layer(0), layer(1), layer(2), layer(3), out)
-            });
-            ensemble(&setup.ctx, rows, width, x.clone(), members.collect())
-        },
-        |exec| {
-            let args = exec.args();
-            let read = args
+        |own| outs()?,
+        ensemble(&setup.ctx, rows, width, x.clone(), members(own)),
+        |exec| exec
+            .args()
+            .members
+            .iter()
+            .map(|member| read(&setup, &member.out))
+            .collect::<Result<Vec<_>>>()?
+    );
+    use graphs::everything::ensemble;
+    // Each level in one launch and in two, whichever the rules prefer.
+    for (name, halved) in
+        [("everything, levels whole", Waves(u64::MAX, 1)), ("everything, in halves", Waves(0, 1))]
+    {
+        model_side!(
+            models,
+            name,
+            |own| {
+                change_next_rules(move |_, _, rules| rules.tuning.chains.halved = halved);
+                outs()?
+            },
+            ensemble(&setup.ctx, rows, width, x.clone(), members(own)),
+            |exec| exec
+                .args()
                 .members
                 .iter()
-                .map(|member| Ok(stream.clone_dtoh(&member.out)?.into_iter().map(f64::from).collect()));
-            read.collect::<Result<Vec<Vec<f64>>>>()?
-        }
-    );
+                .map(|member| read(&setup, &member.out))
+                .collect::<Result<Vec<_>>>()?
+        );
+    }
     models.run(&mut table)?;
     finish(table)
 }
 
-fn read(setup: &Setup, out: &CudaSlice<f32>) -> Result<Vec<f64>> {
+fn read(setup: &Setup, out: &impl DevicePtr<f32>) -> Result<Vec<f64>> {
     Ok(setup.stream.clone_dtoh(out)?.into_iter().map(f64::from).collect())
 }
 

@@ -13,6 +13,7 @@ mod hand;
 mod model;
 
 use common::model::{Models, finish, table, upload};
+use common::sides::change_to_earlier_rules;
 use common::{Result, Setup};
 use cudarc::driver::CudaSlice;
 use graphs::{ADAM, Layer, Pair, Parameter, Sizes};
@@ -46,18 +47,13 @@ fn main() -> Result<()> {
         let tensors = tensors.map(|[value, mean, _]| Ok([read(value)?, read(mean)?]));
         compared(sizes, read(&own.parts)?, tensors.collect::<Result<_>>()?)
     })?;
-    model_sides!(
-        models,
-        train,
-        |own| Buffers::new(&setup, sizes, count)?,
-        {
-            let layers =
-                own.pairs.into_iter().zip(own.activations).map(|(pairs, rest)| layer(sizes, pairs, rest));
-            let layers = layers.collect::<Result<Vec<_>>>()?;
-            train(&setup.ctx, sizes, blocks, layers, x.clone(), target.clone(), own.powers, own.parts)
-        },
-        |exec| {
-            let args = exec.args();
+    let layers = |pairs: Vec<_>, rest: Vec<_>| {
+        pairs.into_iter().zip(rest).map(|(pairs, rest)| layer(sizes, pairs, rest)).collect::<Result<Vec<_>>>()
+    };
+    macro_rules! trained {
+        ($exec:ident) => {{
+            let args = $exec.args();
+
             let mut tensors = Vec::new();
             for layer in &args.layers {
                 let pairs = [
@@ -76,7 +72,43 @@ fn main() -> Result<()> {
                 }
             }
             compared(sizes, setup.stream.clone_dtoh(&args.parts)?, tensors)?
-        }
+        }};
+    }
+    model_sides!(
+        models,
+        train,
+        |own| Buffers::new(&setup, sizes, count)?,
+        train(
+            &setup.ctx,
+            sizes,
+            blocks,
+            layers(own.pairs, own.activations)?,
+            x.clone(),
+            target.clone(),
+            own.powers,
+            own.parts,
+        ),
+        |exec| trained!(exec)
+    );
+    use graphs::everything::train;
+    model_side!(
+        models,
+        "everything, by earlier rules",
+        |own| {
+            change_to_earlier_rules();
+            Buffers::new(&setup, sizes, count)?
+        },
+        train(
+            &setup.ctx,
+            sizes,
+            blocks,
+            layers(own.pairs, own.activations)?,
+            x.clone(),
+            target.clone(),
+            own.powers,
+            own.parts,
+        ),
+        |exec| trained!(exec)
     );
     models.run(&mut table)?;
     finish(table)

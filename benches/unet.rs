@@ -13,7 +13,7 @@ use common::hand::address;
 use common::model::{Launches, Models, Numbers, bits, finish, in_parallel, table, upload};
 use common::{Result, Setup};
 use cudarc::driver::CudaSlice;
-use graphs::{Conv, EPSILON, Norm, Residual};
+use graphs::{Conv, EPSILON, Norm, Residual, parts};
 use half::bf16;
 
 /// The channels of the first level.
@@ -52,7 +52,20 @@ fn main() -> Result<()> {
         |out| stream.alloc_zeros::<bf16>(points)?,
         {
             let (blocks, convs, norm) = bound(&weights)?;
-            step(&setup.ctx, h, w, C as u32, blocks, convs, norm, x.clone(), out)
+            step(
+                &setup.ctx,
+                h,
+                w,
+                C as u32,
+                parts(16 * h * w),
+                parts(4 * h * w),
+                parts(h * w),
+                blocks,
+                convs,
+                norm,
+                x.clone(),
+                out,
+            )
         },
         |exec| read(stream.clone_dtoh(&exec.args().out)?)
     );
@@ -123,60 +136,70 @@ fn by_hand(
 ) -> Result<(Launches, usize)> {
     let pairs: Vec<[u64; 2]> = pairs.iter().map(|pair| pair.each_ref().map(|part| address(part))).collect();
     let (c, largest) = (C as u32, (16 * h * w) as usize * C);
-    // Images of the most elements: a, b, d, e of blocks; top, middle, and three more. In halves of f32, and twice one for two skips.
+    // Images of the most elements: a, b, d of blocks; top, middle, and three more. In halves of f32, and twice one for two skips. Sums of the
+    // image that comes in, of the middle of a block, and of two images in turn.
     let images: Vec<CudaSlice<f32>> =
-        (0..10).map(|_| setup.stream.alloc_zeros::<f32>(largest)).collect::<std::result::Result<_, _>>()?;
-    let sums = setup.stream.alloc_zeros::<f32>(64 * 4 * C / 8)?;
-    let elements = images.iter().map(CudaSlice::len).sum::<usize>() + sums.len();
-    let at: Vec<u64> = images.iter().map(address).collect();
-    let &[a, b, d, e, top, middle, one, two, both, last] = &at[..] else { return Err("10 images".into()) };
-    let sum = address(&sums);
+        (0..8).map(|_| setup.stream.alloc_zeros::<f32>(largest)).collect::<std::result::Result<_, _>>()?;
+    let most = (parts(16 * h * w) * c / 4).max(parts(4 * h * w) * c / 2).max(parts(h * w) * c) as usize;
+    let sums: Vec<CudaSlice<f32>> =
+        (0..3).map(|_| setup.stream.alloc_zeros::<f32>(most)).collect::<std::result::Result<_, _>>()?;
+    let elements = images.iter().chain(&sums).map(CudaSlice::len).sum::<usize>();
+    let at: Vec<u64> = images.iter().chain(&sums).map(address).collect();
+    let &[a, b, d, top, middle, one, two, last, inner, first, next] = &at[..] else {
+        return Err("8 images, 3 sums".into());
+    };
     let mut l = Launches::new(setup, &[include_str!("kernels/unet.ptx")])?;
     l.keep(images);
-    l.keep(vec![sums]);
-    let conv = |l: &mut Launches,
-                pair: usize,
-                [x, out]: [u64; 2],
-                [h, w]: [u32; 2],
-                [ins, outs]: [u32; 2],
-                from: [u32; 4]| {
-        let sizes = [h, w, outs, ins / 32].into_iter().chain(from).map(u64::from);
-        let arguments: Vec<u64> = [x, pairs[pair][0], pairs[pair][1], out].into_iter().chain(sizes).collect();
-        l.add(c"convolve", [outs.div_ceil(32), (h * w).div_ceil(32), 1], 256, &arguments)
+    l.keep(sums);
+    // An image is followed by its sums.
+    let convolution = |l: &mut Launches,
+                       (name, pair): (&std::ffi::CStr, usize),
+                       ins: &[u64],
+                       out: &[u64],
+                       [h, w, outs]: [u32; 3],
+                       rest: &[u32]| {
+        let sizes = [&[h, w, outs / 8], rest, &[parts(h * w)]].concat();
+        let more = usize::from(name == c"convolve_two");
+        let (before, behind) = ins.split_at(1 + more);
+        let pointers = [before, &pairs[pair], behind, out].concat();
+        let arguments: Vec<u64> = pointers.into_iter().chain(sizes.into_iter().map(u64::from)).collect();
+        l.add(name, [outs.div_ceil(32), parts(h * w), 1], 288, &arguments)
     };
-    let activated = |l: &mut Launches, pair: usize, [x, out]: [u64; 2], pixels: u32, c: u32| {
-        l.add(c"group_sums", [32, 1, 1], 256, &[x, sum, pixels.into(), (c / 8).into()])?;
-        let arguments =
-            [x, sum, pairs[pair][0], pairs[pair][1], out, pixels.into(), (c / 8).into(), bits(EPSILON)];
-        l.per_item(c"norm_silu", pixels * (c / 8), &arguments)
+    let conv =
+        |l: &mut Launches, pair: usize, x: u64, out: &[u64], size: [u32; 3], ins: u32, from: [u32; 4]| {
+            convolution(l, (c"convolve", pair), &[x], out, size, &[&[ins / 32], from.as_slice()].concat())
+        };
+    let activated = |l: &mut Launches, pair: usize, x: &[u64; 2], out: u64, pixels: u32, c: u32| {
+        let sizes = [pixels, c / 8, parts(pixels)].map(u64::from);
+        let arguments = [&[x[0], x[1], pairs[pair][0], pairs[pair][1], out], &sizes[..], &[bits(EPSILON)]];
+        l.per_item(c"norm_silu", pixels * (c / 8), &arguments.concat())
     };
-    let residual = |l: &mut Launches, block: usize, [x, out]: [u64; 2], [h, w]: [u32; 2]| {
-        let (c, pair, from) = (BLOCKS[block] as u32, 4 * block, [h, w, 1, 0]);
-        activated(l, pair, [x, a], h * w, c)?;
-        conv(l, pair + 1, [a, b], [h, w], [c, c], from)?;
-        activated(l, pair + 2, [b, d], h * w, c)?;
-        conv(l, pair + 3, [d, e], [h, w], [c, c], from)?;
-        l.per_item(c"add_eights", h * w * (c / 8), &[x, e, out, (h * w * (c / 8)).into()])
+    let residual = |l: &mut Launches, block: usize, x: [u64; 2], out: [u64; 2], [h, w]: [u32; 2]| {
+        let (c, pair) = (BLOCKS[block] as u32, 4 * block);
+        activated(l, pair, &x, a, h * w, c)?;
+        conv(l, pair + 1, a, &[b, inner], [h, w, c], c, [h, w, 1, 0])?;
+        activated(l, pair + 2, &[b, inner], d, h * w, c)?;
+        convolution(l, (c"convolve_add", pair + 3), &[d, x[0]], &out, [h, w, c], &[c / 32])
     };
-    let concatenate = |l: &mut Launches, [a, b]: [u64; 2], pixels: u32, c: u32| {
-        l.per_item(c"concatenate", pixels * (2 * c / 8), &[a, b, both, pixels.into(), (c / 8).into()])
+    let merged = |l: &mut Launches, pair: usize, ins: [u64; 2], out: [u64; 2], [h, w, c]: [u32; 3]| {
+        convolution(l, (c"convolve_two", pair), &ins, &out, [h, w, c], &[c / 32])
     };
     let (full, half, quarter) = ([4 * h, 4 * w], [2 * h, 2 * w], [h, w]);
-    residual(&mut l, 0, [address(x), top], full)?;
-    conv(&mut l, 20, [top, one], half, [c, 2 * c], [4 * h, 4 * w, 2, 0])?;
-    residual(&mut l, 1, [one, middle], half)?;
-    conv(&mut l, 21, [middle, one], quarter, [2 * c, 4 * c], [2 * h, 2 * w, 2, 0])?;
-    residual(&mut l, 2, [one, two], quarter)?;
-    conv(&mut l, 22, [two, one], half, [4 * c, 2 * c], [h, w, 1, 1])?;
-    concatenate(&mut l, [one, middle], 4 * h * w, 2 * c)?;
-    conv(&mut l, 23, [both, one], half, [4 * c, 2 * c], [2 * h, 2 * w, 1, 0])?;
-    residual(&mut l, 3, [one, two], half)?;
-    conv(&mut l, 24, [two, one], full, [2 * c, c], [2 * h, 2 * w, 1, 1])?;
-    concatenate(&mut l, [one, top], 16 * h * w, c)?;
-    conv(&mut l, 25, [both, one], full, [2 * c, c], [4 * h, 4 * w, 1, 0])?;
-    residual(&mut l, 4, [one, last], full)?;
-    activated(&mut l, 27, [last, two], 16 * h * w, c)?;
-    conv(&mut l, 26, [two, address(out)], full, [c, c], [4 * h, 4 * w, 1, 0])?;
+    let start = [address(x), first, (16 * h * w).into(), (c / 8).into(), parts(16 * h * w).into()];
+    l.per_item(c"group_sums", parts(16 * h * w) * (c / 8), &start)?;
+    residual(&mut l, 0, [address(x), first], [top, next], full)?;
+    conv(&mut l, 20, top, &[one, first], [2 * h, 2 * w, 2 * c], c, [4 * h, 4 * w, 2, 0])?;
+    residual(&mut l, 1, [one, first], [middle, next], half)?;
+    conv(&mut l, 21, middle, &[one, first], [h, w, 4 * c], 2 * c, [2 * h, 2 * w, 2, 0])?;
+    residual(&mut l, 2, [one, first], [two, next], quarter)?;
+    conv(&mut l, 22, two, &[one, first], [2 * h, 2 * w, 2 * c], 4 * c, [h, w, 1, 1])?;
+    merged(&mut l, 23, [one, middle], [two, first], [2 * h, 2 * w, 2 * c])?;
+    residual(&mut l, 3, [two, first], [one, next], half)?;
+    conv(&mut l, 24, one, &[two, first], [4 * h, 4 * w, c], 2 * c, [2 * h, 2 * w, 1, 1])?;
+    merged(&mut l, 25, [two, top], [one, first], [4 * h, 4 * w, c])?;
+    residual(&mut l, 4, [one, first], [last, next], full)?;
+    activated(&mut l, 27, &[last, next], two, 16 * h * w, c)?;
+    conv(&mut l, 26, two, &[address(out), first], [4 * h, 4 * w, c], c, [4 * h, 4 * w, 1, 0])?;
     Ok((l, elements))
 }
 

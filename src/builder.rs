@@ -4,9 +4,10 @@
 pub use cuweave_core::ir::{Launches, Memory, Order};
 #[doc(inline)]
 pub use cuweave_core::runtime::builder::{
-    Args, Argument, Bindable, Configuration, Exec, Handle, Integer, Items, Launched, Ordered, Scalar, Size,
-    Statement, Storable, ToArgument, ToArguments, ToBuffer, ToConfiguration, ToExtents, ToSize,
-    UpdatedByAtomics, View,
+    Args, Argument, Bindable, Configuration, Decision, Exec, Handle, HostArgument, HostFunction, Integer,
+    Items, Launched, Match, Ordered, Reads, Scalar, Size, Statement, Storable, ToArgument, ToArguments,
+    ToBuffer, ToConfiguration, ToDecision, ToExtents, ToFlag, ToSize, ToValues, UpdatedByAtomics, View,
+    Writes,
 };
 
 /// Statements as calls: for graphs that a description says, a file or a framework.

@@ -165,9 +165,22 @@
 //!   all of the loop.
 //! - Written behind an `if` or a `match` is what all of its arms write; behind a `while`, nothing more than before. The value of a
 //!   `match` is one of up to 8 literals, or `_`, which is the last arm.
-//! - A `while` writes its operand in its body, or has a limit, `#[at_most(n)]`, or both.
+//! - A `while` writes its operand in its body, or has a limit, `#[at_most(n)]`, or both. The exec returns the turns of a loop with a
+//!   limit in the last launch, and whether the limit ended it: `exec.turns_solve()?.limit_hit()` for one that is labelled, as in
+//!   `'solve: while go { .. }`, and `exec.turns("layer[2].solve")?` in called functions: see [`LoopTurns`]. Such a graph takes 2 MiB more.
 //! - Names from outside keep their buffers in a body: no `swap`, `a = b`, `free` or handing over of them. Launches, fills, copies on
 //!   the device, library calls, graph functions and further conditions stand in it; launches are not batched there.
+//! - The buffer is an argument, an allocation or a part of one, or an element of a list, `flags[i]`. A field of a record is borrowed
+//!   in an `if` and a `match`, `if &state.done { .. }`, since a bare one is a scalar there that the build chooses by; `while state.active`
+//!   needs no `&`. A setter of the buffer is an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no
+//!   conditions.
+//! - A [`builder::Builder`] has [`if_`](builder::Builder::if_), [`if_else`](builder::Builder::if_else),
+//!   [`while_`](builder::Builder::while_), [`while_at_most`](builder::Builder::while_at_most) and
+//!   [`match_`](builder::Builder::match_), whose bodies are closures.
+//!
+//! `examples/12_conjugate_gradient.rs` solves to a tolerance by a `while`, `examples/15_early_exit.rs` decodes with an early exit by an `if`.
+//!   the device, library calls, graph functions and further conditions stand in it. Its launches are batched, fused and overlapped
+//!   with each other, and with none outside.
 //! - The buffer is an argument, an allocation or a part of one, and no field of a record, which is a scalar there. A setter of it is
 //!   an error; setters of what bodies use work as elsewhere. Functions of explicit order hold no conditions.
 //!
@@ -430,6 +443,12 @@
 //! # }
 //! ```
 //!
+//! # Memory that host and device share
+//!
+//! [`Managed`] memory binds like a [`Buffer`], and to host statements; the host reaches it by [`Managed::host`] and [`Managed::host_mut`].
+//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on its arguments guide the driver; `docs/unified-memory.md` of the repository
+//! describes them.
+//!
 //! # Shared buffers
 //!
 //! A [`Buffer`] is device memory that any number of execs bind, to be read or written: a cache that one graph fills and
@@ -515,8 +534,8 @@ extern crate self as cuweave;
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, Managed, Output, Pinned,
-    Result, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopTurns, Managed,
+    Output, Pinned, Result, Semaphore, SemaphoreHandle, context,
 };
 pub use cuweave_macros::{arguments, call, graph, kernels};
 
@@ -547,8 +566,8 @@ pub mod bind {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
-        BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, PinnedViewMut, Resource,
-        Shared, SharedPinned, Taken,
+        BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, FlagValue, Host, PinnedViewMut,
+        Resource, Shared, SharedPinned, Taken,
     };
 }
 
@@ -557,7 +576,7 @@ pub mod builder;
 /// The parts of [`Managed`] memory.
 pub mod managed {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{Attach, HostView, HostViewMut, ManagedFault};
+    pub use cuweave_core::runtime::{Attach, Attributes, HostView, HostViewMut, Location, ManagedFault};
 }
 
 /// The parts of an [`Output`], an allocation that leaves a graph.
@@ -576,8 +595,9 @@ pub mod code {
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, FullEdge,
-        InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor, WhyApart, WhyFull,
+        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, Forwarded,
+        FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor,
+        WhyApart, WhyFull,
     };
 }
 

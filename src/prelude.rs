@@ -112,6 +112,120 @@ pub fn wait(event: impl InGraphFunctions) {
     event.never()
 }
 
+/// `wait_value(&flag, first);` holds up all that is written after it until the value of a flag has reached one that advances with
+/// each launch; `write_value(&flag, first);` writes such a value behind all that is written before it.
+///
+/// Launch `n` of an exec, counted from 0 as `exec.launches()` says, waits for `first + n`, or writes it. So a launch never takes the
+/// signal of an earlier one for its own, and the other side knows which value this launch is waiting for. A third argument is
+/// another step than 1: `wait_value(&flag, first, step)`, for graphs that wait several times in a launch.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use cuweave::Flag;
+/// use cuweave::prelude::*;
+/// # #[cuweave::kernels("tests/kernels/decide.ptx")]
+/// # unsafe extern "ptx-kernel" {
+/// #     fn mix(x: &mut [u32; n], by: u32, n: u32);
+/// # }
+///
+/// #[cuweave::graph]
+/// fn step(n: u32, half: &Flag<u32>, go: &Flag<u64>, x: &mut [u32; n]) {
+///     mix[per_item(n)](&mut x, 1, n);
+///     write_value(&half, 1);        // 1, 2, 3, .. in the launches: behind all that is written before it
+///     wait_value(&go, 1);           // until `go` has reached 1, 2, 3, ..
+///     mix[per_item(n)](&mut x, 2, n);
+/// }
+///
+/// # fn main() -> cuweave::Result<()> {
+/// # cuweave_sim::load().expect("a driver");
+/// # let ctx = cuweave::context(0)?;
+/// # let stream = ctx.new_stream()?;
+/// let (half, go) = (Flag::new(&ctx)?, Flag::new(&ctx)?);
+/// let mut x = stream.clone_htod(&[7_u32; 4])?;
+/// let mut exec = step(&ctx, 4, half.clone(), go.clone(), &mut x)?.instantiate()?;
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         for launch in 1..=3 {
+///             assert!(half.wait_for(launch, Duration::from_secs(60)));
+///             go.store(launch.into()); // the second half of this launch, and of no later one
+///         }
+///     });
+///     (0..3).try_for_each(|_| exec.launch(&stream).map(drop))
+/// })?;
+/// exec.synchronize()?;
+/// assert_eq!((exec.launches(), half.load()), (3, 3));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A flag is a host value `&Flag<u32>` or `&Flag<u64>`, bound as an `Arc`, which other graphs and the host use at the same time; or
+/// pinned memory of one element, `&Pinned<[u32; 1]>`, `&mut Pinned<[u64; 1]>` or a part, which is this graph's own like all its
+/// buffers, and ordered like them: `write_value(&mut number, 0); copy(&number, &mut x[0..1]);` gives a kernel the number of the
+/// launch. It is no memory of the device: drivers take neither that of pools, from which cudarc allocates, nor that of graphs.
+///
+/// - Values are compared in a circle, so that `u32` may wrap around. A wait whose step is 0, or half of the circle or more, is an error
+///   of the build. A launch whose value is not ahead of that of the launch before, since a setter has set it back or the step is less
+///   than the waits of a launch take, is an error before anything runs. A flag that is ahead when the exec is made holds nothing up:
+///   begin both sides with the same value.
+/// - `write_value(&flag, value, 0)` writes one value in all launches: a reset.
+/// - A wait also comes after the writes and signals that are written before it. In explicit order `#[after(..)]` alone says it.
+/// - **A launch that nobody answers never ends**, and with it `synchronize`, the drop of the exec and all that waits for its stream.
+///   The driver knows nothing of this order: work that it has put behind the launch, on the host's or the device's side, is not run
+///   before. So what answers is enqueued first, or is the host's, and needs neither the stream nor the buffers of the launch:
+///   launches that share a `Buffer`, of which one writes, wait for each other as a whole. The simulated driver ends such a launch
+///   with an error, after `CUWEAVE_SIM_PATIENCE`.
+/// - What the other side touches meanwhile is not checked. Safe code has no way to lend it a buffer of the launch.
+/// - In the body of an `if`, `while` or `match` on a buffer, such statements cannot stand. Values of 64 bits need a device that has
+///   them; `u32` is everywhere.
+pub fn wait_value<V>(flag: impl InGraphFunctions, _value: V) {
+    flag.never()
+}
+
+/// `write_value(&flag, first);` writes a value that advances with each launch: see [`wait_value`].
+pub fn write_value<V>(flag: impl InGraphFunctions, _value: V) {
+    flag.never()
+}
+
+/// `wait_semaphore(&semaphore, first);` waits for a semaphore of another API, and `signal(&semaphore, first);` signals one.
+///
+/// The semaphore is a host value `&Semaphore`, bound as an `Arc`, and [imported](crate::Semaphore::import) from the handle that the
+/// other API exports. Order, values by launch, the third argument, and what a launch without an answer does are as of [`wait_value`]:
+/// launch `n` waits for `first + n` on a timeline. `wait_semaphore(&semaphore);` and `signal(&semaphore);` are for semaphores that are
+/// signalled or not; on a timeline they begin with 1. A signal whose value is not ahead of that of the launch before is an error, too.
+///
+/// ```no_run
+/// use cuweave::prelude::*;
+/// use cuweave::{Semaphore, SemaphoreHandle};
+///
+/// #[cuweave::graph]
+/// fn frame(n: u32, drawn: &Semaphore, done: &Semaphore, frame: u64, x: &[f32; n], y: &mut [f32; n]) {
+///     wait_semaphore(&drawn);
+///     copy(&x, &mut y);
+///     signal(&done, frame); // `exec.set_frame(..)` gives the launches to come another beginning
+/// }
+///
+/// # fn main() -> cuweave::Result<()> {
+/// # let (ctx, drawn, done) = (cuweave::context(0)?, 3, 4);
+/// // `drawn` and `done` are file descriptors from `vkGetSemaphoreFdKHR`.
+/// let (drawn, done) = unsafe { (SemaphoreHandle::opaque_fd(drawn), SemaphoreHandle::timeline_fd(done)) };
+/// let (drawn, done) = (Semaphore::import(&ctx, &drawn)?, Semaphore::import(&ctx, &done)?);
+/// # let stream = ctx.new_stream()?;
+/// # let (x, mut y) = (stream.alloc_zeros::<f32>(4)?, stream.alloc_zeros::<f32>(4)?);
+/// let mut exec = frame(&ctx, 4, drawn, done, 1, &x, &mut y)?.instantiate()?;
+/// # exec.launch(&stream)?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn wait_semaphore(semaphore: impl InGraphFunctions) {
+    semaphore.never()
+}
+
+/// `signal(&semaphore, first);` signals a semaphore of another API: see [`wait_semaphore`].
+pub fn signal(semaphore: impl InGraphFunctions) {
+    semaphore.never()
+}
+
 /// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`, which a kernel updates by atomics.
 ///
 /// Two such launches are not ordered if the PTX shows that they commute: both only apply one reduction (`add`, `min`,
@@ -147,7 +261,7 @@ pub enum __Prelude {}
 pub(crate) mod language {
     /// An argument of the words that are allowed in graph functions only: no type is one, so nothing can call them.
     #[diagnostic::on_unimplemented(
-        message = "`alloc`, `fill`, `copy`, `free`, `host`, `record`, `wait` and `atomic` are words of graph functions",
+        message = "`alloc`, `fill`, `copy`, `free`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal` and `atomic` are words of graph functions",
         label = "not in a graph function",
         note = "write `#[cuweave::graph]` before the function"
     )]
@@ -162,7 +276,8 @@ pub(crate) mod language {
         macro_rules! words {
             ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
         }
-        words!(alloc fill copy free host wait atomic per_item record Atomic MaybeUninit Pinned __Prelude);
+        words!(alloc fill copy free host wait wait_value write_value wait_semaphore signal atomic per_item record);
+        words!(Atomic MaybeUninit Pinned __Prelude);
     }
 }
 

@@ -178,14 +178,17 @@ enum Form {
     /// Everything, so many bodies a kernel at most.
     Most(usize),
     NotOverlapped,
+    /// Through memory.
+    NotForwarded,
 }
 
-const FORMS: [Form; 7] = [
+const FORMS: [Form; 8] = [
     Form::Option(Some(Launches::AsWritten)),
     Form::Option(Some(Launches::Fused)),
     Form::Option(None),
     Form::NotFused,
     Form::NotOverlapped,
+    Form::NotForwarded,
     Form::Most(2),
     Form::Most(7),
 ];
@@ -239,6 +242,7 @@ fn run(device: &Device, program: &Program, form: Form, data: &[Vec<u32>]) -> (Ve
         Form::Option(_) => {}
         Form::NotFused => change_next_rules(|_, _, rules| rules.allowed.fuse = false),
         Form::NotOverlapped => change_next_rules(|_, _, rules| rules.allowed.overlap = false),
+        Form::NotForwarded => change_next_rules(|_, _, rules| rules.allowed.forward = false),
         Form::Most(most) => change_next_rules(move |_, _, rules| rules.tuning.fused = most),
     }
     let graph = b.build().expect("a graph");

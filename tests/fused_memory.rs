@@ -1,6 +1,7 @@
 //! Fused chains and memory: a chain holds the buffers of all its members at once, so it is only as long as the plan without it, up to a page,
 //! allows.
 
+use cuweave::__private::change_next_rules;
 use cuweave::builder::{Builder, Launches};
 use cuweave::report::Report;
 use cuweave_testkit::device::{Device, device};
@@ -14,8 +15,9 @@ mod kernels {
     }
 }
 
-/// Builds a chain of `steps` launches, each into a temporary of `n` elements, launches it, and returns its report.
-fn through(device: &Device, steps: u32, n: u32, launches: Option<Launches>) -> Report {
+/// Builds a chain of `steps` launches, each into a temporary of `n` elements, launches it, and returns its report. Elements stay in
+/// registers only if `forward` says so.
+fn through(device: &Device, steps: u32, n: u32, launches: Option<Launches>, forward: bool) -> Report {
     let host: Vec<u32> = (0..n).collect();
     let (mut x, mut out) = (device.upload(&host), device.upload(&vec![0_u32; n as usize]));
     let mut b = Builder::new(&device.ctx);
@@ -31,6 +33,7 @@ fn through(device: &Device, steps: u32, n: u32, launches: Option<Launches>) -> R
         b.launch(kernels::mixed {}, config, (from.read(), x.read(), to.write(), n)).expect("a launch");
         from = to;
     }
+    change_next_rules(move |_, _, rules| rules.allowed.forward &= forward);
     let mut exec = b.build().expect("a graph").instantiate().expect("an exec");
     exec.launch(&device.stream).expect("a launch");
     exec.report()
@@ -45,8 +48,8 @@ fn long_chains_over_large_buffers_take_no_more_memory_than_without_them() {
     let device = device();
     // 1 MiB a temporary.
     let n = 1 << 18;
-    let written = through(&device, 12, n, Some(Launches::AsWritten));
-    let fused = through(&device, 12, n, None);
+    let written = through(&device, 12, n, Some(Launches::AsWritten), true);
+    let fused = through(&device, 12, n, None, false);
     assert_eq!(planned(&written), 2 << 20);
     assert_eq!(planned(&fused), planned(&written), "{fused}");
     // The first two launches, and the last two, hold two temporaries together.
@@ -54,8 +57,17 @@ fn long_chains_over_large_buffers_take_no_more_memory_than_without_them() {
 }
 
 #[test]
+fn chains_whose_elements_stay_in_registers_need_no_memory() {
+    let device = device();
+    let fused = through(&device, 12, 1 << 18, None, true);
+    assert_eq!((fused.kernels, fused.planned_bytes), (1, 0), "{fused}");
+    assert_eq!(fused.forwarded[0].left_out.len(), 11, "{fused}");
+    device.nothing_reported();
+}
+
+#[test]
 fn small_buffers_are_fused_whatever_they_take() {
     let device = device();
-    let fused = through(&device, 12, 1 << 10, None);
+    let fused = through(&device, 12, 1 << 10, None, false);
     assert_eq!(fused.kernels, 1, "{fused}");
 }

@@ -8,6 +8,7 @@ use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
+    fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
     fn iota(out: &mut [MaybeUninit<f32>; n], first: f32, n: u32);
     fn scale(x: &mut [f32; n], a: f32, n: u32);
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
@@ -340,4 +341,103 @@ fn changed_rules_give_the_same_results() {
     let mut untouched = device.zeros::<f32>(300);
     assert!(branches::everything(&device.ctx, 300, &x, &mut untouched).is_err());
     assert_eq!(run(), (out, kernels, overlapped));
+}
+
+in_every_form!(projected(n: u32, x: &[f32; 8 * n], kept: &mut [f32; n]) {
+    let z = alloc::<f32>(8 * n);
+    let q = alloc::<f32>(8 * n);
+    let k = alloc::<f32>(n);
+    let v = alloc::<f32>(n);
+    copy_to[per_item(8 * n)](&x, &mut z, 8 * n);
+    add[per_item(8 * n)](&z, &x, &mut q, 8 * n);
+    add[per_item(n)](&z[..n], &x[..n], &mut k, n);
+    add[per_item(n)](&z[n..2 * n], &x[..n], &mut v, n);
+    axpy[per_item(n)](1.0, &q[7 * n..], &mut k, n);
+    axpy[per_item(n)](1.0, &k, &mut kept, n);
+    axpy[per_item(n)](1.0, &v, &mut kept, n);
+});
+
+/// What comes after the shortest of three launches comes after what follows the longest.
+#[test]
+fn launches_that_delay_nothing_become_one() {
+    let device = device();
+    let x = device.upload(&ramp(8 * 300));
+    let (kept, [_, batched, overlapped, everything]) = each_form!(projected, |form| {
+        let mut kept = device.zeros::<f32>(300);
+        let graph = form(&device.ctx, 300, &x, &mut kept).expect("it builds");
+        let report = graph.report();
+        let mut exec = graph.instantiate().expect("an exec");
+        exec.launch(&device.stream).expect("it is launched");
+        drop(exec);
+        (device.download(&kept), report)
+    });
+    let x = ramp(8 * 300);
+    let wanted = |i: usize| (2.0 * x[i] + 2.0 * x[2_100 + i]) + (x[300 + i] + x[i]);
+    assert_eq!(kept, (0..300).map(wanted).collect::<Vec<_>>());
+    for report in [batched, everything] {
+        assert_eq!(report.batches.iter().map(Vec::len).collect::<Vec<_>>(), [3], "{report}");
+        assert!(report.apart.is_empty(), "{report}");
+    }
+    assert!(overlapped.batches.is_empty(), "{overlapped}");
+}
+
+in_every_form!(in_front_of_a_join(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+    let a = alloc::<f32>(n);
+    let b = alloc::<f32>(n);
+    let c = alloc::<f32>(n);
+    let d = alloc::<f32>(n);
+    copy_to[per_item(n)](&x, &mut a, n);
+    iota[per_item(n)](&mut b, 1.0, n);
+    add[per_item(n)](&a, &x, &mut c, n);
+    add[per_item(n)](&b, &x, &mut d, n);
+    add[per_item(n)](&c, &d, &mut out, n);
+});
+
+/// Nothing is known of the times at which their inputs are there, and what joins them waits for both.
+#[test]
+fn launches_in_front_of_a_join_become_one() {
+    let device = device();
+    let x = device.upload(&ramp(300));
+    let (out, [_, batched, _, everything]) = each_form!(in_front_of_a_join, |form| {
+        let mut out = device.zeros::<f32>(300);
+        let graph = form(&device.ctx, 300, &x, &mut out).expect("it builds");
+        let report = graph.report();
+        let mut exec = graph.instantiate().expect("an exec");
+        exec.launch(&device.stream).expect("it is launched");
+        drop(exec);
+        (device.download(&out), report)
+    });
+    let x = ramp(300);
+    let wanted = |i: usize| (x[i] + x[i]) + (1.0 + i as f32 + x[i]);
+    assert_eq!(out, (0..300).map(wanted).collect::<Vec<_>>());
+    for report in [batched, everything] {
+        assert_eq!(report.batches.iter().map(Vec::len).collect::<Vec<_>>(), [2], "{report}");
+    }
+}
+
+in_every_form!(side_by_side(n: u32, parts: &mut [f32; 4 * n]) {
+    for i in 0..4 {
+        for _ in 0..8 {
+            scale[per_item(n)](&mut parts[i * n..(i + 1) * n], 0.5, n);
+        }
+    }
+});
+
+/// Side by side, each chain of many steps in one kernel: fewer launches than one for each step.
+#[test]
+fn long_chains_are_one_kernel_each() {
+    let device = device();
+    let (parts, [written, batched, _, everything]) = each_form!(side_by_side, |form| {
+        let mut parts = device.upload(&ramp(4 * 300));
+        let graph = form(&device.ctx, 300, &mut parts).expect("it builds");
+        let report = graph.report();
+        let mut exec = graph.instantiate().expect("an exec");
+        exec.launch(&device.stream).expect("it is launched");
+        drop(exec);
+        (device.download(&parts), report)
+    });
+    assert_eq!(parts, ramp(4 * 300).iter().map(|x| x / 256.0).collect::<Vec<_>>());
+    assert_eq!((written.kernels, batched.kernels, batched.batches.len()), (32, 8, 8), "{batched}");
+    assert_eq!((everything.kernels, everything.batches.len()), (4, 0), "{everything}");
+    assert_eq!(everything.launches, 32);
 }

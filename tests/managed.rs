@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DevicePtr};
+use cuweave::builder::Builder;
 use cuweave::managed::{Attach, ManagedFault};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error, Managed};
@@ -13,6 +14,19 @@ use cuweave_testkit::process::apart;
 #[cuweave::kernels("examples/kernels/memory.ptx")]
 unsafe extern "ptx-kernel" {
     fn shift(x: &mut [i32; n], by: i32, n: u32);
+}
+
+#[cuweave::kernels("tests/kernels/managed.ptx")]
+unsafe extern "ptx-kernel" {
+    /// Counts its launches in a `__managed__` variable, which starts at 0.
+    fn tick(out: &mut [MaybeUninit<u32>; 1]);
+}
+
+/// Two of its launches, which share the variable.
+#[cuweave::graph]
+fn ticks(first: &mut [u32; 1], second: &mut [u32; 1]) {
+    tick[(1, 1)](&mut first);
+    tick[(1, 1)](&mut second);
 }
 
 /// x += by
@@ -139,7 +153,7 @@ fn launches_and_other_loans_are_refused_while_the_host_has_it() -> Outcome {
     let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
     {
         let view = x.host()?;
-        assert!(matches!(exec.launch(&device.stream), Err(Error::BufferLent { .. })));
+        assert_eq!(fault(exec.launch(&device.stream)), ManagedFault::Lent);
         assert!(matches!(clone.host(), Err(Error::BufferLentTwice)));
         assert!(matches!(clone.as_buffer().with(&device.stream, |_| ()), Err(Error::BufferLentTwice)));
         assert!(matches!(clone.attach(&stream(&device)), Err(Error::BufferLentTwice)));
@@ -149,7 +163,7 @@ fn launches_and_other_loans_are_refused_while_the_host_has_it() -> Outcome {
     assert_eq!(*clone.host()?, [2; 8]);
     // A forgotten view is a loan without end, and no more.
     std::mem::forget(x.host_mut()?);
-    assert!(matches!(exec.launch(&device.stream), Err(Error::BufferLent { .. })));
+    assert_eq!(fault(exec.launch(&device.stream)), ManagedFault::Lent);
     drop((exec, x));
     assert!(clone.host().is_err());
     Ok(())
@@ -318,7 +332,7 @@ fn without_concurrent_access() -> Outcome {
         let mut view = x.host_mut()?;
         view[0] = 7;
         // Nothing runs on the device meanwhile.
-        assert!(matches!(exec.launch(&a), Err(Error::BufferLent { .. })));
+        assert_eq!(fault(exec.launch(&a)), ManagedFault::Lent);
         for refused in [apart.launch(&a), apart.launch(&b), plain.launch(&a)] {
             assert_eq!(fault(refused), ManagedFault::OfHost);
         }
@@ -363,4 +377,42 @@ fn without_managed_memory() {
     let device = device();
     let refused = Managed::<i32>::zeros(&device.stream, 8, Attach::Global);
     assert!(matches!(fault(refused), ManagedFault::Unsupported { device: 0, .. }));
+}
+
+/// A `__managed__` variable is one for all streams, and state that launches share: they are ordered as written.
+#[test]
+fn managed_variables_are_shared_state() -> Outcome {
+    let device = device();
+    let [a, b] = [stream(&device), stream(&device)];
+    let out: Vec<Buffer<u32>> = (0..4).map(|_| Buffer::zeros(&a, 1)).collect::<Result<_, _>>()?;
+    let mut one = ticks(&device.ctx, &out[0], &out[1])?.instantiate()?;
+    let mut other = ticks(&device.ctx, &out[2], &out[3])?.instantiate()?;
+    for turn in 0..3 {
+        one.launch(&a)?;
+        other.launch(&b)?;
+        let found: Vec<u32> = out.iter().map(|out| Ok(out.to_host(&b)?[0])).collect::<Result<_, Error>>()?;
+        assert_eq!(found, [0, 1, 2, 3].map(|at| 4 * turn + at));
+    }
+    Ok(())
+}
+
+#[test]
+fn it_binds_in_builders_and_by_their_setters() -> Outcome {
+    let device = device();
+    let [x, out, other] = [managed(&device, 1), managed(&device, 0), managed(&device, 7)];
+    let mut b = Builder::with_name(&device.ctx, "built");
+    let n = b.scalar("n", N);
+    let from = b.shared("x", N, &x);
+    let to = b.exclusive("out", N, &out);
+    b.copy(&from, to.write())?;
+    b.launch(shift {}, per_item(n), (to.write(), 1, n))?;
+    let mut exec = b.build()?.instantiate()?;
+    exec.launch(&device.stream)?;
+    assert_eq!(*out.host()?, [2; 8]);
+    exec.set_buffer(&from, &other)?;
+    exec.launch(&device.stream)?;
+    assert_eq!(*out.host()?, [8; 8]);
+    let _view = out.host()?;
+    assert_eq!(fault(exec.launch(&device.stream).map(|_| ())), ManagedFault::Lent);
+    Ok(())
 }

@@ -14,6 +14,8 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, sys};
 
 use super::Result;
 
+pub mod conditional;
+
 /// A node.
 pub type Node = sys::CUgraphNode;
 

@@ -8,6 +8,8 @@
 
 #[macro_use]
 pub mod sides;
+#[macro_use]
+pub mod different;
 pub mod contest;
 pub mod hand;
 #[macro_use]

@@ -1,4 +1,4 @@
-//! Models: the sides of a graph function and the same kernels captured by hand, with what else a user pays for, and the error of
+//! Models: the sides of a graph function and the same kernels captured by hand, with builds, memory and host time of each, and the error of
 //! the results against plain Rust.
 
 use std::ffi::CStr;
@@ -277,7 +277,7 @@ impl<'a> Models<'a> {
         Ok(worst)
     }
 
-    /// Enters a side of cuweave's.
+    /// Enters a side of cuweave's. Its report is written to a file in `$REPORTS`, a folder, if that is set.
     pub fn enter(
         &mut self,
         side: &str,
@@ -285,7 +285,11 @@ impl<'a> Models<'a> {
         builds: [Duration; 2],
         error: f64,
         turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a,
-    ) {
+    ) -> Result<()> {
+        if let Ok(folder) = std::env::var("REPORTS") {
+            let name = format!("{}, {side}", self.work).replace([' ', ','], "-");
+            std::fs::write(format!("{folder}/{name}.txt"), format!("{report}\n"))?;
+        }
         let measured = Measured {
             size: format!("{} / {}", report.nodes(), report.edges),
             kernels: format!("{} / {}", report.kernels, report.overlapped),
@@ -294,6 +298,7 @@ impl<'a> Models<'a> {
             error,
         };
         self.sides.push((side.to_owned(), measured, Box::new(turn)));
+        Ok(())
     }
 
     /// Enters launches, captured on a stream and instantiated once. Their temporaries have so many bytes.
@@ -442,7 +447,7 @@ macro_rules! model_side {
         let report = graph.report();
         let mut exec = graph.instantiate()?;
         let builds = [first, start.elapsed()];
-        $models.enter(&side, &report, builds, error, move |stream| Ok(exec.launch(stream)?));
+        $models.enter(&side, &report, builds, error, move |stream| Ok(exec.launch(stream)?))?;
     }};
 }
 

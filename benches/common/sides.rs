@@ -83,13 +83,11 @@ macro_rules! enter_sides {
     }};
 }
 
-/// Makes the next build on this thread decide about its launches by the rules of 2026-11-22, before those for batches above a wave and for short
-/// kernels.
+/// Makes the next build on this thread decide about its launches by earlier rules: without batches of launches that are waited for together, and
+/// with batches of chains that are fused since.
 pub fn change_to_earlier_rules() {
     cuweave::__private::change_next_rules(|_, _, rules| {
-        let tuning = &mut rules.tuning;
-        tuning.chains.large = Waves(u64::MAX, 1);
-        tuning.chains.pairs = Waves(0, 1);
-        tuning.lanes.iter_mut().for_each(|lanes| lanes.least = usize::MAX);
+        rules.tuning.late = Waves(0, 1);
+        rules.tuning.chains.fused = None;
     });
 }

@@ -29,7 +29,7 @@ unsafe extern "ptx-kernel" {
         rows: u32,
         cols: u32,
     );
-    /// The same for many rows.
+    /// The same for many columns.
     fn gemv_many(
         w: &[bf16; rows * cols],
         x: &[bf16; cols],
@@ -77,7 +77,7 @@ unsafe extern "ptx-kernel" {
         positions: u32,
         scale: f32,
     );
-    /// x += y
+    /// x += y, in one block.
     fn add_to(x: &mut [bf16; n], y: &[bf16; n], n: u32);
     /// out = silu(gate) · up
     fn silu_times(gate: &[bf16; n], up: &[bf16; n], out: &mut [MaybeUninit<bf16>; n], n: u32);
@@ -116,6 +116,8 @@ unsafe extern "ptx-kernel" {
     );
     /// y += w · x
     fn gemv_add(w: &[bf16; rows * cols], x: &[bf16; cols], y: &mut [bf16; rows], rows: u32, cols: u32);
+    /// The same for many columns.
+    fn gemv_add_many(w: &[bf16; rows * cols], x: &[bf16; cols], y: &mut [bf16; rows], rows: u32, cols: u32);
     /// Attention that turns q and k and appends k and v.
     fn rope_attention(
         q: &[bf16; heads * 64],
@@ -201,6 +203,11 @@ pub struct Ends {
     head: &[bf16; vocab * width],
 }
 
+/// The blocks of a product of so many rows.
+pub fn groups(rows: u32) -> u32 {
+    rows.div_ceil(8)
+}
+
 each_side! {
     /// A layer, one thing a kernel: 15 launches.
     graph[] fn plain_block(sizes: Sizes, pos: u32, x: &mut [bf16; n], layer: Layer<'_>, ends: Ends<'_>, n: u32) {
@@ -210,9 +217,9 @@ each_side! {
         let k = alloc::<bf16>(layer.kv_width);
         let v = alloc::<bf16>(layer.kv_width);
         rms_norm[(1, 256)](&x, &layer.norm, &mut z, width, EPSILON);
-        gemv[(width.div_ceil(4), 128)](&layer.q, &z, &mut q, width, width);
-        gemv[(kv_width.div_ceil(4), 128)](&layer.k, &z, &mut k, kv_width, width);
-        gemv[(kv_width.div_ceil(4), 128)](&layer.v, &z, &mut v, kv_width, width);
+        gemv[(groups(width), 256)](&layer.q, &z, &mut q, width, width);
+        gemv[(groups(kv_width), 256)](&layer.k, &z, &mut k, kv_width, width);
+        gemv[(groups(kv_width), 256)](&layer.v, &z, &mut v, kv_width, width);
         rope[(sizes.heads + sizes.kv_heads, 32)](
             &mut q, &mut k, &ends.cosines, &ends.sines, sizes.heads, sizes.kv_heads, pos, sizes.positions,
         );
@@ -222,20 +229,20 @@ each_side! {
             &q, &layer.keys, &layer.values, &mut mixed, sizes.heads, sizes.kv_heads, pos, sizes.positions, SCALE,
         );
         let y = alloc::<bf16>(n);
-        gemv[(width.div_ceil(4), 128)](&layer.output, &mixed, &mut y, width, width);
-        add_to[per_item(width)](&mut x, &y, width);
+        gemv[(groups(width), 256)](&layer.output, &mixed, &mut y, width, width);
+        add_to[(1, 256)](&mut x, &y, width);
 
         let last = alloc::<bf16>(n);
         rms_norm[(1, 256)](&x, &layer.last_norm, &mut last, width, EPSILON);
         let gate = alloc::<bf16>(layer.ff);
         let up = alloc::<bf16>(layer.ff);
         let both = alloc::<bf16>(layer.ff);
-        gemv_many[(sizes.ff.div_ceil(4), 128)](&layer.gate, &last, &mut gate, sizes.ff, width);
-        gemv_many[(sizes.ff.div_ceil(4), 128)](&layer.up, &last, &mut up, sizes.ff, width);
+        gemv[(groups(sizes.ff), 256)](&layer.gate, &last, &mut gate, sizes.ff, width);
+        gemv[(groups(sizes.ff), 256)](&layer.up, &last, &mut up, sizes.ff, width);
         silu_times[per_item(sizes.ff)](&gate, &up, &mut both, sizes.ff);
         let down = alloc::<bf16>(n);
-        gemv[(width.div_ceil(4), 128)](&layer.down, &both, &mut down, width, sizes.ff);
-        add_to[per_item(width)](&mut x, &down, width);
+        gemv_many[(groups(width), 512)](&layer.down, &both, &mut down, width, sizes.ff);
+        add_to[(1, 256)](&mut x, &down, width);
     }
 
     /// A step: the logits of the token after `token`, and the most likely one.
@@ -250,7 +257,7 @@ each_side! {
         }
         let z = alloc::<bf16>(width);
         rms_norm[(1, 256)](&x, &ends.norm, &mut z, width, EPSILON);
-        gemv_f32[(vocab.div_ceil(4), 128)](&ends.head, &z, &mut logits, vocab, width);
+        gemv_f32[(groups(vocab), 256)](&ends.head, &z, &mut logits, vocab, width);
         argmax[(1, 1024)](&logits, &mut next, vocab);
     }
 
@@ -260,20 +267,20 @@ each_side! {
         let q = alloc::<bf16>(n);
         let k = alloc::<bf16>(layer.kv_width);
         let v = alloc::<bf16>(layer.kv_width);
-        norm_gemv[(width.div_ceil(4), 128)](&layer.q, &x, &layer.norm, &mut q, width, width, EPSILON);
-        norm_gemv[(kv_width.div_ceil(4), 128)](&layer.k, &x, &layer.norm, &mut k, kv_width, width, EPSILON);
-        norm_gemv[(kv_width.div_ceil(4), 128)](&layer.v, &x, &layer.norm, &mut v, kv_width, width, EPSILON);
+        norm_gemv[(groups(width), 256)](&layer.q, &x, &layer.norm, &mut q, width, width, EPSILON);
+        norm_gemv[(groups(kv_width), 256)](&layer.k, &x, &layer.norm, &mut k, kv_width, width, EPSILON);
+        norm_gemv[(groups(kv_width), 256)](&layer.v, &x, &layer.norm, &mut v, kv_width, width, EPSILON);
         let mixed = alloc::<bf16>(n);
         rope_attention[(sizes.heads, 512)](
             &q, &k, &v, &ends.cosines, &ends.sines, &mut layer.keys, &mut layer.values, &mut mixed,
             sizes.heads, sizes.kv_heads, pos, sizes.positions, SCALE,
         );
-        gemv_add[(width.div_ceil(4), 128)](&layer.output, &mixed, &mut x, width, width);
+        gemv_add[(groups(width), 256)](&layer.output, &mixed, &mut x, width, width);
         let both = alloc::<bf16>(layer.ff);
-        norm_gate_up[(sizes.ff.div_ceil(4), 128)](
+        norm_gate_up[(groups(sizes.ff).div_ceil(2), 256)](
             &layer.gate, &layer.up, &x, &layer.last_norm, &mut both, sizes.ff, width, EPSILON,
         );
-        gemv_add[(width.div_ceil(4), 128)](&layer.down, &both, &mut x, width, sizes.ff);
+        gemv_add_many[(groups(width), 512)](&layer.down, &both, &mut x, width, sizes.ff);
     }
 
     /// The same step.
@@ -286,7 +293,7 @@ each_side! {
         for layer in &layers {
             fused_block(sizes, pos, &mut x, layer, ends, width);
         }
-        norm_gemv_f32[(vocab.div_ceil(4), 128)](&ends.head, &x, &ends.norm, &mut logits, vocab, width, EPSILON);
+        norm_gemv_f32[(groups(vocab).div_ceil(2), 256)](&ends.head, &x, &ends.norm, &mut logits, vocab, width, EPSILON);
         argmax[(1, 1024)](&logits, &mut next, vocab);
     }
 }

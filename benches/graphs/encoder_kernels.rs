@@ -49,6 +49,16 @@ unsafe extern "ptx-kernel" {
         n: u32,
         chunks: u32,
     );
+    /// The same for a large depth.
+    fn linear_narrow_deep(
+        x: &[bf16; m * (32 * chunks)],
+        w: &[bf16; n * (32 * chunks)],
+        bias: &[bf16; n],
+        out: &mut [MaybeUninit<bf16>; m * n],
+        m: u32,
+        n: u32,
+        chunks: u32,
+    );
     /// The same, 32 rows and 32 columns a block.
     fn linear_wide(
         x: &[bf16; m * (32 * chunks)],
@@ -72,6 +82,8 @@ unsafe extern "ptx-kernel" {
 
 /// The most rows for which a block has 16 of them.
 pub const FEW: u32 = 32;
+/// The least depth that is large.
+pub const DEEP: u32 = 1024;
 
 /// The weights of a layer. Matrices have a row for each number that comes out.
 #[cuweave::arguments]
@@ -97,8 +109,10 @@ each_side! {
     graph[] fn linear(
         m: u32, n: u32, k: u32, x: &[bf16; m * k], w: &[bf16; n * k], bias: &[bf16; n], out: &mut [MaybeUninit<bf16>; m * n]
     ) {
-        if m <= FEW {
-            linear_narrow[((n.div_ceil(8), m.div_ceil(16)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
+        if m <= FEW && k < DEEP {
+            linear_narrow[((n.div_ceil(8), m.div_ceil(16)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
+        } else if m <= FEW {
+            linear_narrow_deep[((n.div_ceil(8), m.div_ceil(16)), 768)](&x, &w, &bias, &mut out, m, n, k / 32);
         } else {
             linear_wide[((n.div_ceil(32), m.div_ceil(32)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
         }
@@ -109,7 +123,7 @@ each_side! {
         m: u32, n: u32, k: u32, x: &[bf16; m * k], w: &[bf16; n * k], bias: &[bf16; n], out: &mut [MaybeUninit<bf16>; m * n]
     ) {
         if m <= FEW {
-            linear_narrow_gelu[((n.div_ceil(8), m.div_ceil(16)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
+            linear_narrow_gelu[((n.div_ceil(8), m.div_ceil(16)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
         } else {
             linear_wide_gelu[((n.div_ceil(32), m.div_ceil(32)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
         }

@@ -39,7 +39,7 @@ pub struct Mlp {
 each_side! {
     /// A layer of a member.
     graph[] fn layer(rows: u32, width: u32, x: &[f32; rows * width], layer: Layer<'_>, out: &mut [MaybeUninit<f32>; rows * width]) {
-        linear_relu[((width / 16, rows.div_ceil(16)), 256)](&x, &layer.weights, &layer.bias, &mut out, rows, width, width);
+        linear_relu[((width / 32, rows.div_ceil(32)), 256)](&x, &layer.weights, &layer.bias, &mut out, rows, width, width);
     }
 
     /// All members on the same input.

@@ -5,52 +5,71 @@ use half::bf16;
 
 #[cuweave::kernels("benches/kernels/unet.ptx")]
 unsafe extern "ptx-kernel" {
-    /// out = the 3 × 3 convolution of every `stride`-th pixel; with `up` 1 of x with each pixel four times.
+    /// out = the 3 × 3 convolution of every `stride`-th pixel; with `up` 1 of x with each pixel four times. Also sums and sums of squares of
+    /// the results, of each group of 8 channels in parts of 16 pixels.
     fn convolve(
         x: &[bf16; from_height * from_width * (32 * chunks)],
-        w: &[bf16; n * (9 * (32 * chunks))],
-        bias: &[bf16; n],
-        out: &mut [MaybeUninit<bf16>; height * width * n],
+        w: &[bf16; 8 * groups * (9 * (32 * chunks))],
+        bias: &[bf16; 8 * groups],
+        out: &mut [MaybeUninit<bf16>; height * width * (8 * groups)],
+        sums: &mut [MaybeUninit<f32>; parts * (2 * groups)],
         height: u32,
         width: u32,
-        n: u32,
+        groups: u32,
         chunks: u32,
         from_height: u32,
         from_width: u32,
         stride: u32,
         up: u32,
+        parts: u32,
     );
-    /// Sums and sums of squares of each group of 8 channels, in 32 parts.
+    /// The same of each pixel of an image of this size, plus `add`.
+    fn convolve_add(
+        x: &[bf16; height * width * (32 * chunks)],
+        w: &[bf16; 8 * groups * (9 * (32 * chunks))],
+        bias: &[bf16; 8 * groups],
+        add: &[bf16; height * width * (8 * groups)],
+        out: &mut [MaybeUninit<bf16>; height * width * (8 * groups)],
+        sums: &mut [MaybeUninit<f32>; parts * (2 * groups)],
+        height: u32,
+        width: u32,
+        groups: u32,
+        chunks: u32,
+        parts: u32,
+    );
+    /// The same of an image that has of each pixel the channels of x, then those of y.
+    fn convolve_two(
+        x: &[bf16; height * width * (32 * halves)],
+        y: &[bf16; height * width * (32 * halves)],
+        w: &[bf16; 8 * groups * (9 * (64 * halves))],
+        bias: &[bf16; 8 * groups],
+        out: &mut [MaybeUninit<bf16>; height * width * (8 * groups)],
+        sums: &mut [MaybeUninit<f32>; parts * (2 * groups)],
+        height: u32,
+        width: u32,
+        groups: u32,
+        halves: u32,
+        parts: u32,
+    );
+    /// The sums of an image that no convolution made.
     fn group_sums(
         x: &[bf16; pixels * (8 * groups)],
-        sums: &mut [MaybeUninit<f32>; 64 * groups],
+        sums: &mut [MaybeUninit<f32>; parts * (2 * groups)],
         pixels: u32,
         groups: u32,
+        parts: u32,
     );
     /// y = silu(GroupNorm(x) · gain + shift)
     fn norm_silu(
         x: &[bf16; pixels * (8 * groups)],
-        sums: &[f32; 64 * groups],
+        sums: &[f32; parts * (2 * groups)],
         gain: &[bf16; 8 * groups],
         shift: &[bf16; 8 * groups],
         y: &mut [MaybeUninit<bf16>; pixels * (8 * groups)],
         pixels: u32,
         groups: u32,
+        parts: u32,
         epsilon: f32,
-    );
-    fn add_eights(
-        a: &[bf16; 8 * eights],
-        b: &[bf16; 8 * eights],
-        out: &mut [MaybeUninit<bf16>; 8 * eights],
-        eights: u32,
-    );
-    /// out = of each pixel the channels of a, then those of b.
-    fn concatenate(
-        a: &[bf16; pixels * (8 * groups)],
-        b: &[bf16; pixels * (8 * groups)],
-        out: &mut [MaybeUninit<bf16>; pixels * (8 * (2 * groups))],
-        pixels: u32,
-        groups: u32,
     );
 }
 
@@ -85,85 +104,111 @@ pub struct Residual {
 
 /// The grid of a convolution.
 fn tiles(pixels: u32, channels: u32) -> (u32, u32) {
-    (channels.div_ceil(32), pixels.div_ceil(32))
+    (channels.div_ceil(32), parts(pixels))
+}
+
+/// The parts of the sums of an image.
+pub fn parts(pixels: u32) -> u32 {
+    pixels.div_ceil(16)
 }
 
 each_side! {
-    /// A convolution to an image of so many pixels.
-    graph[] fn conv(
-        h: u32, w: u32, ins: u32, outs: u32, conv: Conv<'_>, x: &[bf16; h * w * ins], out: &mut [MaybeUninit<bf16>; h * w * outs]
+    /// The norm and activation in front of a convolution.
+    graph[] fn activated(
+        pixels: u32, parts: u32, c: u32, norm: Norm<'_>, x: &[bf16; pixels * c], sums: &[f32; parts * (c / 4)],
+        out: &mut [MaybeUninit<bf16>; pixels * c]
     ) {
-        convolve[(tiles(h * w, outs), 256)](
-            &x, &conv.weights, &conv.bias, &mut out, h, w, outs, ins / 32, h, w, 1, 0,
+        norm_silu[per_item(pixels * (c / 8))](
+            &x, &sums, &norm.gain, &norm.shift, &mut out, pixels, c / 8, parts, EPSILON,
         );
     }
 
-    /// The norm and activation in front of a convolution: 2 launches.
-    graph[] fn activated(pixels: u32, c: u32, norm: Norm<'_>, x: &[bf16; pixels * c], out: &mut [MaybeUninit<bf16>; pixels * c]) {
-        let sums = alloc::<f32>(64 * (c / 8));
-        group_sums[(32, 256)](&x, &mut sums, pixels, c / 8);
-        norm_silu[per_item(pixels * (c / 8))](&x, &sums, &norm.gain, &norm.shift, &mut out, pixels, c / 8, EPSILON);
-    }
-
-    /// out = x + the block's two convolutions: 7 launches.
+    /// out = x + the block's two convolutions: 4 launches. An image comes with its sums.
     graph[] fn residual(
-        h: u32, w: u32, c: u32, block: Residual<'_>, x: &[bf16; h * w * c], out: &mut [MaybeUninit<bf16>; h * w * c]
+        h: u32, w: u32, parts: u32, c: u32, block: Residual<'_>, x: &[bf16; h * w * c], sums: &[f32; parts * (c / 4)],
+        out: &mut [MaybeUninit<bf16>; h * w * c], out_sums: &mut [MaybeUninit<f32>; parts * (c / 4)]
     ) {
         let a = alloc::<bf16>(h * w * c);
         let b = alloc::<bf16>(h * w * c);
-        activated(h * w, c, record(block.first_norm), &x, &mut a);
-        conv(h, w, c, c, record(block.first), &a, &mut b);
+        let b_sums = alloc::<f32>(parts * (c / 4));
+        activated(h * w, parts, c, record(block.first_norm), &x, &sums, &mut a);
+        convolve[(tiles(h * w, c), 288)](
+            &a, &block.first.weights, &block.first.bias, &mut b, &mut b_sums, h, w, c / 8, c / 32, h, w, 1, 0, parts,
+        );
         let d = alloc::<bf16>(h * w * c);
-        let e = alloc::<bf16>(h * w * c);
-        activated(h * w, c, record(block.last_norm), &b, &mut d);
-        conv(h, w, c, c, record(block.last), &d, &mut e);
-        add_eights[per_item(h * w * (c / 8))](&x, &e, &mut out, h * w * (c / 8));
+        activated(h * w, parts, c, record(block.last_norm), &b, &b_sums, &mut d);
+        convolve_add[(tiles(h * w, c), 288)](
+            &d, &block.last.weights, &block.last.bias, &x, &mut out, &mut out_sums, h, w, c / 8, c / 32, parts,
+        );
     }
 
-    /// A step on an image of (4 h) x (4 w) pixels: 46 launches. The convolutions: two down; up and behind the skip of the middle
-    /// level; the same of the first level; the last.
+    /// A step on an image of (4 h) x (4 w) pixels: 29 launches. The convolutions: two down; up and behind the skip of the middle
+    /// level; the same of the first level; the last. The parts are those of the sums of the three levels.
     graph[] fn step(
-        h: u32, w: u32, c: u32, blocks: [Residual<'_>; 5], convs: [Conv<'_>; 7], norm: Norm<'_>,
+        h: u32, w: u32, c: u32, top_parts: u32, middle_parts: u32, bottom_parts: u32, blocks: [Residual<'_>; 5], convs: [Conv<'_>; 7], norm: Norm<'_>,
         x: &[bf16; 16 * h * w * c], out: &mut [bf16; 16 * h * w * c]
     ) {
+        let x_sums = alloc::<f32>(top_parts * (c / 4));
+        group_sums[per_item(top_parts * (c / 8))](&x, &mut x_sums, 16 * h * w, c / 8, top_parts);
         let top = alloc::<bf16>(16 * h * w * c);
-        residual(4 * h, 4 * w, c, blocks[0], &x, &mut top);
+        let _top_sums = alloc::<f32>(top_parts * (c / 4));
+        residual(4 * h, 4 * w, top_parts, c, blocks[0], &x, &x_sums, &mut top, &mut _top_sums);
         let halved = alloc::<bf16>(4 * h * w * (2 * c));
-        convolve[(tiles(4 * h * w, 2 * c), 256)](
-            &top, &convs[0].weights, &convs[0].bias, &mut halved, 2 * h, 2 * w, 2 * c, c / 32, 4 * h, 4 * w, 2, 0,
+        let halved_sums = alloc::<f32>(middle_parts * (2 * c / 4));
+        convolve[(tiles(4 * h * w, 2 * c), 288)](
+            &top, &convs[0].weights, &convs[0].bias, &mut halved, &mut halved_sums, 2 * h, 2 * w, 2 * c / 8, c / 32,
+            4 * h, 4 * w, 2, 0, middle_parts,
         );
         let middle = alloc::<bf16>(4 * h * w * (2 * c));
-        residual(2 * h, 2 * w, 2 * c, blocks[1], &halved, &mut middle);
+        let _middle_sums = alloc::<f32>(middle_parts * (2 * c / 4));
+        residual(2 * h, 2 * w, middle_parts, 2 * c, blocks[1], &halved, &halved_sums, &mut middle, &mut _middle_sums);
         let quartered = alloc::<bf16>(h * w * (4 * c));
-        convolve[(tiles(h * w, 4 * c), 256)](
-            &middle, &convs[1].weights, &convs[1].bias, &mut quartered, h, w, 4 * c, 2 * c / 32, 2 * h, 2 * w, 2, 0,
+        let quartered_sums = alloc::<f32>(bottom_parts * (4 * c / 4));
+        convolve[(tiles(h * w, 4 * c), 288)](
+            &middle, &convs[1].weights, &convs[1].bias, &mut quartered, &mut quartered_sums, h, w, 4 * c / 8, 2 * c / 32,
+            2 * h, 2 * w, 2, 0, bottom_parts,
         );
         let bottom = alloc::<bf16>(h * w * (4 * c));
-        residual(h, w, 4 * c, blocks[2], &quartered, &mut bottom);
+        let _bottom_sums = alloc::<f32>(bottom_parts * (4 * c / 4));
+        residual(h, w, bottom_parts, 4 * c, blocks[2], &quartered, &quartered_sums, &mut bottom, &mut _bottom_sums);
 
         let up = alloc::<bf16>(4 * h * w * (2 * c));
-        convolve[(tiles(4 * h * w, 2 * c), 256)](
-            &bottom, &convs[2].weights, &convs[2].bias, &mut up, 2 * h, 2 * w, 2 * c, 4 * c / 32, h, w, 1, 1,
+        let _up_sums = alloc::<f32>(middle_parts * (2 * c / 4));
+        convolve[(tiles(4 * h * w, 2 * c), 288)](
+            &bottom, &convs[2].weights, &convs[2].bias, &mut up, &mut _up_sums, 2 * h, 2 * w, 2 * c / 8, 4 * c / 32, h, w,
+            1, 1, middle_parts,
         );
-        let both = alloc::<bf16>(4 * h * w * (4 * c));
-        concatenate[per_item(4 * h * w * (4 * c / 8))](&up, &middle, &mut both, 4 * h * w, 2 * c / 8);
         let merged = alloc::<bf16>(4 * h * w * (2 * c));
-        conv(2 * h, 2 * w, 4 * c, 2 * c, convs[3], &both, &mut merged);
+        let merged_sums = alloc::<f32>(middle_parts * (2 * c / 4));
+        convolve_two[(tiles(4 * h * w, 2 * c), 288)](
+            &up, &middle, &convs[3].weights, &convs[3].bias, &mut merged, &mut merged_sums, 2 * h, 2 * w, 2 * c / 8,
+            2 * c / 32, middle_parts,
+        );
         let refined = alloc::<bf16>(4 * h * w * (2 * c));
-        residual(2 * h, 2 * w, 2 * c, blocks[3], &merged, &mut refined);
+        let _refined_sums = alloc::<f32>(middle_parts * (2 * c / 4));
+        residual(2 * h, 2 * w, middle_parts, 2 * c, blocks[3], &merged, &merged_sums, &mut refined, &mut _refined_sums);
 
         let last_up = alloc::<bf16>(16 * h * w * c);
-        convolve[(tiles(16 * h * w, c), 256)](
-            &refined, &convs[4].weights, &convs[4].bias, &mut last_up, 4 * h, 4 * w, c, 2 * c / 32, 2 * h, 2 * w, 1, 1,
+        let _last_up_sums = alloc::<f32>(top_parts * (c / 4));
+        convolve[(tiles(16 * h * w, c), 288)](
+            &refined, &convs[4].weights, &convs[4].bias, &mut last_up, &mut _last_up_sums, 4 * h, 4 * w, c / 8, 2 * c / 32,
+            2 * h, 2 * w, 1, 1, top_parts,
         );
-        let last_both = alloc::<bf16>(16 * h * w * (2 * c));
-        concatenate[per_item(16 * h * w * (2 * c / 8))](&last_up, &top, &mut last_both, 16 * h * w, c / 8);
         let last_merged = alloc::<bf16>(16 * h * w * c);
-        conv(4 * h, 4 * w, 2 * c, c, convs[5], &last_both, &mut last_merged);
+        let last_merged_sums = alloc::<f32>(top_parts * (c / 4));
+        convolve_two[(tiles(16 * h * w, c), 288)](
+            &last_up, &top, &convs[5].weights, &convs[5].bias, &mut last_merged, &mut last_merged_sums, 4 * h, 4 * w,
+            c / 8, c / 32, top_parts,
+        );
         let last = alloc::<bf16>(16 * h * w * c);
-        residual(4 * h, 4 * w, c, blocks[4], &last_merged, &mut last);
+        let last_sums = alloc::<f32>(top_parts * (c / 4));
+        residual(4 * h, 4 * w, top_parts, c, blocks[4], &last_merged, &last_merged_sums, &mut last, &mut last_sums);
         let active = alloc::<bf16>(16 * h * w * c);
-        activated(16 * h * w, c, norm, &last, &mut active);
-        conv(4 * h, 4 * w, c, c, convs[6], &active, &mut out);
+        activated(16 * h * w, top_parts, c, norm, &last, &last_sums, &mut active);
+        let _out_sums = alloc::<f32>(top_parts * (c / 4));
+        convolve[(tiles(16 * h * w, c), 288)](
+            &active, &convs[6].weights, &convs[6].bias, &mut out, &mut _out_sums, 4 * h, 4 * w, c / 8, c / 32, 4 * h, 4 * w,
+            1, 0, top_parts,
+        );
     }
 }

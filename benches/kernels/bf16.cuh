@@ -1,6 +1,8 @@
-// bf16 elements as bits, and sums over a warp.
+// bf16 elements as bits.
 
 #pragma once
+
+#include "warp.cuh"
 
 struct BF16 { unsigned short bits; };
 
@@ -20,16 +22,9 @@ __device__ inline Eight eight(uint4 bits) {
     return {{low(bits.x), high(bits.x), low(bits.y), high(bits.y), low(bits.z), high(bits.z), low(bits.w), high(bits.w)}};
 }
 __device__ inline Eight eight(const BF16* p) { return eight(*(const uint4*)p); }
-__device__ inline void store(BF16* p, const Eight& e) {
-    *(uint4*)p = make_uint4(pair(e.v[0], e.v[1]), pair(e.v[2], e.v[3]), pair(e.v[4], e.v[5]), pair(e.v[6], e.v[7]));
+__device__ inline uint4 bits_of(const Eight& e) {
+    return make_uint4(pair(e.v[0], e.v[1]), pair(e.v[2], e.v[3]), pair(e.v[4], e.v[5]), pair(e.v[6], e.v[7]));
 }
+__device__ inline void store(BF16* p, const Eight& e) { *(uint4*)p = bits_of(e); }
 
-__device__ inline float sum(float v) {
-    for (unsigned step = 16; step; step /= 2) v += __shfl_xor_sync(~0u, v, step);
-    return v;
-}
-__device__ inline float most(float v) {
-    for (unsigned step = 16; step; step /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, step));
-    return v;
-}
 __device__ inline float silu(float v) { return v / (1.0f + __expf(-v)); }

@@ -3,20 +3,16 @@
 //
 // nvcc -O3 -arch=compute_80 -ptx decode.cu
 
-#include "bf16.cuh"
+#include "tensor.cuh"
 
 // The numbers of a query, key or value of a head.
 constexpr unsigned HEAD = 64;
-// The rows of a block of a product: one a warp.
-constexpr unsigned ROWS = 4;
-// The loads of 16 bytes that a lane has under way: where there are few rows, and where there are so many that all blocks are on the
-// device at once if they are small, so that no second wave has a few of them.
-constexpr unsigned FEW = 8, MANY = 4, BLOCKS = 12;
-// The most numbers of a norm that is part of a product.
-constexpr unsigned WIDEST = 4096;
-// The threads of a block of attention, and its groups of 8 lanes, each of which takes a position.
-constexpr unsigned THREADS = 512, GROUPS = THREADS / 8;
-// The positions of a group whose keys and values are loaded at once.
+// The warps of a block of a product with a vector, and of one with many columns. The kernels say how many blocks a multiprocessor has to hold: for more of
+// them the assembler would have fewer loads under way.
+constexpr unsigned WARPS = 8, MANY = 16;
+// The threads of a block of attention, and its teams of 8 lanes, each of which takes a position.
+constexpr unsigned THREADS = 512, TEAMS = THREADS / 8;
+// The positions of a team whose keys and values are loaded at once.
 constexpr unsigned ROUND = 8;
 
 // Sum over a block, for all of its threads.
@@ -55,98 +51,112 @@ rms_norm(const BF16* x, const BF16* gain, BF16* y, unsigned width, float epsilon
     }
 }
 
-// The sums of the products of `MATRICES` rows of matrices with x, by a warp. The first loads are under way while `prepare` makes x.
-template <unsigned AHEAD, unsigned MATRICES, typename Prepare>
-__device__ inline void row_sums(
-    const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, unsigned cols, float (&sums)[MATRICES], Prepare prepare) {
-    constexpr unsigned LOADS = AHEAD / MATRICES;
+// The sums of the products of rows of MATRICES matrices with x, which `finish` is given with the row. By tensor cores: a block has
+// GROUPS groups of eight rows, and each of its WARPS warps each WARPS-th step of 32 columns of them. A lane loads 16 bytes of a row,
+// or of x; which of them meet in a product is the same for both, so that they are multiplied as they lie. So many steps are loaded
+// ahead. With NORM, x / rms(x) * gain is in the place of x: its factor is the same for all columns, and is applied to the sums.
+template <unsigned MATRICES, unsigned GROUPS, unsigned WARPS, unsigned AHEAD, bool NORM, typename Finish>
+__device__ inline void rows_times(
+    const BF16* const (&w)[MATRICES], const BF16* __restrict__ x, const BF16* __restrict__ gain, unsigned rows, unsigned cols,
+    float epsilon, Finish finish) {
+    __shared__ float parts[MATRICES][8 * GROUPS][WARPS + 1];
+    __shared__ float squares[WARPS];
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, first_row = blockIdx.x * (8 * GROUPS);
+    const unsigned row = first_row + lane / 4, at = lane % 4 * 8;
     const uint4 zero = make_uint4(0, 0, 0, 0);
-    uint4 w[MATRICES][LOADS];
-    auto load = [&](unsigned first) {
+    float4 sums[MATRICES][GROUPS] = {};
+    float square = 0.0f;
+    for (unsigned first = 32 * warp + at; first < cols + at; first += 32 * WARPS * AHEAD) {
+        uint4 a[MATRICES][GROUPS][AHEAD], b[AHEAD], g[AHEAD];
 #pragma unroll
-        for (unsigned l = 0; l < LOADS; l++) {
-            unsigned at = first + 256 * l;
+        for (unsigned l = 0; l < AHEAD; l++) {
+            const unsigned column = first + 32 * WARPS * l;
+            // Behind the last column, the last ones once more, times zeros.
+            const unsigned from = min(column, cols - 8);
 #pragma unroll
-            for (unsigned m = 0; m < MATRICES; m++) w[m][l] = at + 7 < cols ? __ldg((const uint4*)(rows[m] + at)) : zero;
+            for (unsigned m = 0; m < MATRICES; m++) {
+#pragma unroll
+                for (unsigned i = 0; i < GROUPS; i++) {
+                    const unsigned of = min(row + 8 * i, rows - 1);
+                    a[m][i][l] = __ldg((const uint4*)(w[m] + (size_t)of * cols + from));
+                }
+            }
+            b[l] = __ldg((const uint4*)(x + from));
+            if (NORM) g[l] = __ldg((const uint4*)(gain + from));
+            if (column >= cols) b[l] = zero;
         }
-    };
 #pragma unroll
-    for (unsigned m = 0; m < MATRICES; m++) sums[m] = 0.0f;
-    load(8 * (threadIdx.x % 32));
-    prepare();
-    for (unsigned first = 8 * (threadIdx.x % 32); first < cols; first += 256 * LOADS) {
-        if (first >= 256 * LOADS) load(first);
+        for (unsigned l = 0; l < AHEAD; l++) {
+            if (NORM) {
+                Eight v = eight(b[l]), gains = eight(g[l]);
 #pragma unroll
-        for (unsigned l = 0; l < LOADS; l++) {
-            unsigned at = first + 256 * l;
-            if (at + 7 < cols) {
-                Eight v = eight(x + at);
+                for (unsigned i = 0; i < 8; i++) {
+                    square = fmaf(v.v[i], v.v[i], square);
+                    v.v[i] *= gains.v[i];
+                }
+                b[l] = bits_of(v);
+            }
 #pragma unroll
-                for (unsigned m = 0; m < MATRICES; m++) {
-                    Eight row = eight(w[m][l]);
+            for (unsigned m = 0; m < MATRICES; m++) {
 #pragma unroll
-                    for (unsigned i = 0; i < 8; i++) sums[m] = fmaf(row.v[i], v.v[i], sums[m]);
+                for (unsigned i = 0; i < GROUPS; i++) {
+                    multiply(sums[m][i], b[l].x, 0, b[l].y, 0, a[m][i][l].x, a[m][i][l].y);
+                    multiply(sums[m][i], b[l].z, 0, b[l].w, 0, a[m][i][l].z, a[m][i][l].w);
                 }
             }
         }
     }
+    if (NORM) {
+        // The four lanes of a row have all columns of the warp.
+        square += __shfl_xor_sync(~0u, square, 1);
+        square += __shfl_xor_sync(~0u, square, 2);
+        if (lane == 0) squares[warp] = square;
+    }
+    // The products' rows are all x; the first four lanes have the first of them, two columns each.
+    if (lane < 4) {
 #pragma unroll
-    for (unsigned m = 0; m < MATRICES; m++) sums[m] = sum(sums[m]);
-}
-template <unsigned AHEAD>
-__device__ inline float row_sum(const BF16* row, const BF16* x, unsigned cols) {
-    float sums[1];
-    row_sums<AHEAD, 1>({row}, x, cols, sums, [] {});
-    return sums[0];
-}
-// The same with x / rms(x) * gain, for WIDEST columns at most. All threads of a block take part.
-template <unsigned AHEAD, unsigned MATRICES>
-__device__ inline void norm_row_sums(
-    const BF16* const (&rows)[MATRICES], const BF16* __restrict__ x, const BF16* __restrict__ gain, unsigned cols, float epsilon,
-    float (&sums)[MATRICES]) {
-    __shared__ __align__(16) BF16 z[WIDEST];
-    __shared__ float shared[ROWS];
-    row_sums<AHEAD, MATRICES>(rows, z, cols, sums, [&] {
-        float squares = 0.0f;
-        for (unsigned at = 8 * threadIdx.x; at + 7 < cols; at += 8 * ROWS * 32) {
-            Eight v = eight(x + at);
+        for (unsigned m = 0; m < MATRICES; m++) {
 #pragma unroll
-            for (unsigned i = 0; i < 8; i++) squares = fmaf(v.v[i], v.v[i], squares);
+            for (unsigned i = 0; i < GROUPS; i++) {
+                parts[m][8 * i + 2 * lane][warp] = sums[m][i].x;
+                parts[m][8 * i + 2 * lane + 1][warp] = sums[m][i].y;
+            }
         }
-        const float over = rsqrtf(block_sum(squares, shared) / (float)cols + epsilon);
-        for (unsigned at = 8 * threadIdx.x; at + 7 < cols; at += 8 * ROWS * 32) {
-            Eight v = eight(x + at), g = eight(gain + at);
+    }
+    __syncthreads();
+    if (threadIdx.x >= 8 * GROUPS || first_row + threadIdx.x >= rows) return;
+    float totals[MATRICES] = {}, all = 0.0f;
 #pragma unroll
-            for (unsigned i = 0; i < 8; i++) v.v[i] *= over * g.v[i];
-            store(z + at, v);
-        }
-        __syncthreads();
-    });
+    for (unsigned i = 0; i < WARPS; i++) {
+#pragma unroll
+        for (unsigned m = 0; m < MATRICES; m++) totals[m] += parts[m][threadIdx.x][i];
+        if (NORM) all += squares[i];
+    }
+    if (NORM) {
+        const float over = rsqrtf(all / (float)cols + epsilon);
+#pragma unroll
+        for (unsigned m = 0; m < MATRICES; m++) totals[m] *= over;
+    }
+    finish(first_row + threadIdx.x, totals);
 }
 
-// y = w x, a warp a row.
-extern "C" __global__ void __launch_bounds__(ROWS * 32)
+// y = w x, 8 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
 gemv(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    if (row >= rows) return;
-    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(sum);
+    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
+                                      [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
 }
-// The same for many rows.
-extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
+// The same for many columns.
+extern "C" __global__ void __launch_bounds__(32 * MANY, 2)
 gemv_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    if (row >= rows) return;
-    const float sum = row_sum<MANY>(w + (size_t)row * cols, x, cols);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(sum);
+    rows_times<1, 1, MANY, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
+                                     [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
 }
 // The same in f32.
-extern "C" __global__ void __launch_bounds__(ROWS * 32)
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
 gemv_f32(const BF16* w, const BF16* x, float* y, unsigned rows, unsigned cols) {
-    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    if (row >= rows) return;
-    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
-    if (threadIdx.x % 32 == 0) y[row] = sum;
+    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
+                                      [&](unsigned row, const float* sums) { y[row] = sums[0]; });
 }
 
 // Turns the heads of q and of k: the angle of number i and i + 32 is that of the tables.
@@ -184,7 +194,7 @@ struct Part {
     }
 };
 
-// out = softmax(scale * q . keys) values of head blockIdx.x over the positions 0 ..= pos: a group of eight lanes has each GROUPS-th
+// out = softmax(scale * q . keys) values of head blockIdx.x over the positions 0 ..= pos: a team of eight lanes has each TEAMS-th
 // position. With FUSED, q and the key of `pos` are turned here, and the first head of those that share keys appends key and value.
 template <bool FUSED>
 __device__ inline void attend(
@@ -199,6 +209,17 @@ __device__ inline void attend(
     const uint4 zero = make_uint4(0, 0, 0, 0);
     const unsigned cached = FUSED ? pos : pos + 1;
 
+    uint4 key_bits[ROUND], value_bits[ROUND];
+    auto load = [&](unsigned base) {
+#pragma unroll
+        for (unsigned i = 0; i < ROUND; i++) {
+            unsigned row = base + i * TEAMS + group, place = row * width + from * HEAD + at;
+            key_bits[i] = row < cached ? *(const uint4*)(keys + place) : zero;
+            value_bits[i] = row < cached ? *(const uint4*)(values + place) : zero;
+        }
+    };
+    // The first positions are under way before the query is there.
+    load(0);
     Eight query = eight(q + head * HEAD + at), key = {}, value = {};
     if (FUSED) {
         key = eight(k + from * HEAD + at);
@@ -219,18 +240,12 @@ __device__ inline void attend(
     }
 
     Part own = {-3.4e38f, 0.0f, {}};
-    for (unsigned base = 0; base <= pos; base += ROUND * GROUPS) {
-        uint4 key_bits[ROUND], value_bits[ROUND];
-#pragma unroll
-        for (unsigned i = 0; i < ROUND; i++) {
-            unsigned row = base + i * GROUPS + group, place = row * width + from * HEAD + at;
-            key_bits[i] = row < cached ? *(const uint4*)(keys + place) : zero;
-            value_bits[i] = row < cached ? *(const uint4*)(values + place) : zero;
-        }
+    for (unsigned base = 0; base <= pos; base += ROUND * TEAMS) {
+        if (base > 0) load(base);
         float scores[ROUND], most = own.largest;
 #pragma unroll
         for (unsigned i = 0; i < ROUND; i++) {
-            unsigned row = base + i * GROUPS + group;
+            unsigned row = base + i * TEAMS + group;
             Eight now = FUSED && row == pos ? key : eight(key_bits[i]);
             float score = 0.0f;
 #pragma unroll
@@ -242,7 +257,7 @@ __device__ inline void attend(
         own.scale_to(most);
 #pragma unroll
         for (unsigned i = 0; i < ROUND; i++) {
-            unsigned row = base + i * GROUPS + group;
+            unsigned row = base + i * TEAMS + group;
             Eight now = FUSED && row == pos ? value : eight(value_bits[i]);
             float weight = row <= pos ? __expf(scores[i] - most) : 0.0f;
             own.total += weight;
@@ -250,7 +265,7 @@ __device__ inline void attend(
             for (unsigned j = 0; j < 8; j++) own.mixed.v[j] = fmaf(weight, now.v[j], own.mixed.v[j]);
         }
     }
-    // The four groups of a warp, then the warps.
+    // The four teams of a warp, then the warps.
     float most = fmaxf(own.largest, __shfl_xor_sync(~0u, own.largest, 8));
     most = fmaxf(most, __shfl_xor_sync(~0u, most, 16));
     own.scale_to(most);
@@ -279,17 +294,21 @@ __device__ inline void attend(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 attention(const BF16* q, const BF16* keys, const BF16* values, BF16* out, unsigned heads, unsigned kv_heads, unsigned pos,
           unsigned positions, float scale) {
     attend<false>(q, nullptr, nullptr, nullptr, nullptr, const_cast<BF16*>(keys), const_cast<BF16*>(values), out, heads,
                   kv_heads, pos, positions, scale);
 }
 
-// x += y
+// x += y, in one block.
 extern "C" __global__ void __launch_bounds__(256) add_to(BF16* x, const BF16* y, unsigned n) {
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] = rounded(one(x[i]) + one(y[i]));
+    for (unsigned at = 8 * threadIdx.x; at + 7 < n; at += 8 * 256) {
+        Eight v = eight(x + at), w = eight(y + at);
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) v.v[i] += w.v[i];
+        store(x + at, v);
+    }
 }
 
 // out = silu(gate) * up
@@ -329,48 +348,42 @@ extern "C" __global__ void __launch_bounds__(1024) argmax(const float* logits, u
     }
 }
 
-// y = w (x / rms(x) * gain)
-extern "C" __global__ void __launch_bounds__(ROWS * 32)
+// y = w (x / rms(x) * gain), 8 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
 norm_gemv(const BF16* w, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols, float epsilon) {
-    if (cols > WIDEST) return;
-    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    float sums[1];
-    norm_row_sums<FEW, 1>({w + (size_t)min(row, rows - 1) * cols}, x, gain, cols, epsilon, sums);
-    if (threadIdx.x % 32 == 0 && row < rows) y[row] = rounded(sums[0]);
+    rows_times<1, 1, WARPS, 4, true>({w}, x, gain, rows, cols, epsilon,
+                                     [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
 }
-// The same in f32.
-extern "C" __global__ void __launch_bounds__(ROWS * 32)
+// The same in f32, 16 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
 norm_gemv_f32(const BF16* w, const BF16* x, const BF16* gain, float* y, unsigned rows, unsigned cols, float epsilon) {
-    if (cols > WIDEST) return;
-    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    float sums[1];
-    norm_row_sums<FEW, 1>({w + (size_t)min(row, rows - 1) * cols}, x, gain, cols, epsilon, sums);
-    if (threadIdx.x % 32 == 0 && row < rows) y[row] = sums[0];
+    rows_times<1, 2, WARPS, 4, true>({w}, x, gain, rows, cols, epsilon,
+                                     [&](unsigned row, const float* sums) { y[row] = sums[0]; });
 }
 
-// y = silu(gate z) * (up z) of z = x / rms(x) * gain
-extern "C" __global__ void __launch_bounds__(ROWS * 32, BLOCKS)
+// y = silu(gate z) * (up z) of z = x / rms(x) * gain, 16 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
 norm_gate_up(const BF16* gate, const BF16* up, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols,
              float epsilon) {
-    if (cols > WIDEST) return;
-    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    const size_t at = (size_t)min(row, rows - 1) * cols;
-    float sums[2];
-    norm_row_sums<MANY, 2>({gate + at, up + at}, x, gain, cols, epsilon, sums);
-    if (threadIdx.x % 32 == 0 && row < rows) y[row] = rounded(silu(sums[0]) * sums[1]);
+    rows_times<2, 2, WARPS, 2, true>(
+        {gate, up}, x, gain, rows, cols, epsilon,
+        [&](unsigned row, const float* sums) { y[row] = rounded(silu(sums[0]) * sums[1]); });
 }
 
-// y += w x
-extern "C" __global__ void __launch_bounds__(ROWS * 32)
-gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    const unsigned row = blockIdx.x * ROWS + threadIdx.x / 32;
-    if (row >= rows) return;
-    float before = threadIdx.x % 32 == 0 ? one(y[row]) : 0.0f;
-    const float sum = row_sum<FEW>(w + (size_t)row * cols, x, cols);
-    if (threadIdx.x % 32 == 0) y[row] = rounded(before + sum);
+// y += w x, 8 rows a block.
+template <unsigned WARPS>
+__device__ inline void add_rows_times(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f, [&](unsigned row, const float* sums) {
+        y[row] = rounded(one(y[row]) + sums[0]);
+    });
 }
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
+gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) { add_rows_times<WARPS>(w, x, y, rows, cols); }
+// The same for many columns.
+extern "C" __global__ void __launch_bounds__(32 * MANY, 2)
+gemv_add_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) { add_rows_times<MANY>(w, x, y, rows, cols); }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 rope_attention(const BF16* q, const BF16* k, const BF16* v, const float* cosines, const float* sines, BF16* keys,
                BF16* values, BF16* out, unsigned heads, unsigned kv_heads, unsigned pos, unsigned positions, float scale) {
     attend<true>(q, k, v, cosines, sines, keys, values, out, heads, kv_heads, pos, positions, scale);

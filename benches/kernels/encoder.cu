@@ -3,6 +3,8 @@
 //
 // nvcc -O3 -arch=compute_80 -ptx encoder.cu
 
+#include "bf16.cuh"
+
 // The numbers of a query, key or value of a head.
 constexpr unsigned HEAD = 32;
 // The most tokens.
@@ -13,16 +15,6 @@ constexpr unsigned WARPS = 4, QUERIES = 4;
 constexpr unsigned PITCH = HEAD + 4;
 // The most elements of a row of LayerNorm, in groups of 4 for each of 32 lanes.
 constexpr unsigned GROUPS = 4;
-
-struct BF16 { unsigned short bits; };
-
-__device__ inline float low(unsigned pair) { return __uint_as_float(pair << 16); }
-__device__ inline float high(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
-__device__ inline unsigned pair(float first, float second) {
-    unsigned bits;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
-    return bits;
-}
 
 // Four elements.
 __device__ inline float4 load(const float* p) { return *(const float4*)p; }
@@ -47,14 +39,6 @@ template <> struct Line<BF16> {
     }
 };
 
-__device__ inline float sum(float v) {
-    for (unsigned step = 16; step; step /= 2) v += __shfl_xor_sync(~0u, v, step);
-    return v;
-}
-__device__ inline float most(float v) {
-    for (unsigned step = 16; step; step /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, step));
-    return v;
-}
 __device__ inline float dot(float4 a, float4 b, float c) {
     return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, c))));
 }

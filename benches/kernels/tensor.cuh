@@ -10,43 +10,49 @@ __device__ inline void multiply(float4& c, unsigned a0, unsigned a1, unsigned a2
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// out = x wᵀ + bias of m rows of 32 * steps, with w as n rows. A block has 16 * MT rows and 8 * NT * WIDE columns. A warp has 8 * NT of
-// the columns and each SPLIT-th step: a lane loads 16 bytes of a row of x or of w, and which of them meet in a product is the same for
-// both, so that they are multiplied as they lie. `of` finds 32 elements of x by row and step, or none, which are zeros; `finish` is
-// applied to the results.
-template <unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT, typename Of, typename Finish>
+// x wᵀ + bias of m rows of 32 * steps, with w as n rows. A block has 16 * MT rows and 8 * NT * WIDE columns. A warp has 8 * NT of the
+// columns and each SPLIT-th step, of which it loads AHEAD at once: a lane loads 16 bytes of a row of x or of w, and which of them meet in a
+// product is the same for both, so that they are multiplied as they lie. `of` finds 32 elements of x by row and step, or none, which are
+// zeros. All lanes of a warp give `finish` a row, a column, and the results of this row and the one eight behind it, two columns each.
+template <unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT, unsigned AHEAD, typename Of, typename Finish>
 __device__ inline void rows_times(
-    Of of_row, const BF16* __restrict__ w, const BF16* __restrict__ bias, BF16* __restrict__ out, unsigned m, unsigned n,
-    unsigned steps, Finish finish) {
+    Of of_row, const BF16* __restrict__ w, const BF16* __restrict__ bias, unsigned m, unsigned n, unsigned steps, Finish finish) {
     __shared__ float4 sums[SPLIT][WIDE][MT][NT][32];
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = lane / 4, at = lane % 4 * 8, k = 32 * steps;
     const unsigned wide = warp % WIDE, split = warp / WIDE;
     const unsigned row = blockIdx.y * (16 * MT) + group, column = blockIdx.x * (8 * NT * WIDE) + wide * (8 * NT) + group;
     const uint4 zero = make_uint4(0, 0, 0, 0);
     float4 c[MT][NT] = {};
-#pragma unroll 2
-    for (unsigned step = split; step < steps; step += SPLIT) {
-        uint4 a[MT][2], b[NT];
+#pragma unroll(AHEAD == 1 ? 2 : 1)
+    for (unsigned first = split; first < steps; first += SPLIT * AHEAD) {
+        uint4 a[AHEAD][MT][2], b[AHEAD][NT];
 #pragma unroll
-        for (unsigned i = 0; i < NT; i++) {
-            unsigned j = column + 8 * i;
-            b[i] = j < n ? *(const uint4*)(w + j * k + 32 * step + at) : zero;
-        }
+        for (unsigned l = 0; l < AHEAD; l++) {
+            const unsigned step = first + SPLIT * l;
 #pragma unroll
-        for (unsigned i = 0; i < MT; i++) {
+            for (unsigned i = 0; i < NT; i++) {
+                unsigned j = column + 8 * i;
+                b[l][i] = step < steps && j < n ? __ldg((const uint4*)(w + j * k + 32 * step + at)) : zero;
+            }
 #pragma unroll
-            for (unsigned half = 0; half < 2; half++) {
-                unsigned j = row + 16 * i + 8 * half;
-                const BF16* from = j < m ? of_row(j, step) : nullptr;
-                a[i][half] = from ? *(const uint4*)(from + at) : zero;
+            for (unsigned i = 0; i < MT; i++) {
+#pragma unroll
+                for (unsigned half = 0; half < 2; half++) {
+                    unsigned j = row + 16 * i + 8 * half;
+                    const BF16* from = step < steps && j < m ? of_row(j, step) : nullptr;
+                    a[l][i][half] = from ? *(const uint4*)(from + at) : zero;
+                }
             }
         }
 #pragma unroll
-        for (unsigned i = 0; i < MT; i++) {
+        for (unsigned l = 0; l < AHEAD; l++) {
 #pragma unroll
-            for (unsigned j = 0; j < NT; j++) {
-                multiply(c[i][j], a[i][0].x, a[i][1].x, a[i][0].y, a[i][1].y, b[j].x, b[j].y);
-                multiply(c[i][j], a[i][0].z, a[i][1].z, a[i][0].w, a[i][1].w, b[j].z, b[j].w);
+            for (unsigned i = 0; i < MT; i++) {
+#pragma unroll
+                for (unsigned j = 0; j < NT; j++) {
+                    multiply(c[i][j], a[l][i][0].x, a[l][i][1].x, a[l][i][0].y, a[l][i][1].y, b[l][j].x, b[l][j].y);
+                    multiply(c[i][j], a[l][i][0].z, a[l][i][1].z, a[l][i][0].w, a[l][i][1].w, b[l][j].z, b[l][j].w);
+                }
             }
         }
     }
@@ -56,21 +62,17 @@ __device__ inline void rows_times(
         for (unsigned j = 0; j < NT; j++) sums[split][wide][i][j][lane] = c[i][j];
     }
     __syncthreads();
-    const unsigned of = threadIdx.x / 32;
-    if (of >= WIDE * MT * NT) return;
-    const unsigned i = of / NT % MT, j = of % NT, from = of / (NT * MT);
-    float4 total = make_float4(0, 0, 0, 0);
+    for (unsigned of = threadIdx.x / 32; of < WIDE * MT * NT; of += WIDE * SPLIT) {
+        const unsigned i = of / NT % MT, j = of % NT, from = of / (NT * MT);
+        float4 total = make_float4(0, 0, 0, 0);
 #pragma unroll
-    for (unsigned s = 0; s < SPLIT; s++) {
-        float4 part = sums[s][from][i][j][lane];
-        total = make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
+        for (unsigned s = 0; s < SPLIT; s++) {
+            float4 part = sums[s][from][i][j][lane];
+            total = make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
+        }
+        const unsigned first = blockIdx.x * (8 * NT * WIDE) + from * (8 * NT) + 8 * j + lane % 4 * 2;
+        const unsigned shifts = first + 1 < n ? *(const unsigned*)(bias + first) : 0;
+        total = make_float4(total.x + low(shifts), total.y + high(shifts), total.z + low(shifts), total.w + high(shifts));
+        finish(row + 16 * i, first, total);
     }
-    const unsigned first = blockIdx.x * (8 * NT * WIDE) + from * (8 * NT) + 8 * j + lane % 4 * 2;
-    if (first + 1 >= n) return;
-    const unsigned shifts = *(const unsigned*)(bias + first);
-    float4 v = make_float4(total.x + low(shifts), total.y + high(shifts), total.z + low(shifts), total.w + high(shifts));
-    v = make_float4(finish(v.x), finish(v.y), finish(v.z), finish(v.w));
-    const unsigned r = row + 16 * i;
-    if (r < m) *(unsigned*)(out + r * n + first) = pair(v.x, v.y);
-    if (r + 8 < m) *(unsigned*)(out + (r + 8) * n + first) = pair(v.z, v.w);
 }

@@ -2,18 +2,11 @@
 //
 // nvcc -O3 -arch=compute_80 -ptx transformer.cu
 
+#include "warp.cuh"
+
 constexpr unsigned TILE = 32, THREADS = 256, PART = TILE * TILE / THREADS;
 // The numbers of a query, key or value of a head.
 constexpr unsigned HEAD = 64;
-
-__device__ inline float sum(float v) {
-    for (unsigned step = 16; step; step /= 2) v += __shfl_xor_sync(~0u, v, step);
-    return v;
-}
-__device__ inline float most(float v) {
-    for (unsigned step = 16; step; step /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, step));
-    return v;
-}
 
 // A matrix of rows, or of columns where TURNED.
 template <bool TURNED> struct Matrix {

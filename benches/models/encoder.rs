@@ -151,14 +151,57 @@ fn normalised(x: &[f64], y: &[f64], gain: &[f64], shift: &[f64]) -> Vec<f64> {
     rows.collect()
 }
 
+/// Binds the weights of all layers, for the type `Layer` of a module.
+macro_rules! layers {
+    ($of:ident, $shape:expr, $weights:expr) => {{
+        let layers = $weights.iter().map(|w| {
+            let [
+                qkv,
+                qkv_bias,
+                output,
+                output_bias,
+                gain,
+                shift,
+                up,
+                up_bias,
+                down,
+                down_bias,
+                last_gain,
+                last_shift,
+            ] = &w[..]
+            else {
+                return Err("a layer has 12 buffers");
+            };
+            Ok($of::Layer::new(
+                $shape.width(),
+                $shape.ff,
+                qkv.clone(),
+                qkv_bias.clone(),
+                output.clone(),
+                output_bias.clone(),
+                gain.clone(),
+                shift.clone(),
+                up.clone(),
+                up_bias.clone(),
+                down.clone(),
+                down_bias.clone(),
+                last_gain.clone(),
+                last_shift.clone(),
+            ))
+        });
+        layers.collect::<std::result::Result<Vec<_>, _>>()?
+    }};
+}
+
 /// Uploads a model's weights, as they are or with transposed matrices.
 pub fn upload<T: DeviceRepr>(
     stream: &Arc<CudaStream>,
     (shape, model): (&Shape, &Model),
     transposed: bool,
     of: impl Fn(f32) -> T,
-) -> Result<Vec<Vec<CudaSlice<T>>>> {
-    let send = |values: &[f32]| stream.clone_htod(&values.iter().map(|&v| of(v)).collect::<Vec<T>>());
+) -> Result<Vec<Vec<Arc<CudaSlice<T>>>>> {
+    let send =
+        |values: &[f32]| Ok(Arc::new(stream.clone_htod(&values.iter().map(|&v| of(v)).collect::<Vec<T>>())?));
     let mut layers = Vec::new();
     for weights in &model.layers {
         let parts = weights.iter().zip(columns(shape)).map(|(values, columns)| match columns {
@@ -166,7 +209,7 @@ pub fn upload<T: DeviceRepr>(
             columns if transposed => send(&transpose(values, columns as usize)),
             _ => send(values),
         });
-        layers.push(parts.collect::<std::result::Result<Vec<_>, _>>()?);
+        layers.push(parts.collect::<Result<Vec<_>>>()?);
     }
     Ok(layers)
 }

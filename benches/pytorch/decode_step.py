@@ -10,11 +10,11 @@ CASES = [
     ("step: concatenated", "eager"),
     ("step: separate", "compiled"),
     ("step: concatenated", "compiled"),
-    ("step: whole, concatenated", "compiled"),
+    ("step: concatenated", "max-autotune"),
     ("step: concatenated", "coordinate descent"),
     ("step: concatenated", "max-autotune, coordinate descent"),
-    ("step: concatenated", "max-autotune"),
     ("step: separate", "coordinate descent"),
+    ("step: whole, concatenated", "compiled"),
 ]
 
 

@@ -8,8 +8,8 @@ CASES = [
     ("step: as a loop", "compiled"),
     ("step: as bmm", "compiled"),
     ("step: as bmm", "compiled, frozen"),
-    ("step: as bmm", "max-autotune"),
     ("step: as bmm", "max-autotune, coordinate descent"),
+    ("step: as bmm", "max-autotune"),
     ("step: as a loop", "max-autotune"),
 ]
 

@@ -1,13 +1,14 @@
 """The models of benches/{decode,mlps,encoder_kernels,transformer,unet,grids}.rs in PyTorch: eager and compiled in several ways, each captured in a CUDA
 graph by hand, in the ways of writing them that PyTorch is best at. The best counts.
 
-Run: python benches/pytorch/models.py [--models decode,mlps] [--seconds N] [--out FOLDER]
+Run: python benches/pytorch/models.py [--models decode:concatenated,mlps] [--seconds N] [--limit N] [--cache FOLDER] [--out FOLDER]
 
-A model's step_of returns its step, in which the parts that are compiled are those that it gives to `compiled`, the launches of a
-measurement, and whether gradients are needed. Each case (a model, a way of writing it, a mode) has a process of its own. The processes of a wave compile side by side; when all are
-ready or out of time, they are timed one by one, the others at rest. The second wave tunes kernels by measuring them, so its cases are
-given fewer neighbours. The table is Markdown, on the terminal and in FOLDER/bench-models-pytorch.md ($OUT unless given). f32 is
-without TF32.
+A model's name may be followed by a word that the names of its cases contain. A model's step_of returns its step, in which the parts that are compiled are those that it gives to `compiled`, the launches of a
+measurement, and whether gradients are needed. Each case (a model, a way of writing it, a mode) has a process of its own. Modes that do not
+tune kernels compile side by side; when all are ready or out of time, they are timed one by one, the others at rest. A mode that tunes
+kernels by measuring them is alone, with all cores, for --limit seconds at most; the models take turns. All share a cache of compiled kernels. A case that was not
+compiled in its time, or for which none was left, is a row that says so. The table is Markdown, on the terminal and in
+FOLDER/bench-models-pytorch.md ($OUT unless given). f32 is without TF32, unless its name says so.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import tempfile
 import threading
 import time
 
-import encoder
+import measure
 
 # Modes, with the settings of inductor; None is without torch.compile.
 MODES = {
@@ -40,11 +41,13 @@ MODES = {
         "freezing": True,
     },
 }
+# What max-autotune chooses from.
+BACKENDS = {"max_autotune_gemm_backends": "ATEN,TRITON", "max_autotune_conv_backends": "ATEN,TRITON"}
 TUNED = [mode for mode, settings in MODES.items() if settings and settings != {"freezing": True}]
 MODULES = {
     "decode": "decode_step",
     "mlps": "mlps",
-    "encoder": "encoder_bf16",
+    "encoder": "encoder",
     "training": "training",
     "unet": "unet",
     "grids": "grids",
@@ -60,7 +63,7 @@ COLUMNS = [
 ]
 
 
-def measure(case):
+def measured(case):
     """Measures one case: says READY when it is compiled and captured, and waits for a line."""
     import torch
 
@@ -77,7 +80,7 @@ def measure(case):
         if settings is not None:
             import torch._inductor.config as inductor
 
-            for setting, value in settings.items():
+            for setting, value in {**BACKENDS, **settings}.items():
                 setattr(inductor, setting, value)
 
         def compiled(part):
@@ -91,7 +94,7 @@ def measure(case):
         before = torch.cuda.memory_allocated()
         start = time.perf_counter()
         found = [part.detach().float().clone() for part in step()]
-        launch, _ = encoder.graph_of(torch, step)
+        launch = measure.graph_of(torch, step)
         launch()
         torch.cuda.synchronize()
         first = time.perf_counter() - start
@@ -100,14 +103,13 @@ def measure(case):
         error = max(((a - b).abs().max() / b.abs().max()).item() for a, b in pairs)
         print("READY", flush=True)
         sys.stdin.readline()
-        encoder.LAUNCHES = launches
-        times = encoder.times_of(torch, launch)
+        times = measure.times_of(torch, launch, launches)
     return {**times, "peak": peak, "first": first, "error": error}
 
 
 def child(case):
     try:
-        result = measure(case)
+        result = measured(case)
     except BaseException as error:  # said in the table
         lines = [line for line in str(error).splitlines() if line.strip()] or [""]
         result = {"failed": f"{type(error).__name__}: {lines[0][:160]}"}
@@ -155,6 +157,13 @@ class Process:
                 return True
         return False
 
+    def time(self, until):
+        """Lets a process that is ready measure, and ends it."""
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        self.wait("RESULT", until)
+        self.end("not measured in time")
+
     def end(self, failed):
         if self.result is None:
             self.result = {"failed": failed}
@@ -165,28 +174,42 @@ class Process:
         self.process.wait()
 
 
-def wave(cases, cache, beside, until):
+def side_by_side(cases, cache, until):
     """Compiles cases side by side, then times them one by one. Returns a result for each."""
-    threads = max(2, (os.cpu_count() or 2) // max(1, min(beside, len(cases))))
-    results = []
-    for at in range(0, len(cases), beside):
-        begin = time.monotonic()
-        group = [Process(case, cache, threads) for case in cases[at : at + beside]]
-        groups = (len(cases) - at + beside - 1) // beside
-        # The groups behind this one have their part of what is left.
-        own = begin + (until - begin) / groups
-        ready = [process.wait("READY", own - 2 * len(group)) for process in group]
-        for process, is_ready in zip(group, ready):
-            if not is_ready:
-                process.end(f"not compiled after {time.monotonic() - begin:.0f} s")
-        for process, is_ready in zip(group, ready):
-            if is_ready:
-                process.process.stdin.write("go\n")
-                process.process.stdin.flush()
-                process.wait("RESULT", own + 10)
-                process.end("not measured in time")
-        results += [(process.case, process.result) for process in group]
-    return results
+    threads = max(2, (os.cpu_count() or 2) // max(1, len(cases)))
+    begin = time.monotonic()
+    group = [Process(case, cache, threads) for case in cases]
+    ready = [process.wait("READY", until) for process in group]
+    for process, is_ready in zip(group, ready):
+        if not is_ready:
+            process.end(f"not compiled after {time.monotonic() - begin:.0f} s, {len(cases)} side by side")
+    for process, is_ready in zip(group, ready):
+        if is_ready:
+            process.time(until + 60)
+    return [(process.case, process.result) for process in group]
+
+
+def alone(case, cache, limit, until):
+    """Compiles and times one case with all cores."""
+    begin = time.monotonic()
+    if until - begin < 10:
+        return case, {"failed": "not run: the time of all cases was over"}
+    process = Process(case, cache, os.cpu_count() or 2)
+    end = min(until, begin + limit)
+    if process.wait("READY", end):
+        process.time(end + 20)
+    else:
+        process.end(f"not compiled after {time.monotonic() - begin:.0f} s, alone")
+    return case, process.result
+
+
+def in_turns(cases):
+    """Returns the cases, one of each model in turn."""
+    lists = {}
+    for case in cases:
+        lists.setdefault(case[0], []).append(case)
+    longest = max(map(len, lists.values()), default=0)
+    return [own[at] for at in range(longest) for own in lists.values() if at < len(own)]
 
 
 def cell(column, value):
@@ -199,13 +222,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--models", default=",".join(MODULES))
     parser.add_argument("--seconds", type=float, default=150.0, help="the limit of all cases together")
-    parser.add_argument("--beside", type=int, default=3, help="the cases that tune kernels side by side")
+    parser.add_argument("--limit", type=float, default=75.0, help="the limit of a case that tunes kernels")
+    parser.add_argument("--cache", help="a folder of compiled kernels that is kept")
     parser.add_argument("--out", default=os.environ.get("OUT"))
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         return child(json.loads(arguments.child))
-    names = arguments.models.split(",")
+    only = dict((model + ":").split(":")[:2] for model in arguments.models.split(","))
+    names = list(only)
     lines = []
 
     def say(line=""):
@@ -226,12 +251,19 @@ def main():
     begin = time.monotonic()
     end = begin + arguments.seconds
     cases = [(name, way, mode) for name in names for way, mode in importlib.import_module(MODULES[name]).CASES]
-    # What takes long to compile is in the second wave.
+    cases = [case for case in cases if only[case[0]] in f"{case[1]}, {case[2]}"]
     tuned = [case for case in cases if case[2] in TUNED or "whole" in case[1]]
     plain = [case for case in cases if case not in tuned]
-    with tempfile.TemporaryDirectory() as cache:
-        until = begin + arguments.seconds * (0.4 if tuned else 1.0)
-        results = wave(plain, cache, 20, until) + wave(tuned, cache, arguments.beside, end)
+    with tempfile.TemporaryDirectory() as own:
+        cache = arguments.cache or own
+        results = []
+        beside = 8
+        for at in range(0, len(plain), beside):
+            until = begin + arguments.seconds * (0.4 if tuned else 1.0)
+            results += side_by_side(plain[at : at + beside], cache, max(until, time.monotonic() + 20))
+        for case in in_turns(tuned):
+            results.append(alone(case, cache, arguments.limit, end))
+        results.sort(key=lambda result: cases.index(result[0]))
     bests = []
     for name in names:
         ways = list(dict.fromkeys(case[1].split(":")[0] for case in cases if case[0] == name))

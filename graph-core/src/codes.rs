@@ -16,6 +16,7 @@ macro_rules! error_codes {
             CW105 cw105 Error "returned although freed, or twice";
             CW106 cw106 Warning "allocated and never used, or written and never read";
             CW107 cw107 Error "returned but never written";
+            CW108 cw108 Error "discarded, and then read or left unwritten";
             CW201 cw201 Error "one launch borrows a buffer mutably and also otherwise";
             CW202 cw202 Error "explicit order: two accesses conflict and nothing orders them";
             CW203 cw203 Error "explicit order: an access is not ordered after the alloc, or not before the free";

@@ -22,14 +22,17 @@ use crate::sample::{Sampled, Shape, sample};
 use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
-pub use back::{BackError, Wishes, back, budget_curve, explain, memory_svg};
+pub use back::{BackError, Wishes, back, budget_curve, explain, may_spare, memory_svg};
 
 /// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
 pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     let scopes = Scopes::of(&source.program);
     lift(&mut source.program, &scopes);
     source.regions.enclose(&scopes);
-    let endless = endless(&source.program, &scopes);
+    let mut endless = endless(&source.program, &scopes);
+    // The statement that ends a loop may be one that is refused.
+    let operand = |at: StatementId| source.program.statements[at].accesses.first();
+    endless.retain(|&at| !operand(at).is_some_and(|access| source.poisoned[access.buffer]));
     let pinned = copies_of_the_host(&source.program, &scopes);
     let explicit: Vec<StatementId> = scopes
         .list

@@ -5,6 +5,9 @@
 //! runs, or none, so an order in which each follows the one before loses nothing, and their temporaries share memory as those of
 //! consecutive statements do.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 /// The most values that the arms of one `match` are told apart by.
 pub const MOST_VALUES: usize = 8;
 
@@ -68,6 +71,18 @@ impl Test {
     }
 }
 
+impl fmt::Display for Test {
+    /// Writes the values as the pattern of an arm.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.others {
+            return f.write_str("_");
+        }
+        let values: BTreeSet<u32> = self.values.into_iter().collect();
+        let values: Vec<String> = values.iter().map(u32::to_string).collect();
+        f.write_str(&values.join(" | "))
+    }
+}
+
 impl Condition {
     /// Returns the number of buffers that the statement in front of the body accesses itself: the operand, and the counter of
     /// turns. Its other accesses are those of the body.
@@ -86,11 +101,13 @@ impl Condition {
     }
 
     /// Returns the name of the body in messages.
-    pub fn body(&self) -> &'static str {
+    pub fn body(&self) -> String {
         match self.word {
-            Word::While => "the body of a `while`",
-            Word::If => "an arm of an `if`",
-            Word::Match => "an arm of a `match`",
+            Word::While => "the body of a `while`".to_owned(),
+            Word::If if self.arms == 1 => "the only arm of an `if`".to_owned(),
+            Word::If if self.arm == 0 => "the first arm of an `if`".to_owned(),
+            Word::If => "the `else` of an `if`".to_owned(),
+            Word::Match => format!("the arm `{}` of a `match`", self.test),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::check::Checked;
 use crate::ir::{Access, DimId, Lifetime, Mode, Origin, Program};
 use crate::operation::{Operations, Place, What};
 use crate::place::Placed;
+use crate::scopes::Scopes;
 
 /// A checked program: its buffers, its statements, its order.
 pub fn checked(checked: &Checked) -> String {
@@ -84,6 +85,7 @@ pub fn placed(program: &Program, placed: &Placed) -> String {
 /// Operations in the order in which they are added, and where each buffer lies.
 pub fn operations(program: &Program, operations: &Operations) -> String {
     let mut text = String::new();
+    let scopes = Scopes::of(program);
     for (id, operation) in operations.list.enumerate() {
         let what = match operation.what {
             What::Alloc { memory } => format!("alloc m{memory}"),
@@ -93,7 +95,9 @@ pub fn operations(program: &Program, operations: &Operations) -> String {
         };
         let from = ids(" from", 's', &operation.sources);
         let after = ids(" after", 'o', &operation.after);
-        line(&mut text, format_args!("  o{id} {}: {what}{from}{after}", operation.name));
+        let body = operations.body_of(&scopes, operation);
+        let body = body.map_or(String::new(), |body| format!(" in `{}`", scopes.name(program, body)));
+        line(&mut text, format_args!("  o{id} {}: {what}{from}{after}{body}", operation.name));
     }
     for (id, memory) in operations.memories.enumerate() {
         let owner = if memory.node { "" } else { ", owned by the exec" };

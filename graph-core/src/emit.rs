@@ -77,14 +77,15 @@ const AFTER_STATEMENT: u32 = 1;
 const BEFORE_NEXT: u32 = 2;
 
 impl Draft {
-    /// Returns the statement in front of the outermost body that a statement stands in; itself, if it stands in none.
+    /// Returns the statement in front of all arms of the outermost conditional statement that a statement stands in; itself, if it stands
+    /// in none.
     fn before(&self, id: StatementId) -> StatementId {
-        self.scopes.outermost(id).map_or(id, |scope| scope.condition)
+        self.scopes.outermost(id).map_or(id, |(condition, _)| condition)
     }
 
-    /// Returns the statement behind that body.
+    /// Returns the statement behind all of those arms.
     fn behind(&self, id: StatementId) -> StatementId {
-        self.scopes.outermost(id).map_or(id, |scope| scope.join)
+        self.scopes.outermost(id).map_or(id, |(_, join)| join)
     }
 
     fn push(&mut self, operation: Operation, key: (u32, u32)) -> OperationId {
@@ -222,8 +223,11 @@ impl Draft {
         let before: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.alloc_after.iter().copied()).collect();
         // The users of an alloc in a body have its predecessors inside that body, too.
-        let before: Vec<StatementId> =
-            before.into_iter().filter(|&id| self.scopes.outermost(id).is_none()).collect();
+        let before: Vec<StatementId> = before
+            .into_iter()
+            .filter(|&id| self.scopes.around(id).is_none())
+            .map(|id| self.behind(id))
+            .collect();
         let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
         let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {

@@ -199,6 +199,11 @@ impl<I: Index, T> Vector<I, T> {
         vec![item; len].into()
     }
 
+    /// Removes the last item and returns it.
+    pub fn pop(&mut self) -> Option<T> {
+        self.items.pop()
+    }
+
     /// Appends an item and returns its index.
     pub fn push(&mut self, item: T) -> I {
         self.items.push(item);

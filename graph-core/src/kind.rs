@@ -27,6 +27,8 @@ pub trait Stage {
     type Host;
     /// About the record of an event, or the wait for one. [`Infallible`] where there is none.
     type Event;
+    /// About a wait for a value or a semaphore, or the write or signal of one. [`Infallible`] where there is none.
+    type Sync;
     /// About an `alloc` or a `free`. [`Infallible`] in stages that have none.
     type Memory;
 }
@@ -54,10 +56,60 @@ pub enum Kind<S: Stage = Written> {
     Record(S::Event),
     /// `wait(&event)`: no access. All that is written after it comes after it.
     Wait(S::Event),
+    /// `wait_value(&flag, value)` and its like: an access if the flag is a buffer. Ordered as records and waits of events are.
+    Sync(SyncWord, S::Sync),
     /// `let b = alloc::<T>(len)`.
     Alloc(S::Memory),
     /// `free(b)`.
     Free(S::Memory),
+}
+
+/// A word that makes the graph meet work outside of it, by a value that advances with each launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SyncWord {
+    /// `wait_value(&flag, value)`.
+    WaitValue,
+    /// `write_value(&mut flag, value)`.
+    WriteValue,
+    /// `wait_semaphore(&semaphore, value)`.
+    WaitSemaphore,
+    /// `signal(&semaphore, value)`.
+    Signal,
+}
+
+impl SyncWord {
+    /// All words.
+    pub const ALL: [SyncWord; 4] =
+        [SyncWord::WaitValue, SyncWord::WriteValue, SyncWord::WaitSemaphore, SyncWord::Signal];
+
+    /// Returns the word of the language.
+    pub fn name(self) -> &'static str {
+        match self {
+            SyncWord::WaitValue => "wait_value",
+            SyncWord::WriteValue => "write_value",
+            SyncWord::WaitSemaphore => "wait_semaphore",
+            SyncWord::Signal => "signal",
+        }
+    }
+
+    /// Returns true if the statement waits; false if others wait for it.
+    pub fn waits(self) -> bool {
+        matches!(self, SyncWord::WaitValue | SyncWord::WaitSemaphore)
+    }
+
+    /// Returns true if it is about a value in memory; false for a semaphore.
+    pub fn is_value(self) -> bool {
+        matches!(self, SyncWord::WaitValue | SyncWord::WriteValue)
+    }
+}
+
+/// The order of a statement with all others of its program, beside that of accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// It comes after all that is written before it.
+    BehindAll,
+    /// All that is written after it comes after it.
+    BeforeAll,
 }
 
 /// The stage of the program: a statement's accesses stand beside its kind.
@@ -73,6 +125,7 @@ impl Stage for Written {
     type Condition = Condition;
     type Host = ();
     type Event = ();
+    type Sync = ();
     type Memory = BufferId;
 }
 
@@ -89,6 +142,7 @@ impl Stage for Runs {
     type Condition = ();
     type Host = ();
     type Event = ();
+    type Sync = ();
     type Memory = Infallible;
 }
 
@@ -115,6 +169,7 @@ impl<S: Stage> Kind<S> {
             Kind::Host(_) => "host",
             Kind::Record(_) => "record",
             Kind::Wait(_) => "wait",
+            Kind::Sync(word, _) => word.name(),
             Kind::Alloc(_) => "alloc",
             Kind::Free(_) => "free",
         }
@@ -134,7 +189,20 @@ impl<S: Stage> Kind<S> {
             | Kind::Join(_)
             | Kind::Host(_)
             | Kind::Record(_)
-            | Kind::Wait(_) => None,
+            | Kind::Wait(_)
+            | Kind::Sync(..) => None,
+        }
+    }
+
+    /// Returns its order with all other statements; `None` if accesses alone order it.
+    pub fn meeting(&self) -> Option<Meeting> {
+        match self {
+            Kind::Record(_) => Some(Meeting::BehindAll),
+            Kind::Wait(_) => Some(Meeting::BeforeAll),
+            Kind::Sync(word, _) if word.waits() => Some(Meeting::BeforeAll),
+            Kind::Sync(..) => Some(Meeting::BehindAll),
+            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => None,
+            Kind::Condition(_) | Kind::Join(_) | Kind::Host(_) | Kind::Alloc(_) | Kind::Free(_) => None,
         }
     }
 
@@ -150,6 +218,7 @@ impl<S: Stage> Kind<S> {
             Kind::Host(_) => Some(Kind::Host(())),
             Kind::Record(_) => Some(Kind::Record(())),
             Kind::Wait(_) => Some(Kind::Wait(())),
+            Kind::Sync(word, _) => Some(Kind::Sync(*word, ())),
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => None,
         }
     }
@@ -168,7 +237,7 @@ impl<S: Stage> Kind<S> {
             Kind::Capture(_) => false,
             Kind::Condition(_) | Kind::Join(_) => false,
             // The function is given slices: it may read all of them.
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
             Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
@@ -176,7 +245,7 @@ impl<S: Stage> Kind<S> {
     /// Returns true if its node may stand in the body of a conditional node.
     pub fn stands_in_bodies(&self) -> bool {
         match self {
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
             Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => true,
             Kind::Condition(_) | Kind::Join(_) | Kind::Alloc(_) | Kind::Free(_) => true,
         }
@@ -187,7 +256,7 @@ impl<S: Stage> Kind<S> {
         match self {
             Kind::Condition(_) | Kind::Join(_) => true,
             Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => false,
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
             Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
@@ -198,7 +267,7 @@ impl<S: Stage> Kind<S> {
             Kind::Fill(_) | Kind::Copy(_) => true,
             Kind::Launch(_) | Kind::Call(_) | Kind::Capture(_) => false,
             Kind::Condition(_) | Kind::Join(_) | Kind::Alloc(_) | Kind::Free(_) => false,
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => false,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
         }
     }
 }
@@ -225,7 +294,7 @@ impl Kind {
             Kind::Capture(()) => Traffic::Buffers,
             Kind::Condition(_) | Kind::Join(_) | Kind::Call(_) => Traffic::Nothing,
             Kind::Alloc(_) | Kind::Free(_) => Traffic::Nothing,
-            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) => Traffic::Nothing,
+            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => Traffic::Nothing,
         }
     }
 
@@ -233,7 +302,7 @@ impl Kind {
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Kind::Fill(()) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Some(self.name()),
-            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) => Some(self.name()),
+            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => Some(self.name()),
             Kind::Launch(()) | Kind::Call(_) | Kind::Capture(()) | Kind::Condition(_) | Kind::Join(_) => None,
         }
     }
@@ -268,6 +337,10 @@ impl Kind {
             Kind::Host(()) => (9, None),
             Kind::Record(()) => (10, None),
             Kind::Wait(()) => (11, None),
+            Kind::Sync(SyncWord::WaitValue, ()) => (12, None),
+            Kind::Sync(SyncWord::WriteValue, ()) => (13, None),
+            Kind::Sync(SyncWord::WaitSemaphore, ()) => (14, None),
+            Kind::Sync(SyncWord::Signal, ()) => (15, None),
         };
         number(tag);
         index.into_iter().for_each(&mut *number);
@@ -291,6 +364,10 @@ impl Kind {
             9 => Kind::Host(()),
             10 => Kind::Record(()),
             11 => Kind::Wait(()),
+            12 => Kind::Sync(SyncWord::WaitValue, ()),
+            13 => Kind::Sync(SyncWord::WriteValue, ()),
+            14 => Kind::Sync(SyncWord::WaitSemaphore, ()),
+            15 => Kind::Sync(SyncWord::Signal, ()),
             _ => return None,
         })
     }
@@ -313,6 +390,8 @@ pub struct Counts {
     pub hosts: usize,
     /// Records of events and waits for them.
     pub events: usize,
+    /// Waits for values and semaphores, their writes and signals.
+    pub syncs: usize,
     /// No-op kernels in the middle of wide joins.
     pub hubs: usize,
     /// Memory alloc nodes.
@@ -332,6 +411,7 @@ impl Kind<Runs> {
             Kind::Condition(()) => &mut counts.conditions,
             Kind::Host(()) => &mut counts.hosts,
             Kind::Record(()) | Kind::Wait(()) => &mut counts.events,
+            Kind::Sync(..) => &mut counts.syncs,
             Kind::Join(()) => return None,
         })
     }
@@ -348,6 +428,7 @@ impl Kind<Runs> {
             Kind::Host(()) => "host",
             Kind::Record(()) => "record",
             Kind::Wait(()) => "wait",
+            Kind::Sync(word, ()) => word.name(),
         }
     }
 
@@ -361,6 +442,7 @@ impl Kind<Runs> {
             Kind::Condition(()) | Kind::Join(()) => "lightpink",
             Kind::Host(()) => "palegoldenrod",
             Kind::Record(()) | Kind::Wait(()) => "lightcyan",
+            Kind::Sync(..) => "paleturquoise",
         }
     }
 }

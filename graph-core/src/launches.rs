@@ -8,6 +8,7 @@
 //! Invariants of a [`Decision`]:
 //! - the members of a batch are launches of one kernel with equal blocks and equal amounts of shared memory; neither the order nor the added
 //!   edges order them;
+//! - the members of a batch, and those of a chain, stand in one body of a conditional node, or outside of all;
 //! - all members have the same predecessors and the same successors: a batch is one node;
 //! - batches do not increase the depth of the order;
 //! - the members of a chain are launches of one grid and one block, in an order that the program's order allows, and no path
@@ -21,6 +22,7 @@ mod chains;
 mod decision;
 mod draft;
 pub mod fusion;
+mod joined;
 mod lanes;
 mod launch;
 pub mod residency;
@@ -35,6 +37,8 @@ pub use tuning::Tuning;
 
 pub(crate) use decision::by_member;
 pub(crate) use draft::Contracted;
+
+use std::collections::BTreeSet;
 
 use crate::index::Vector;
 use crate::ir::{Program, StatementId};
@@ -63,24 +67,51 @@ pub fn decide(
         return Ok(Decision::default());
     }
     let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
-    let mut decision = decided(&draft, allowed, &mut Vec::new());
-    if allowed.fuse {
-        decision.chains = fusion::chains(&draft, edges, &decision)?;
+    decided(&draft, edges, allowed, &mut Vec::new())
+}
+
+/// Makes a decision. Chains that are left to be fused and then are not are batched after all.
+fn decided(
+    draft: &Draft<'_>,
+    edges: &[(StatementId, StatementId)],
+    allowed: Allowed,
+    given_up: &mut decision::GivenUp,
+) -> Result<Decision, Cycle> {
+    let before = given_up.len();
+    let (mut decision, left) = batched(draft, allowed, |_| allowed.fuse, given_up);
+    if !allowed.fuse {
+        return Ok(decision);
     }
+    decision.chains = fusion::chains(draft, edges, &decision)?;
+    let fused: BTreeSet<StatementId> =
+        decision.chains.iter().flat_map(|chain| chain.members.iter().copied()).collect();
+    let is_fused = |row: &Vec<StatementId>| row.iter().all(|id| fused.contains(id));
+    if left.values().all(is_fused) {
+        return Ok(decision);
+    }
+    given_up.truncate(before);
+    let (mut decision, _) = batched(draft, allowed, |first| left.get(&first).is_some_and(is_fused), given_up);
+    decision.chains = fusion::chains(draft, edges, &decision)?;
     Ok(decision)
 }
 
-fn decided(draft: &Draft<'_>, allowed: Allowed, given_up: &mut decision::GivenUp) -> Decision {
-    let mut decision = Decision::default();
+/// Decides about batches and lanes. `fuses` is true for the rows of chains that are left to be fused, by their first launch.
+fn batched(
+    draft: &Draft<'_>,
+    allowed: Allowed,
+    fuses: impl Fn(StatementId) -> bool,
+    given_up: &mut decision::GivenUp,
+) -> (Decision, chains::Left) {
+    let (mut decision, mut left) = (Decision::default(), chains::Left::new());
     if allowed.batches {
         let batches = batch::batches(draft, given_up);
-        decision.batches = chains::widths(draft, batches, given_up);
+        (decision.batches, left) = chains::widths(draft, batches, fuses, given_up);
         decision.edges = batch::edges(draft, &decision.batches);
     }
     if allowed.lanes {
-        lanes::serialize(draft, &mut decision);
+        lanes::serialize(draft, &mut decision, &left);
     }
-    decision
+    (decision, left)
 }
 
 /// Explains a decision: returns the launches of one kernel that nothing orders and that are in several nodes, and the lanes. `batches` are the
@@ -103,7 +134,7 @@ pub fn explain(
 ) -> Result<(Vec<Apart>, Decision), Cycle> {
     let draft = Draft::new(program, edges, (launches, others), usize::MAX, tuning)?;
     let mut given_up = Vec::new();
-    let decision = decided(&draft, allowed, &mut given_up);
+    let decision = decided(&draft, edges, allowed, &mut given_up)?;
     Ok((apart::apart(&draft, batches, &given_up), decision))
 }
 

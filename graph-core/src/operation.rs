@@ -5,6 +5,7 @@ use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId, Text};
 use crate::kind::{Counts, Runs};
 use crate::launches::{Batch, Chain};
+use crate::scopes::{ScopeId, Scopes};
 
 pub use crate::ids::{BatchId, ChainId, MemoryId, OperationId, PointedId};
 
@@ -263,6 +264,18 @@ impl Operations {
     #[must_use]
     pub fn chain_of(&self, operation: &Operation) -> Option<ChainId> {
         Chain::at(self.chains.as_slice(), operation.sources.first()).map(ChainId::new)
+    }
+
+    /// Returns the body that an operation stands in. A hub stands where those before it do.
+    pub fn body_of(&self, scopes: &Scopes, operation: &Operation) -> Option<ScopeId> {
+        match (operation.sources.first(), &operation.what) {
+            (Some(&source), _) => scopes.around(source),
+            (None, What::Hub) => {
+                let mut before = operation.after.iter().map(|&before| &self.list[before]);
+                self.body_of(scopes, before.find(|before| !before.what.is_memory())?)
+            }
+            (None, _) => None,
+        }
     }
 
     /// Returns the number of devices that operations are on.

@@ -21,6 +21,7 @@ use crate::condition::Word;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Index, Vector, narrow};
 use crate::ir::{Access, BufferId, DimId, Kind, Program, StatementId};
+use crate::kind::Meeting;
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use crate::scopes::{Scope, Scopes};
@@ -50,6 +51,8 @@ pub struct Regions {
     /// The ranges of arguments that hold nothing at first and must be written in all at the end: those of arguments declared
     /// `&mut [MaybeUninit<T>; len]`. A flat program has none: the memory that is bound to it may be read.
     pub fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The arguments among them whose contents are discarded before each launch.
+    pub discarded: Vec<BufferId>,
     /// The functions of a flat program's statements.
     pub functions: Functions,
     /// The regions, outer ones first.
@@ -192,7 +195,7 @@ pub enum Cause {
     /// The later statement names the earlier one in its `#[after]`, at this index.
     After(u32),
     /// The later statement is the record of an event, or the earlier one a wait for one.
-    Event,
+    Meeting,
 }
 
 /// The order graph: a node for each statement, an edge for each direct dependency.
@@ -308,7 +311,7 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     } else if !functions.is_uniform() {
         frontier::infer_between(&source.program, functions, &bounds, &mut uses);
     }
-    events(&source.program, functions, &mut |from, to| graph.add(from, to, Cause::Event));
+    meetings(&source.program, functions, &mut |from, to| graph.add(from, to, Cause::Meeting));
     for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {
             graph.add(from, to, Cause::After(index));
@@ -321,38 +324,44 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     (Ordered { source, bounds, graph, reach, preds, memory_after, edges_before_reduction }, diagnostics)
 }
 
-/// The order of events: a record comes after all that is written before it, and all that is written after a wait comes after it,
-/// unless their order is explicit. Bodies of conditional nodes, where no events stand, are in that order by the statements around them.
-/// O(statements × records and waits of explicit functions), else O(statements).
-fn events(program: &Program, functions: &Functions, edge: &mut dyn FnMut(StatementId, StatementId)) {
-    let is_event = |kind: &Kind| matches!(kind, Kind::Record(_) | Kind::Wait(_));
-    if !program.statements.iter().any(|statement| is_event(&statement.kind)) {
+/// The order of events, flags and semaphores: a record, write or signal comes after all that is written before it, and all that is
+/// written after a wait comes after it, unless their order is explicit. A wait for a value or a semaphore also comes after the signals
+/// that are written before it: a device that puts the two into one queue, the wait first, would wait for an answer to a signal that it
+/// has not given. Bodies of conditional nodes, where none of them stand, are in that order by the statements around them.
+/// O(statements × such statements of explicit functions), else O(statements).
+fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(StatementId, StatementId)) {
+    if !program.statements.iter().any(|statement| statement.kind.meeting().is_some()) {
         return;
     }
     let scopes = Scopes::of(program);
     let mut earlier: Vec<StatementId> = Vec::new();
-    let mut waits: Vec<StatementId> = Vec::new();
+    let (mut waits, mut signals): (Vec<StatementId>, Vec<StatementId>) = (Vec::new(), Vec::new());
     for (id, statement) in program.statements.enumerate() {
         if statement.kind.is_memory() || scopes.around(id).is_some() {
             continue;
         }
         let inferred = |from: &StatementId| !functions.is_explicit(program, *from, id);
         waits.iter().copied().filter(inferred).for_each(|wait| edge(wait, id));
-        match statement.kind {
-            Kind::Record(_) => {
+        match statement.kind.meeting() {
+            Some(Meeting::BehindAll) => {
                 earlier.iter().copied().filter(inferred).for_each(|before| edge(before, id));
-                // A successor of this record is a successor of all its predecessors.
+                // A successor of this statement is a successor of all its predecessors.
                 if functions.is_uniform() {
                     earlier.clear();
+                    signals.clear();
                 }
+                signals.push(id);
             }
-            Kind::Wait(_) => {
+            Some(Meeting::BeforeAll) => {
+                if matches!(statement.kind, Kind::Sync(..)) {
+                    signals.iter().copied().filter(inferred).for_each(|signal| edge(signal, id));
+                }
                 if functions.is_uniform() {
                     waits.clear();
                 }
                 waits.push(id);
             }
-            _ => {}
+            None => {}
         }
         earlier.push(id);
     }
@@ -375,7 +384,7 @@ fn without_cycles(program: &Program, graph: &mut OrderGraph) -> (Reach, Preds, V
             .find_map(|(from, to)| {
                 let index = graph.causes(from, to).find_map(|cause| match cause {
                     Cause::After(index) => Some(index),
-                    Cause::Uses(_) | Cause::Event => None,
+                    Cause::Uses(_) | Cause::Meeting => None,
                 });
                 Some((from, to, index?))
             });
@@ -412,9 +421,17 @@ fn cycle(
             Some(Cause::Uses(buffer)) => {
                 format!("uses `{}` after it", program.buffers[*buffer].name)
             }
-            Some(Cause::Event) => match before.kind {
-                Kind::Wait(_) => "is written after that `wait`".to_owned(),
-                _ => "records an event after all that is written before it".to_owned(),
+            Some(Cause::Meeting) => match before.kind {
+                kind if kind.meeting() == Some(Meeting::BeforeAll) => {
+                    format!("is written after that `{}`", kind.name())
+                }
+                _ => match after.kind {
+                    Kind::Sync(word, _) if word.waits() => {
+                        format!("is a `{}` behind that `{}`", word.name(), before.kind.name())
+                    }
+                    Kind::Record(_) => "records an event after all that is written before it".to_owned(),
+                    kind => format!("is a `{}` after all that is written before it", kind.name()),
+                },
             },
             Some(Cause::After(_)) | None => format!("says `#[after({})]`", before.name),
         };

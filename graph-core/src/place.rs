@@ -61,7 +61,7 @@ impl Placed {
         let reach = &self.reach;
         for range in self.live_ranges.iter_mut().flatten() {
             let around = |&id: &StatementId| match scopes.outermost(id) {
-                Some(scope) => vec![scope.condition, id, scope.join],
+                Some((condition, join)) => vec![condition, id, join],
                 None => vec![id],
             };
             let all = |list: &[StatementId]| -> Vec<StatementId> { list.iter().flat_map(around).collect() };

@@ -49,7 +49,7 @@ pub struct Shape<'s> {
 
 /// Samples a function whose templates are the statements of `source`.
 pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
-    let fresh = source.regions.fresh.clone();
+    let (fresh, discarded) = (source.regions.fresh.clone(), source.regions.discarded.clone());
     let mut sampler = Sampler {
         source,
         shape,
@@ -67,7 +67,7 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
             polys: source.polys.clone(),
             poisoned: source.poisoned.clone(),
             order_unknown: source.order_unknown,
-            regions: Regions { fresh, ..Regions::default() },
+            regions: Regions { fresh, discarded, ..Regions::default() },
         },
         templates: Vector::new(),
         latest: Vector::filled(None, source.program.statements.len()),

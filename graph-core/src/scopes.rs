@@ -4,8 +4,11 @@
 //! two statements around it, and so is each edge: the predecessors of a statement in a body become predecessors of the body, its
 //! successors become successors of the body. In the transitive reduction of the order the only edges across a border are those of
 //! these two statements.
+//!
+//! The arms of one `if` or `match` may be bodies of one node. So the first statement of the first arm has the accesses of all arms,
+//! and the last statement of the last one: predecessors and successors of any arm are those of all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::condition::{Condition, Word};
 use crate::index::{Index, Vector, indices};
@@ -27,6 +30,8 @@ pub struct Scope {
     pub parent: Option<ScopeId>,
     /// The first arm of its `if` or `match`: itself, if it is that.
     pub first: ScopeId,
+    /// The last arm of its `if` or `match`: itself, if it is that.
+    pub last: ScopeId,
     /// The description that both statements hold.
     pub body: Condition,
 }
@@ -38,6 +43,8 @@ pub struct Scopes {
     pub list: Vector<ScopeId, Scope>,
     /// The innermost body of each statement: for the two around a body the one that they stand in. Empty where there is no body.
     of: Vector<StatementId, Option<ScopeId>>,
+    /// The body of each of the statements around bodies.
+    borders: BTreeMap<StatementId, ScopeId>,
 }
 
 impl Scopes {
@@ -54,6 +61,7 @@ impl Scopes {
                 && let Some(scope) = open
             {
                 scopes.list[scope].join = id;
+                scopes.borders.insert(id, scope);
                 open = scopes.list[scope].parent;
                 closed = Some(scope);
             }
@@ -64,11 +72,30 @@ impl Scopes {
                     Some(before) if body.arm > 0 => scopes.list[before].first,
                     _ => own,
                 };
-                scopes.list.push(Scope { condition: id, join: id, parent: open, first, body });
+                scopes.list.push(Scope { condition: id, join: id, parent: open, first, last: own, body });
+                scopes.borders.insert(id, own);
                 open = Some(own);
             }
         }
+        let mut last: BTreeMap<ScopeId, ScopeId> = BTreeMap::new();
+        for (id, scope) in scopes.list.enumerate_mut().rev() {
+            scope.last = *last.entry(scope.first).or_insert(id);
+        }
         scopes
+    }
+
+    /// Returns the name of a body: `if flag`, `else of if flag`, `while flag`, `match which: 0 | 1`, `match which: _`.
+    pub fn name(&self, program: &Program, scope: ScopeId) -> String {
+        let (first, own) = (&self.list[self.list[scope].first], &self.list[scope].body);
+        let operand = program.statements[first.condition].accesses.first();
+        let operand = operand.map_or("", |operand| &program.buffers[operand.buffer].name);
+        let test = || if first.body.test.others { format!("if {operand}") } else { format!("if !{operand}") };
+        match own.word {
+            Word::While => format!("while {operand}"),
+            Word::If if own.arm == 0 => test(),
+            Word::If => format!("else of {}", test()),
+            Word::Match => format!("match {operand}: {}", own.test),
+        }
     }
 
     /// Returns true if there is no body.
@@ -86,9 +113,11 @@ impl Scopes {
         std::iter::successors(self.around(statement), |&scope| self.list[scope].parent)
     }
 
-    /// Returns the outermost body that a statement stands in.
-    pub fn outermost(&self, statement: StatementId) -> Option<&Scope> {
-        self.all_around(statement).last().map(|scope| &self.list[scope])
+    /// Returns the statements around the outermost conditional statement that a statement stands in: that in front of its first arm, and
+    /// that behind its last one.
+    pub fn outermost(&self, statement: StatementId) -> Option<(StatementId, StatementId)> {
+        let outermost = &self.list[self.all_around(statement).last().or_else(|| self.bordered(statement))?];
+        Some((self.list[outermost.first].condition, self.list[outermost.last].join))
     }
 
     /// Returns the arms of the statement whose first arm that is.
@@ -96,9 +125,41 @@ impl Scopes {
         self.list.iter().filter(move |scope| scope.first == first)
     }
 
-    /// Returns an edge in the innermost body that both of its statements stand in.
+    /// Returns the body that a statement begins or ends.
+    pub fn bordered(&self, statement: StatementId) -> Option<ScopeId> {
+        self.borders.get(&statement).copied()
+    }
+
+    /// Returns the innermost conditional statement that a statement runs within, by its first arm. The statement in front of the first
+    /// arm runs before it, that behind the last arm within it.
+    pub fn runs_within(&self, statement: StatementId) -> Option<ScopeId> {
+        let own = self.bordered(statement).map(|own| self.list[own].first);
+        let around = || self.around(statement).map(|around| self.list[around].first);
+        own.filter(|_| self.begun_by(statement).is_none()).or_else(around)
+    }
+
+    /// Returns the conditional statement that begins with a statement, by its first arm.
+    pub fn begun_by(&self, statement: StatementId) -> Option<ScopeId> {
+        let own = self.bordered(statement)?;
+        (self.list[self.list[own].first].condition == statement).then(|| self.list[own].first)
+    }
+
+    /// Returns the conditional statement that ends with a statement, by its first arm.
+    pub fn ended_by(&self, statement: StatementId) -> Option<ScopeId> {
+        let own = self.bordered(statement)?;
+        (self.list[self.list[own].last].join == statement).then(|| self.list[own].first)
+    }
+
+    /// Returns true for a memory statement in a body: nothing follows it, while all that runs there is followed by the statement
+    /// behind the body.
+    pub fn is_memory(&self, statement: StatementId, is_followed: bool) -> bool {
+        !is_followed && self.around(statement).is_some() && self.bordered(statement).is_none()
+    }
+
+    /// Returns an edge in the innermost body that both of its statements stand in. It leads to the first of the statements around all
+    /// arms of an `if` or `match`, and from the last of them.
     pub fn lifted(&self, (from, to): (StatementId, StatementId)) -> (StatementId, StatementId) {
-        if self.around(from) == self.around(to) {
+        if self.is_empty() {
             return (from, to);
         }
         let (before, behind): (Vec<ScopeId>, Vec<ScopeId>) =
@@ -106,12 +167,47 @@ impl Scopes {
         let common =
             before.iter().rev().zip(behind.iter().rev()).take_while(|(one, other)| one == other).count();
         let outer = |list: &[ScopeId]| (list.len() > common).then(|| list[list.len() - 1 - common]);
-        let lifted = (
-            outer(&before).map_or(from, |scope| self.list[scope].join),
-            outer(&behind).map_or(to, |scope| self.list[scope].condition),
-        );
+        let (left, entered) = (outer(&before), outer(&behind));
+        let all_arms = |inside: Option<ScopeId>, statement: StatementId| {
+            Some(&self.list[inside.or_else(|| self.bordered(statement))?])
+        };
+        let lifted = match (all_arms(left, from), all_arms(entered, to)) {
+            (Some(one), Some(other)) if one.first == other.first => (
+                left.map_or(from, |scope| self.list[scope].join),
+                entered.map_or(to, |scope| self.list[scope].condition),
+            ),
+            (one, other) => (
+                one.map_or(from, |scope| self.list[scope.last].join),
+                other.map_or(to, |scope| self.list[scope.first].condition),
+            ),
+        };
         // From the statement in front of a body into it, or from inside to the one behind.
         if lifted.0 == lifted.1 { (from, to) } else { lifted }
+    }
+}
+
+/// Accesses of bodies, each once.
+#[derive(Default)]
+struct Lifted {
+    list: Vec<Access>,
+    known: BTreeSet<(BufferId, DimId, DimId, bool, bool)>,
+}
+
+impl Lifted {
+    fn add(&mut self, access: Access) {
+        let Access { buffer, lo, hi, mode, .. } = access;
+        if self.known.insert((buffer, lo, hi, mode.writes(), mode == Mode::Atomic)) {
+            self.list.push(access);
+        }
+    }
+}
+
+/// Sets the lifted accesses of statements around bodies.
+fn set_lifted(program: &mut Program, around: [StatementId; 2], lifted: &[Access]) {
+    for id in around {
+        let statement = &mut program.statements[id];
+        let own = statement.kind.own_accesses(&statement.accesses);
+        statement.accesses = [own, lifted].concat().into();
     }
 }
 
@@ -121,15 +217,19 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
     if scopes.is_empty() {
         return;
     }
+    let mut of_arms: BTreeMap<ScopeId, Lifted> = BTreeMap::new();
     // Inner bodies come first: the statements around them stand in outer ones.
-    for scope in scopes.list.iter().rev() {
+    for (own, scope) in scopes.list.enumerate().rev() {
         let inside: Vec<StatementId> =
             (scope.condition.index() + 1..scope.join.index()).map(StatementId::new).collect();
         let lifted = accesses_from_outside(program, scope, &inside);
-        for id in [scope.condition, scope.join] {
-            let statement = &mut program.statements[id];
-            let own = statement.kind.own_accesses(&statement.accesses).to_vec();
-            statement.accesses = [own, lifted.clone()].concat().into();
+        set_lifted(program, [scope.condition, scope.join], &lifted.list);
+        if scope.body.arms > 1 {
+            let all = of_arms.entry(scope.first).or_default();
+            lifted.list.into_iter().for_each(|access| all.add(access));
+            if own == scope.first {
+                set_lifted(program, [scope.condition, scopes.list[scope.last].join], &all.list);
+            }
         }
         enclose(program, scope, inside);
         // The kernels in front of the first arm set the values of all.
@@ -158,21 +258,19 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
 
 /// Returns the accesses of the statements inside a body to buffers from outside, each once. A write of a body, which may not run,
 /// keeps what it does not write.
-fn accesses_from_outside(program: &Program, scope: &Scope, inside: &[StatementId]) -> Vec<Access> {
+fn accesses_from_outside(program: &Program, scope: &Scope, inside: &[StatementId]) -> Lifted {
     let born = |buffer: BufferId| match program.buffers[buffer].origin {
         Origin::Alloc(at) => scope.condition < at && at < scope.join,
         _ => false,
     };
-    let mut lifted: Vec<Access> = Vec::new();
-    let mut known: BTreeSet<(BufferId, DimId, DimId, bool, bool)> = BTreeSet::new();
+    let mut lifted = Lifted::default();
     for &id in inside {
         let statement = &program.statements[id];
         // The accesses of a body inside stand among the statements inside, too.
         for access in statement.kind.own_accesses(&statement.accesses) {
             let mode = if access.mode == Mode::Write { Mode::ReadWrite } else { access.mode };
-            let key = (access.buffer, access.lo, access.hi, mode.writes(), mode == Mode::Atomic);
-            if !born(access.buffer) && known.insert(key) {
-                lifted.push(Access { mode, relied_on: false, ..*access });
+            if !born(access.buffer) {
+                lifted.add(Access { mode, relied_on: false, ..*access });
             }
         }
     }

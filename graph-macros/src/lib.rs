@@ -123,6 +123,9 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///   on a statement, a block, a loop, an `if` or a `match` puts it on a device, counted from 0; without it all is on device 0. The devices
 ///   of a function that is called are counted from that of the call. Each device has memory for the temporaries that are allocated on
 ///   it; kernels and fills may use memory of devices that are peers, copies that of all.
+///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves, and
+///   what one thread alone stores and loads stays in registers. The default is all of these, and many small branches are
+///   serialized into lanes. The result is the same bit for bit.
 ///
 /// Generated code names the crate `::cuweave`. If `Cargo.toml` renames it, add `extern crate other as cuweave;` at the
 /// root of the crate.

@@ -115,8 +115,18 @@ fn a_graph_function_brings_itself_and_the_module_of_its_types() {
     );
     let names = listed(crate::graph::graph(TokenStream::new(), function.expect("tokens")));
     let own = ["f", "f", "Args", "n", "x", "out", "Views", "n", "x", "out", "ViewsMut", "x", "out", "Exec"];
-    let methods =
-        ["output", "launch", "set_x", "set_out", "upload", "synchronize", "args", "args_mut", "into_args"];
+    let methods = [
+        "output",
+        "launch",
+        "set_x",
+        "set_out",
+        "upload",
+        "synchronize",
+        "launches",
+        "args",
+        "args_mut",
+        "into_args",
+    ];
     let expected: Vec<&str> = own.into_iter().chain(methods).collect();
     let seen: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| !name.contains(":: Debug")).collect();

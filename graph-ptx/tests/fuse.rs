@@ -51,7 +51,7 @@ fn neighbours_of_the_corpus_are_fused() {
     for (_, module) in &modules {
         for entry in module.entries() {
             match fusible(module, entry.name) {
-                Ok(()) => parts.push((module, entry.name)),
+                Ok(_) => parts.push((module, entry.name)),
                 Err(why) => {
                     let why = why.to_string();
                     *kept.entry(why.split(", in line").next().unwrap().to_owned()).or_insert(0) += 1;
@@ -71,7 +71,7 @@ fn neighbours_of_the_corpus_are_fused() {
             .collect();
         let waits = at % 2 == 0;
         let fresh = free_name(module, "fused_kernels");
-        let fusion = Fusion { parts: &same, name: &fresh, block: block(module, entry), waits };
+        let fusion = Fusion { parts: &same, name: &fresh, block: block(module, entry), waits, forward: None };
         let (text, table) = match fused(&fusion) {
             Ok(made) => made,
             Err(Refusal::Head(_)) => {

@@ -57,8 +57,8 @@ mod simulator;
 pub use driver::Driver;
 pub use error::Error;
 pub use simulator::{
-    Call, Live, Report, calls, clear_faults, fail, library_folder, live, parallel, registers, reports, seed,
-    take_reports, take_trace, trace,
+    Call, Live, Pages, Report, calls, clear_faults, fail, library_folder, live, pages, parallel, patience,
+    registers, reports, seed, take_reports, take_trace, trace,
 };
 
 /// The code of the README as a doc test.

@@ -32,9 +32,11 @@ struct Calls {
     fail: unsafe extern "C" fn(Text, u64, u32) -> u32,
     clear_faults: unsafe extern "C" fn() -> u64,
     live: unsafe extern "C" fn(*mut [u64; 8]) -> u32,
+    pages: unsafe extern "C" fn(*mut [u64; 6]) -> u32,
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
     parallel: unsafe extern "C" fn(u32) -> u32,
+    patience: unsafe extern "C" fn(u64) -> u32,
     registers: unsafe extern "C" fn(Text, u32) -> u32,
     calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
     trace: unsafe extern "C" fn(u32) -> u32,
@@ -95,9 +97,11 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             fail: *library.get(b"cuweaveSimFail").map_err(failed)?,
             clear_faults: *library.get(b"cuweaveSimClearFaults").map_err(failed)?,
             live: *library.get(b"cuweaveSimLive").map_err(failed)?,
+            pages: *library.get(b"cuweaveSimPages").map_err(failed)?,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
             parallel: *library.get(b"cuweaveSimParallel").map_err(failed)?,
+            patience: *library.get(b"cuweaveSimPatience").map_err(failed)?,
             registers: *library.get(b"cuweaveSimRegisters").map_err(failed)?,
             calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
             trace: *library.get(b"cuweaveSimTrace").map_err(failed)?,
@@ -237,6 +241,13 @@ pub fn parallel(parallel: bool) -> Result<(), Error> {
     check(unsafe { (driver()?.parallel)(parallel.into()) })
 }
 
+/// Sets the longest time that a launch waits for a value in memory or for a semaphore, in milliseconds, before it ends with the report
+/// `deadlock`; `CUWEAVE_SIM_PATIENCE` is the first value.
+pub fn patience(milliseconds: u64) -> Result<(), Error> {
+    // SAFETY: as in `fail`.
+    check(unsafe { (driver()?.patience)(milliseconds) })
+}
+
 /// Sets the registers of a thread, 255 at most, that are assumed of the kernels whose names begin with `prefix`; 0 removes the
 /// setting, and 32 are assumed again. `.maxnreg` and `.minnctapersm` limit them, and what exceeds the limit takes 4 bytes of local memory
 /// a register. Occupancy and attributes of functions follow from it; nothing that a kernel computes does.
@@ -274,6 +285,50 @@ pub fn live() -> Result<Live, Error> {
     check(unsafe { (driver()?.live)(&mut counts) })?;
     let [graphs, nodes, execs, events, streams, modules, allocations, bytes] = counts;
     Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
+}
+
+/// Counts of pages of managed memory, since the process began. They are those of the simulated driver's model: a page of 4 KiB is moved,
+/// copied or mapped by each fault, and nothing is moved ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Pages {
+    /// Faults of devices: accesses to pages that they have neither a copy nor a mapping of.
+    pub device_faults: u64,
+    /// Faults of the host.
+    pub host_faults: u64,
+    /// Pages that faults moved.
+    pub migrated: u64,
+    /// Pages that faults copied, since they are mostly read.
+    pub copied: u64,
+    /// Pages that prefetches moved, copied or populated.
+    pub prefetched: u64,
+    /// Pages whose contents were discarded.
+    pub discarded: u64,
+}
+
+impl std::ops::Sub for Pages {
+    type Output = Pages;
+
+    fn sub(self, before: Pages) -> Pages {
+        Pages {
+            device_faults: self.device_faults - before.device_faults,
+            host_faults: self.host_faults - before.host_faults,
+            migrated: self.migrated - before.migrated,
+            copied: self.copied - before.copied,
+            prefetched: self.prefetched - before.prefetched,
+            discarded: self.discarded - before.discarded,
+        }
+    }
+}
+
+/// Returns the counts of pages of managed memory. Accesses of the host are those of host statements, and of views that cuweave lends:
+/// a view counts as an access to all of it.
+pub fn pages() -> Result<Pages, Error> {
+    let mut counts = [0; 6];
+    // SAFETY: as in `fail`; it writes six numbers.
+    check(unsafe { (driver()?.pages)(&mut counts) })?;
+    let [device_faults, host_faults, migrated, copied, prefetched, discarded] = counts;
+    Ok(Pages { device_faults, host_faults, migrated, copied, prefetched, discarded })
 }
 
 /// A finding of a check.

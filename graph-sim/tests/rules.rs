@@ -419,6 +419,52 @@ fn managed_memory_and_advice_about_it() {
 }
 
 #[test]
+fn prefetches_and_discards_have_streams_and_are_not_captured() {
+    use sys::CUmemLocationType::*;
+    let context = Context::new();
+    let mut address = 0;
+    ok!(sys::cuMemAllocManaged(&mut address, SIZE, 1));
+    let place = |kind| sys::CUmemLocation {
+        type_: kind,
+        __bindgen_anon_1: sys::CUmemLocation_st__bindgen_ty_1 { id: 0 },
+    };
+    let (device, stream) = (place(CU_MEM_LOCATION_TYPE_DEVICE), context.stream);
+    let null = std::ptr::null_mut();
+    ok!(sys::cuMemPrefetchAsync_v2(address, SIZE, device, 0, null));
+    gives!(INVALID, sys::cuMemPrefetchAsync_v2(address, SIZE, device, 1, stream));
+    gives!(INVALID, sys::cuMemPrefetchAsync_v2(address, SIZE + 1, device, 0, stream));
+    let (mut addresses, mut sizes, mut places) = ([address; 2], [SIZE; 2], [device; 2]);
+    let mut batch = |stream, count: usize, mut firsts: [usize; 2], flags| {
+        let (addresses, sizes) = (addresses.as_mut_ptr(), sizes.as_mut_ptr());
+        let (places, firsts) = (places.as_mut_ptr(), firsts.as_mut_ptr());
+        // SAFETY: the lists live until the call returns.
+        unsafe { sys::cuMemPrefetchBatchAsync(addresses, sizes, count, places, firsts, 2, flags, stream) }
+    };
+    assert_eq!(batch(stream, 2, [0, 1], 0), sys::CUresult::CUDA_SUCCESS);
+    for (stream, count, firsts, flags) in
+        [(null, 2, [0, 1], 0), (stream, 0, [0, 1], 0), (stream, 2, [1, 1], 0), (stream, 2, [0, 0], 0)]
+    {
+        assert_eq!(batch(stream, count, firsts, flags), INVALID);
+    }
+    assert_eq!(batch(stream, 1, [0, 1], 0), INVALID);
+    assert_eq!(batch(stream, 2, [0, 1], 1), INVALID);
+    let mut one = SIZE;
+    ok!(sys::cuMemDiscardBatchAsync(&mut address, &mut one, 1, 0, stream));
+    gives!(INVALID, sys::cuMemDiscardBatchAsync(&mut address, &mut one, 1, 0, null));
+    ok!(sys::cuStreamAttachMemAsync(stream, address, 0, 4));
+    gives!(INVALID, sys::cuStreamAttachMemAsync(null, address, 0, 4));
+    gives!(INVALID, sys::cuStreamAttachMemAsync(stream, address, SIZE - 1, 1));
+    gives!(INVALID, sys::cuStreamAttachMemAsync(stream, address, 0, 3));
+    let unsupported = sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    let mut graph = std::ptr::null_mut();
+    ok!(sys::cuStreamBeginCapture_v2(stream, mode));
+    gives!(unsupported, sys::cuMemPrefetchAsync_v2(address, SIZE, device, 0, stream));
+    gives!(sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, sys::cuStreamEndCapture(stream, &mut graph));
+    ok!(sys::cuMemFree_v2(address));
+}
+
+#[test]
 fn host_functions_run_in_order_and_may_not_call_the_driver() {
     struct Heard {
         calls: bool,

@@ -6,8 +6,16 @@ use cuweave_testkit::random::Random;
 
 /// The buffers of a program.
 const WORDS: usize = 4;
-const PROGRAMS: u64 = 32;
-const MEMORY: [&str; 4] = ["", "(memory = \"owned\")", "(memory = \"nodes\")", "(launches = \"as-written\")"];
+const PROGRAMS: u64 = 42;
+const OPTIONS: [&str; 7] = [
+    "",
+    "(memory = \"owned\")",
+    "(memory = \"nodes\")",
+    "(launches = \"as-written\")",
+    "(launches = \"batched\")",
+    "(launches = \"fused\", memory = \"nodes\")",
+    "(memory = \"arena\", budget = 256 * 6)",
+];
 
 /// A program while it is written.
 struct Writer {
@@ -40,6 +48,21 @@ impl Writer {
         let _ = writeln!(self.plain, "x[{x}] = step(x[{x}], {by});");
     }
 
+    /// Adds equal launches on parts of a buffer.
+    fn wide(&mut self) {
+        let ((from, to), by, h) = (self.pair(), self.random.below(100_u32), self.name());
+        let (count, more) = (2 + self.random.below(4_u32), self.random.below(100_u32));
+        let each = |launch: &str| format!("for i in 0..{count}u32 {{\n{launch}\n}}\n");
+        let part = format!("&mut h{h}[i * n..(i + 1) * n]");
+        let _ = writeln!(self.graph, "let h{h} = alloc::<u32>({count} * n);");
+        self.graph.push_str(&each(&format!("mixed[per_item(n)](&x{from}, {part}, {by} + i, n);")));
+        self.graph.push_str(&each(&format!("mix[per_item(n)]({part}, {more}, n);")));
+        let last = count - 1;
+        let _ = writeln!(self.graph, "mixed[per_item(n)](&h{h}[{last} * n..], &mut x{to}, {by}, n);");
+        let _ = writeln!(self.plain, "let h{h} = step(step(x[{from}], {}), {more});", by + last);
+        let _ = writeln!(self.plain, "x[{to}] = step(h{h}, {by});");
+    }
+
     /// Returns two different buffers.
     fn pair(&mut self) -> (usize, usize) {
         let from = self.random.below(WORDS);
@@ -57,9 +80,17 @@ impl Writer {
     }
 
     fn statement(&mut self, depth: u32) {
-        let kind = if depth == 0 { self.random.below(2_u32) } else { self.random.below(9_u32) };
+        let kind = if depth == 0 { self.random.of(&[0, 1, 9, 10]) } else { self.random.below(11_u32) };
         match kind {
             0 => self.mix(),
+            9 => self.wide(),
+            10 => {
+                let x = self.random.below(WORDS);
+                for by in 0..2 + self.random.below(3_u32) {
+                    let _ = writeln!(self.graph, "mix[per_item(n)](&mut x{x}, {by}, n);");
+                    let _ = writeln!(self.plain, "x[{x}] = step(x[{x}], {by});");
+                }
+            }
             1 | 2 => {
                 let ((from, to), by, t) = (self.pair(), self.random.below(100_u32), self.name());
                 let _ = writeln!(
@@ -152,12 +183,16 @@ pub fn files() -> Vec<(String, String)> {
         let _ = writeln!(tests, "agrees!(p{number}, m{number});");
     }
     files.push((text, tests));
-    let mut named = Vec::new();
+    let (mut named, mut all) = (Vec::new(), String::new());
     for (at, (text, tests)) in files.into_iter().enumerate() {
-        let test = format!("\n#[test]\nfn programs_mean_what_plain_rust_means() {{\n{tests}}}\n");
+        let test = format!(
+            "\npub fn all() {{\n{tests}}}\n\n#[test]\nfn programs_mean_what_plain_rust_means() {{\nall();\n}}\n"
+        );
         named.push((format!("part{at}.rs"), format!("{HEAD}\nuse crate::*;\n{text}{test}")));
         let _ = writeln!(modules, "mod part{at};");
+        let _ = writeln!(all, "part{at}::all();");
     }
+    let _ = write!(modules, "\npub fn all() {{\n{all}}}\n");
     named.push(("mod.rs".to_owned(), modules));
     named
 }
@@ -171,9 +206,9 @@ fn program(number: u64) -> String {
     let Writer { graph, plain, .. } = writer;
     let arguments: Vec<String> = (0..WORDS).map(|at| format!("x{at}: &mut [u32; n]")).collect();
     let arguments = arguments.join(", ");
-    let memory = MEMORY[(number % 4) as usize];
+    let options = OPTIONS[(number % 7) as usize];
     format!(
-        "\n#[cuweave::graph{memory}]\nfn p{number}(n: u32, two: u32, {arguments}) {{\n{graph}}}\n\n\
+        "\n#[cuweave::graph{options}]\nfn p{number}(n: u32, two: u32, {arguments}) {{\n{graph}}}\n\n\
          fn m{number}(x: &mut [u32; {WORDS}]) {{\n{plain}}}\n"
     )
 }

@@ -8,7 +8,8 @@ mod generate;
 mod programs;
 
 use cuweave::prelude::*;
-use cuweave_testkit::device::alone;
+use cuweave_testkit::device::{alone, simulated_alone};
+use cuweave_testkit::process::apart;
 use decide::*;
 
 const N: usize = 8;
@@ -36,6 +37,21 @@ macro_rules! agrees {
     }};
 }
 use agrees;
+
+#[test]
+fn the_version_of_the_driver_changes_no_result() {
+    if simulated_alone().is_some() {
+        for version in ["12.4", "12.8", "13.0"] {
+            apart("all_programs", &[("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_VERSION", version)]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, with each version"]
+fn all_programs() {
+    programs::all();
+}
 
 /// `CONDITIONS=write` writes the programs.
 #[test]

@@ -184,8 +184,8 @@ fn what_is_not_loaded_is_not_fused() {
         return println!("not run: only the simulated driver fails on request");
     }
     device.schedule(0);
-    // All loads behind those of the variants.
-    let report = building(&device, "cuModuleLoadDataEx", &[3, 4]);
+    // All loads behind those of the variants: with elements in registers, and through memory.
+    let report = building(&device, "cuModuleLoadDataEx", &[3, 4, 5, 6]);
     assert_eq!((report.batches.len(), report.fused.len()), (1, 0), "{report}");
     let told = |left: &cuweave::report::LeftAlone| {
         left.to_string()

@@ -404,13 +404,4 @@ macro_rules! different {
         }
     };
 }
-different!(
-    different_0 0 different_1 1 different_2 2 different_3 3 different_4 4 different_5 5
-    different_6 6 different_7 7 different_8 8 different_9 9 different_10 10 different_11 11
-    different_12 12 different_13 13 different_14 14 different_15 15 different_16 16 different_17 17
-    different_18 18 different_19 19 different_20 20 different_21 21 different_22 22 different_23 23
-    different_24 24 different_25 25 different_26 26 different_27 27 different_28 28 different_29 29
-    different_30 30 different_31 31 different_32 32 different_33 33 different_34 34 different_35 35
-    different_36 36 different_37 37 different_38 38 different_39 39 different_40 40 different_41 41
-    different_42 42 different_43 43 different_44 44 different_45 45 different_46 46 different_47 47
-);
+each_different!(different 48);

@@ -7,7 +7,7 @@ use super::{HEADS, Host, Loaded, NORM, TABLE};
 use crate::common::hand::address;
 use crate::common::model::{Launches, bits};
 use crate::common::{Result, Setup};
-use crate::graphs::{EPSILON, SCALE};
+use crate::graphs::{EPSILON, SCALE, groups};
 
 /// Buffers of a step.
 pub struct Capture<'a> {
@@ -54,13 +54,13 @@ impl<'a> Capture<'a> {
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
         let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
         let gemv = |l: &mut Launches, w: u64, x: u64, y: u64, rows: u64, cols: u64| {
-            let name = if rows == ff { c"gemv_many" } else { c"gemv" };
-            l.add(name, [rows.div_ceil(4) as u32, 1, 1], 128, &[w, x, y, rows, cols])
+            let (name, block) = if cols == ff { (c"gemv_many", 512) } else { (c"gemv", 256) };
+            l.add(name, [groups(rows as u32), 1, 1], block, &[w, x, y, rows, cols])
         };
         let norm = |l: &mut Launches, gain: u64| {
             l.add(c"rms_norm", [1; 3], 256, &[x, gain, z, width, bits(EPSILON)])
         };
-        let add = |l: &mut Launches| l.per_item(c"add_to", width as u32, &[x, y, width]);
+        let add = |l: &mut Launches| l.add(c"add_to", [1; 3], 256, &[x, y, width]);
         self.embed(&mut l, ends[TABLE], x)?;
         for (weights, caches) in self.loaded.layers.iter().zip(&self.caches) {
             let w: Vec<u64> = weights.iter().map(|b| address(b)).collect();
@@ -85,7 +85,7 @@ impl<'a> Capture<'a> {
         }
         norm(&mut l, ends[NORM])?;
         let arguments = [ends[HEADS], z, address(&self.logits), vocab, width];
-        l.add(c"gemv_f32", [sizes.vocab.div_ceil(4), 1, 1], 128, &arguments)?;
+        l.add(c"gemv_f32", [groups(sizes.vocab), 1, 1], 256, &arguments)?;
         self.argmax(&mut l)?;
         Ok(l)
     }
@@ -101,24 +101,24 @@ impl<'a> Capture<'a> {
         let ends: Vec<u64> = self.loaded.ends.iter().map(|b| address(b)).collect();
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
         let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
-        let rows = |rows: u64| [rows.div_ceil(4) as u32, 1, 1];
+        let rows = |rows: u64| [groups(rows as u32), 1, 1];
         self.embed(&mut l, ends[TABLE], x)?;
         for (weights, caches) in self.loaded.layers.iter().zip(&self.caches) {
             let w: Vec<u64> = weights.iter().map(|b| address(b)).collect();
             let [keys, values] = caches.each_ref().map(address);
             for (w_in, y, n) in [(w[1], q, width), (w[2], k, kv), (w[3], v, kv)] {
-                l.add(c"norm_gemv", rows(n), 128, &[w_in, x, w[0], y, n, width, bits(EPSILON)])?;
+                l.add(c"norm_gemv", rows(n), 256, &[w_in, x, w[0], y, n, width, bits(EPSILON)])?;
             }
             let arguments =
                 [q, k, v, cosines, sines, keys, values, mixed, heads, kv_heads, pos, positions, bits(SCALE)];
             l.add(c"rope_attention", [sizes.heads, 1, 1], 512, &arguments)?;
-            l.add(c"gemv_add", rows(width), 128, &[w[4], mixed, x, width, width])?;
+            l.add(c"gemv_add", rows(width), 256, &[w[4], mixed, x, width, width])?;
             let arguments = [w[6], w[7], x, w[5], both, ff, width, bits(EPSILON)];
-            l.add(c"norm_gate_up", rows(ff), 128, &arguments)?;
-            l.add(c"gemv_add", rows(width), 128, &[w[8], both, x, width, ff])?;
+            l.add(c"norm_gate_up", rows(ff.div_ceil(2)), 256, &arguments)?;
+            l.add(c"gemv_add_many", rows(width), 512, &[w[8], both, x, width, ff])?;
         }
         let arguments = [ends[HEADS], x, ends[NORM], address(&self.logits), vocab, width, bits(EPSILON)];
-        l.add(c"norm_gemv_f32", rows(vocab), 128, &arguments)?;
+        l.add(c"norm_gemv_f32", rows(vocab.div_ceil(2)), 256, &arguments)?;
         self.argmax(&mut l)?;
         Ok(l)
     }

@@ -14,6 +14,7 @@ use crate::order::{Ordered, Region, Regions};
 pub(super) type Settled = (StatementId, u32, Mode, bool);
 
 /// A write that may cover a read.
+#[derive(Clone)]
 struct Written {
     id: StatementId,
     index: u32,
@@ -25,11 +26,6 @@ struct Written {
 impl Written {
     fn new(id: StatementId, index: u32) -> Written {
         Written { id, index, relied_on: false, arms: 0..0 }
-    }
-
-    /// Returns the write for messages about another name of its buffer.
-    fn for_another_name(&self) -> Written {
-        Written { id: self.id, index: self.index, relied_on: false, arms: self.arms.clone() }
     }
 }
 
@@ -316,7 +312,9 @@ impl<'r> Entered<'r> {
             let (own, other) =
                 (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
-            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::for_another_name).collect();
+            // For messages about the other name.
+            let writes = written[buffer].writes.iter().cloned();
+            let writes: Vec<Written> = writes.map(|write| Written { relied_on: false, ..write }).collect();
             written[joined].writes.extend(writes);
         }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
@@ -345,8 +343,30 @@ impl<'r> Entered<'r> {
     }
 }
 
+/// Returns true for an argument whose contents are discarded before each launch.
+fn is_discarded(ordered: &Ordered, buffer: BufferId) -> bool {
+    ordered.source.regions.discarded.contains(&buffer)
+}
+
+/// Reports CW108 for a discarded argument that is not written in all.
+fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+    let name = ordered.buffer_name(buffer);
+    let message = if written.is_empty() {
+        format!("`{name}` is discarded, but nothing writes it")
+    } else {
+        format!("`{name}` is discarded, but not all of it is proved to be written at the end")
+    };
+    let diagnostic = Diagnostic::new(Code::CW108, Site::Argument(buffer), message);
+    writes_of(ordered, diagnostic, written)
+        .note("what `#[discard]` drops has arbitrary values until it is written")
+        .help(format!("write all of `{name}` on every path, or remove `#[discard]`"))
+}
+
 /// Reports CW107 for an argument whose caller relies on all of it being written.
 fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+    if is_discarded(ordered, buffer) {
+        return left_discarded(ordered, buffer, written);
+    }
     let name = ordered.buffer_name(buffer);
     let message = if written.is_empty() {
         format!("`{name}` is declared as `MaybeUninit`, but nothing writes it")
@@ -388,6 +408,22 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
         "write `{}` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`",
         buffer.name
     );
+    if is_discarded(ordered, access.buffer) {
+        let part = ordered.slice(access);
+        let message = if written.is_empty() {
+            format!(
+                "`{part}` is discarded before the launch and read by `{user}`, but nothing has written it"
+            )
+        } else {
+            format!(
+                "`{part}` is discarded before the launch and read by `{user}`, but not all of it is proved to be written"
+            )
+        };
+        let diagnostic = Diagnostic::new(Code::CW108, Site::Access(at.0, at.1), message);
+        return writes_of(ordered, diagnostic, written)
+            .note(format!("`#[discard]` stands on `{}`, on line {}", buffer.name, buffer.line))
+            .help(format!("write `{}` first, or remove `#[discard]`", buffer.name));
+    }
     if written.is_empty() {
         return Diagnostic::new(
             Code::CW101,

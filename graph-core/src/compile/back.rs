@@ -1,12 +1,12 @@
 //! The stages that run when a graph is built.
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
+use crate::ir::{Buffer, BufferId, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
@@ -47,6 +47,10 @@ pub struct Wishes {
     pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
+    /// The buffers whose elements stay in registers: those that only members of one chain access have no memory.
+    pub left_out: BTreeSet<BufferId>,
+    /// True if chains stay whole however much memory they take.
+    pub whole: bool,
 }
 
 /// A reason why a checked program cannot be emitted.
@@ -121,18 +125,20 @@ impl From<LayoutError> for BackError {
 pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
     let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let launches = &*outside_bodies(program, wishes);
+    let launches = &wishes.launches;
     let mut allowed = wishes.allowed;
     let decide = |most, allowed| {
         launches::decide(program, &edges, (launches, &wishes.others), allowed, most, &wishes.tuning)
     };
-    let mut decision = decide(usize::MAX, allowed)?;
+    let mut limit = usize::MAX;
+    let mut decision = decide(limit, allowed)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.lanes.len());
         let without_chains =
             (!decision.chains.is_empty()).then(|| Decision { chains: Vec::new(), ..decision.clone() });
         let done = decided(checked, dims, wishes, &edges, decision);
         let error = match done {
+            Ok(done) if wishes.whole => return Ok(done),
             Ok(done) => return sparing(checked, dims, wishes, &edges, done, without_chains),
             Err(error) => error,
         };
@@ -142,13 +148,16 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
         );
         decision = match without_chains {
             _ if !refused => return Err(error),
-            // A chain needs the buffers of all its members at once.
-            Some(without_chains) => {
+            // A chain needs the buffers of all its members at once. What was left to be fused is batched.
+            Some(_) => {
                 allowed.fuse = false;
-                without_chains
+                decide(limit, allowed)?
             }
             // A cycle: the budget's order goes through a batch.
-            None if most > 3 => decide(most / 2, allowed)?,
+            None if most > 3 => {
+                limit = most / 2;
+                decide(limit, allowed)?
+            }
             None if most > 1 || serialized > 0 => Decision::default(),
             None => return Err(error),
         };
@@ -162,18 +171,6 @@ fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId
     checked.edges().iter().copied().chain(added).collect()
 }
 
-/// Returns the launches without those in bodies of conditional nodes, which stay as they are written.
-fn outside_bodies<'w>(program: &Program, wishes: &'w Wishes) -> Cow<'w, Vector<StatementId, Option<Launch>>> {
-    let scopes = Scopes::of(program);
-    if scopes.is_empty() {
-        return Cow::Borrowed(&wishes.launches);
-    }
-    let launches = wishes.launches.enumerate();
-    let outside =
-        |(id, launch): (StatementId, &Option<Launch>)| launch.clone().filter(|_| scopes.around(id).is_none());
-    Cow::Owned(launches.map(outside).collect())
-}
-
 /// Explains the launches of a plan that was made by [`back`] with the same inputs: the launches of one kernel that nothing orders and that are in several
 /// nodes, and the launches between which lanes added order.
 pub fn explain(
@@ -183,13 +180,12 @@ pub fn explain(
 ) -> (Vec<Apart>, Vec<(StatementId, StatementId)>) {
     let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let launches = outside_bodies(program, wishes);
     let batches = operations.batches.as_slice();
     // The order of a plan has no cycle.
     let explained = launches::explain(
         program,
         &edges,
-        (&*launches, &wishes.others),
+        (&wishes.launches, &wishes.others),
         wishes.allowed,
         &wishes.tuning,
         batches,
@@ -197,6 +193,16 @@ pub fn explain(
     let (apart, decision) = explained.unwrap_or_default();
     let lanes = if operations.serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
     (apart, lanes)
+}
+
+/// Returns the bytes of the temporaries.
+fn planned(operations: &Operations) -> u64 {
+    operations.bounds.as_ref().map_or(0, |bounds| bounds.planned)
+}
+
+/// Returns true if [`back`] may cut chains of a plan that it made of whole ones.
+pub fn may_spare(operations: &Operations) -> bool {
+    !operations.chains.is_empty() && planned(operations) > PAGE
 }
 
 /// Cuts the chains until the plan takes no more pages than the launches take without chains: a chain holds the buffers of all its members at
@@ -209,8 +215,7 @@ fn sparing(
     fused: Operations,
     without_chains: Option<Decision>,
 ) -> Result<Operations, BackError> {
-    let planned = |operations: &Operations| operations.bounds.as_ref().map_or(0, |bounds| bounds.planned);
-    let Some(without_chains) = without_chains.filter(|_| planned(&fused) > PAGE) else { return Ok(fused) };
+    let Some(without_chains) = without_chains.filter(|_| may_spare(&fused)) else { return Ok(fused) };
     let plain = decided(checked, dims, wishes, edges, without_chains.clone())?;
     let allowed = planned(&plain).next_multiple_of(PAGE);
     if planned(&fused) <= allowed {
@@ -219,6 +224,7 @@ fn sparing(
     let program = checked.program();
     for cut in 0..CUTS {
         let bytes = |buffer: BufferId| match program.buffers[buffer].origin {
+            Origin::Alloc(_) if wishes.left_out.contains(&buffer) => 0,
             Origin::Alloc(_) => layout::bytes(program, dims, buffer).unwrap_or(u64::MAX),
             _ => 0,
         };
@@ -251,20 +257,19 @@ fn decided(
         None => None,
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
-        let scopes = Scopes::of(program);
-        edges.extend(added.edges.iter().map(|&edge| scopes.lifted(edge)));
+        edges.extend(&added.edges);
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         edges = fusion::contracted(program, &decision.chains, edges);
-        placed = match place::place(program, &edges) {
-            // Two edges of the budget's lead into a body and out of it.
-            Err(_) if !scopes.is_empty() && decision.batches.is_empty() && decision.chains.is_empty() => {
-                let (list, ids) = layout::temporaries(program, dims, &placed)?;
-                let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
-                    .map_err(|error| layout::plan_error(program, &ids, error))?;
-                return Err(BackError::OverBudget { budget: added.budget, best: plan.total });
-            }
-            placed => placed?,
+        placed = place::place(program, &edges)?;
+    }
+    for &buffer in &wishes.left_out {
+        let range = &mut placed.live_ranges[buffer];
+        let stays_in = |chain: &Chain| {
+            range.as_ref().is_some_and(|range| range.users.iter().all(|user| chain.members.contains(user)))
         };
+        if decision.chains.iter().any(stays_in) {
+            *range = None;
+        }
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {
@@ -317,7 +322,8 @@ fn within_budget(
 ) -> Result<Budgeted, BackError> {
     let (list, ids) = layout::temporaries(program, dims, placed)?;
     let name = |buffer: BufferIndex| program.buffers[ids[buffer]].name.to_string();
-    let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
+    let reach = (&placed.reach, &Scopes::of(program));
+    let fit = plan::budget::fit(reach, &list, &costs(program), budget, plan::Effort::Default);
     match fit {
         Ok(fit) => Ok(Budgeted {
             budget,
@@ -352,7 +358,7 @@ fn within_budget(
 }
 
 /// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG. `added` is order that
-/// a budget added.
+/// a budget added. Temporaries of bodies have the names of these behind their own.
 ///
 /// # Errors
 ///
@@ -383,7 +389,16 @@ pub fn memory_svg(
         None => plan::plan(&placed.reach, &list, plan::Effort::Default)
             .map_err(|error| layout::plan_error(program, &ids, error))?,
     };
-    let names = ids.iter().map(|&id| program.buffers[id].name.to_string()).collect();
+    let scopes = Scopes::of(program);
+    let name = |&id: &BufferId| {
+        let Buffer { name, origin, .. } = &program.buffers[id];
+        let body = match *origin {
+            Origin::Alloc(at) => scopes.around(at),
+            _ => None,
+        };
+        body.map_or(name.to_string(), |body| format!("{name}, {}", scopes.name(program, body)))
+    };
+    let names = ids.iter().map(name).collect();
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }
 
@@ -400,6 +415,6 @@ pub fn budget_curve(
     let program = checked.program();
     let placed = place::place(program, checked.edges())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
-    plan::budget::budget_curve(&placed.reach, &list, &costs(program), points)
+    plan::budget::budget_curve((&placed.reach, &Scopes::of(program)), &list, &costs(program), points)
         .map_err(|error| layout::plan_error(program, &ids, error).into())
 }

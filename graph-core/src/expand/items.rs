@@ -167,6 +167,7 @@ impl<A: Answers> Expansion<'_, A> {
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
         };
+        scope.around.push(each.variable);
         for value in lo..hi {
             self.turns += 1;
             if self.turns > MOST_TURNS {
@@ -183,6 +184,7 @@ impl<A: Answers> Expansion<'_, A> {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }));
             }
         }
+        scope.around.pop();
         Ok(())
     }
 
@@ -275,7 +277,8 @@ impl<A: Answers> Expansion<'_, A> {
         let first = self.flat.next();
         let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
         inner.device = self.device(scope, id)?;
-        let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
+        let turns = scope.around.iter().map(|variable| format!("[{}]", scope.turns[variable.index()]));
+        let turns: Vec<String> = turns.collect();
         let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
         self.frames.push(Frame {
             table: callee.clone(),

@@ -89,6 +89,9 @@ impl<'d, 'p> Explained<'d, 'p> {
         if let Some(id) = [a, b].into_iter().find(never) {
             return Why::Never(id);
         }
+        if self.draft.scopes.around(a) != self.draft.scopes.around(b) {
+            return Why::Bodies;
+        }
         let (Some(first), Some(second)) = (launch(a), launch(b)) else { return Why::Never(a) };
         if (first.block, first.shared) != (second.block, second.shared) {
             return Why::Blocks;

@@ -2,22 +2,26 @@
 //!
 //! A batch begins when the last predecessor of any member ends, and ends with its longest member. So that no chain waits for a
 //! longer kernel of another one, launches are batched only if they are assumed to begin at the same time, and either to last
-//! equally long or to have the same successors.
+//! equally long or to have the same successors; or if what comes after them waits for all of them anyway ([`super::joined`]).
 //!
 //! A statement is assumed to begin when its predecessors on the level before it end; those on earlier levels are assumed to have
 //! ended. Two statements end at the same time if they begin at the same time and are equal in kernel, grid and work (or are fills, or
 //! copies, of equal size, or calls of one library function). This equivalence relation is computed in topological order by value numbering; the statements of a
 //! class are on one level.
+//!
+//! The members of a batch stand in one body of a conditional node, or outside of all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::{Blocks, MOST_BLOCKS};
 use super::decision::{Batch, GivenUp, Why, by_member};
 use super::draft::{Classes, Contracted, Draft};
+use super::joined;
 use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
 use crate::index::{Vector, size};
 use crate::ir::{Kind, StatementId};
+use crate::scopes::ScopeId;
 
 /// The maximum number of edges that a batch adds: the product of its members and its neighbours.
 const MOST_EDGES: usize = 1 << 18;
@@ -30,8 +34,9 @@ enum Alike<'a> {
     Nothing,
 }
 
-/// The properties that the members of a batch have in common: the class of the begin, the kernel, the block, the shared memory.
-type Key = (u32, KernelId, [u32; 3], u32);
+/// The properties that the members of a batch have in common: the body, the class of the begin, the kernel, the block, the shared
+/// memory.
+type Key = (Option<ScopeId>, u32, KernelId, [u32; 3], u32);
 
 /// Returns the batches, sorted by their first members. Those that are given up are added to `given_up`.
 pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
@@ -41,7 +46,8 @@ pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
         if let Some(launch) = launch
             && launch.batch != Batching::Never
         {
-            let key = (begins[statement], launch.kernel, launch.block, launch.shared);
+            let body = draft.scopes.around(statement);
+            let key = (body, begins[statement], launch.kernel, launch.block, launch.shared);
             groups.entry(key).or_default().push(statement);
         }
     }
@@ -49,6 +55,7 @@ pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
     for group in groups.into_values().filter(|group| group.len() > 1) {
         split(draft, &group, &mut batches);
     }
+    joined::add(draft, &mut batches, |members, batches| chunks(draft, members, batches));
     retain(&mut batches, Why::Edges, given_up, |batch| ordering_fits(draft, batch));
     batches.sort_by(|a, b| a.members.cmp(&b.members));
     worthwhile(draft, batches, given_up)
@@ -135,12 +142,12 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
 fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     let launch = |statement: StatementId| draft.launches[statement].as_ref();
     // The successors of launches with equal successors wait for all of them anyway.
-    let mut joined: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
+    let mut together: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
     for &statement in group {
-        joined.entry(&draft.followers[statement]).or_default().push(statement);
+        together.entry(&draft.followers[statement]).or_default().push(statement);
     }
     let mut left = Vec::new();
-    for members in joined.into_values() {
+    for members in joined::united(draft, together.into_values().collect()) {
         let grids: BTreeSet<[u32; 3]> =
             members.iter().filter_map(|&id| launch(id)).map(|launch| launch.grid).collect();
         if grids.len() > 1 {

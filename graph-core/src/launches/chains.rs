@@ -2,7 +2,8 @@
 //! block, while as written no chain waits for another. Two halves of the members run concurrently: one has work while the
 //! other waits for its last blocks.
 //!
-//! The batches are kept, halved or dropped; see [`super::tuning::Chains`].
+//! The batches are kept, halved or dropped; see [`super::tuning::Chains`]. They are also dropped where each chain becomes one kernel instead: see
+//! [`super::tuning::SideBySide`].
 
 use std::collections::BTreeMap;
 
@@ -12,12 +13,21 @@ use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::StatementId;
 
-/// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`.
+/// Rows of batches that are left to be fused, each with its launches, by the first launch of the row.
+pub(super) type Left = BTreeMap<StatementId, Vec<StatementId>>;
+
+/// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`. `fuses` is true for
+/// the rows, by their first launch, that may be left to be fused; those that are left are returned, too.
 ///
 /// # Complexity
 ///
 /// O(n log n) in the members and their edges.
-pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>, given_up: &mut GivenUp) -> Vec<Batch> {
+pub(super) fn widths(
+    draft: &Draft<'_>,
+    batches: Vec<Batch>,
+    fuses: impl Fn(StatementId) -> bool,
+    given_up: &mut GivenUp,
+) -> (Vec<Batch>, Left) {
     let nodes = Contracted::new(&draft.reach, &batches);
     let by_node: BTreeMap<StatementId, usize> =
         batches.iter().enumerate().map(|(at, batch)| (batch.members[0], at)).collect();
@@ -34,6 +44,7 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>, given_up: &mut Give
         after[before] = Some((at, successors));
     }
     let mut kept = Vec::with_capacity(batches.len());
+    let mut left = Left::new();
     for head in (0..batches.len()).filter(|&at| is_head[at]) {
         // The batches of consecutive levels, each with its members in the order of the chains.
         let mut row = vec![(head, batches[head].members.clone())];
@@ -42,6 +53,12 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>, given_up: &mut Give
         {
             let members = members.iter().map(|member| successors[member]).collect();
             row.push((*next, members));
+        }
+        let first = row[0].1[0];
+        if are_better_fused(draft, &row) && fuses(first) {
+            left.insert(first, row.iter().flat_map(|(_, members)| members.iter().copied()).collect());
+            given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Fused)));
+            continue;
         }
         let parts = match width(draft, &row) {
             Width::Kept => 1,
@@ -63,7 +80,18 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>, given_up: &mut Give
         }
     }
     kept.sort_by(|a, b| a.members.cmp(&b.members));
-    kept
+    (kept, left)
+}
+
+/// Returns true if one kernel for each chain is faster than a launch for each level.
+fn are_better_fused(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> bool {
+    let launch = |id: &StatementId| draft.launches[*id].as_ref();
+    row.iter().all(|(_, members)| {
+        let blocks: Blocks = members.iter().filter_map(launch).map(Launch::blocks).sum();
+        members.first().and_then(launch).is_some_and(|first| {
+            draft.tuning.gains_by_fusing((row.len(), members.len()), first.short, blocks, first.wave)
+        })
+    })
 }
 
 /// Returns the successor of each member of `first`, if the members of `second` are one to one their successors.

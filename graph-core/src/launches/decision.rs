@@ -48,6 +48,8 @@ pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
 pub enum Why {
     /// One of them is in no batch, whatever the others are: this statement.
     Never(StatementId),
+    /// They stand in different bodies of conditional nodes, or one of them in none.
+    Bodies,
     /// Their blocks or their dynamic shared memory differ.
     Blocks,
     /// They come after launches that are not known to end at the same time.
@@ -64,6 +66,8 @@ pub enum Why {
     Chains,
     /// They are steps of chains and run in two halves: one has work while the other waits for its last block.
     Halves,
+    /// They are steps of chains, each of which is one kernel instead.
+    Fused,
     /// Their parameters do not fit into one table, or a budget does not hold their buffers at once.
     Room,
 }
@@ -82,6 +86,8 @@ pub struct Allowed {
     pub lanes: bool,
     /// Launches one after another are fused into one.
     pub fuse: bool,
+    /// In fused launches, elements stay in registers where nothing else needs them in memory.
+    pub forward: bool,
 }
 
 impl Allowed {
@@ -94,17 +100,18 @@ impl Allowed {
             overlap: all.overlap || one.overlap,
             lanes: all.lanes || one.lanes,
             fuse: all.fuse || one.fuse,
+            forward: all.forward || one.forward,
         })
     }
 
     /// Returns the changes that an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
-            None => Allowed { batches: true, overlap: true, lanes: true, fuse: true },
+            None => Allowed { batches: true, overlap: true, lanes: true, fuse: true, forward: true },
             Some(Launches::AsWritten) => Allowed::default(),
             Some(Launches::Batched) => Allowed { batches: true, ..Allowed::default() },
             Some(Launches::Overlapped) => Allowed { overlap: true, ..Allowed::default() },
-            Some(Launches::Fused) => Allowed { fuse: true, ..Allowed::default() },
+            Some(Launches::Fused) => Allowed { fuse: true, forward: true, ..Allowed::default() },
         }
     }
 }

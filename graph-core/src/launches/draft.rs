@@ -8,6 +8,7 @@ use super::tuning::Tuning;
 use crate::index::{Vector, ids, narrow};
 use crate::ir::{Program, StatementId};
 use crate::reach::{Cycle, Reach};
+use crate::scopes::Scopes;
 
 /// The input of launch decisions, with the reduced order.
 pub(crate) struct Draft<'a> {
@@ -24,6 +25,8 @@ pub(crate) struct Draft<'a> {
     pub reach: Reach,
     /// The direct successors of each statement.
     pub followers: Vector<StatementId, Vec<StatementId>>,
+    /// The bodies of conditional nodes.
+    pub scopes: Scopes,
 }
 
 impl<'a> Draft<'a> {
@@ -43,7 +46,8 @@ impl<'a> Draft<'a> {
         for (after, before) in reach.reduced().enumerate() {
             before.iter().for_each(|&before| followers[before].push(after));
         }
-        Ok(Draft { launches, others, program, most, tuning, reach, followers })
+        let scopes = Scopes::of(program);
+        Ok(Draft { launches, others, program, most, tuning, reach, followers, scopes })
     }
 }
 

@@ -4,21 +4,24 @@
 //! A branch is a maximal chain of launches without other predecessors or successors inside. Branches with the same predecessors and the
 //! same successors are distributed to the lanes; each branch of a lane depends on the one before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::Blocks;
+use super::chains::Left;
 use super::decision::{Decision, by_member};
 use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::{Device, StatementId};
 
-/// Adds edges between consecutive branches of each lane.
-pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
+/// Adds edges between consecutive branches of each lane. Branches that are left to be fused stay side by side: they are longer than their launches.
+pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, left: &Left) {
+    let left: BTreeSet<StatementId> = left.values().flatten().copied().collect();
     let Decision { batches, edges, lanes, .. } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
     let single = |id: StatementId| {
-        draft.launches[id].as_ref().filter(|launch| launch.lanes && !batched.contains_key(&id))
+        let is_free = !batched.contains_key(&id) && !left.contains(&id);
+        draft.launches[id].as_ref().filter(|launch| launch.lanes && is_free)
     };
     let device = |id: StatementId| draft.program.statements[id].device;
     let mut groups: BTreeMap<Around<'_>, Vec<Branch>> = BTreeMap::new();

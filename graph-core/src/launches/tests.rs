@@ -433,3 +433,114 @@ fn devices_that_nobody_measured_get_the_safe_rules() {
     let beside = marked(tuning, &[RUN; 4], &[(0, 2), (1, 3)]);
     assert!(beside.iter().all(|operation| operation.programmatic.is_none()));
 }
+
+/// Returns a case of launches with these kernels and numbers of blocks.
+fn of_kernels(launches: &[(u32, u32)], edges: &[(u32, u32)]) -> Case {
+    let mut case = Case::new(launches.len()).change(
+        |_| true,
+        |launch, id| {
+            let (kernel, blocks) = launches[size(id)];
+            (launch.kernel, launch.grid) = (KernelId::from_u32(kernel), [blocks, 1, 1]);
+        },
+    );
+    case.edges = edges.to_vec();
+    case
+}
+
+/// Queries, keys and values of unequal numbers of rows; queries and keys are turned, keys and values are appended.
+#[test]
+fn what_comes_after_a_short_launch_may_wait_for_a_longer_one() {
+    let launches = [(0, 1), (1, 512), (1, 64), (1, 64), (2, 36), (3, 1)];
+    let edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 5), (4, 5)];
+    assert_eq!(of_kernels(&launches, &edges).batches(), [[1, 2, 3]]);
+    // What appends does not come after what turns: it would wait for the queries.
+    let apart = [&edges[..6], &[(2, 5)]].concat();
+    assert_eq!(of_kernels(&launches, &apart).batches(), [[2, 3]]);
+    // The values last longest, and what turns does not wait for them.
+    let mut longest = launches;
+    longest[3].1 = 1_000;
+    assert_eq!(of_kernels(&longest, &edges).batches(), [[1, 2]]);
+    let mut unknown = of_kernels(&launches, &edges);
+    unknown = unknown.change(|id| id == 3, |launch, _| launch.work = vec![7]);
+    assert_eq!(unknown.batches(), [[1, 2]]);
+}
+
+#[test]
+fn launches_in_front_of_a_join_are_one_whatever_comes_before_them() {
+    let edges = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)];
+    let with = |first, second| of_kernels(&[(0, 1), (1, 9), (2, 9), (3, first), (3, second), (4, 1)], &edges);
+    assert_eq!(with(64, 64).batches(), [[3, 4]]);
+    assert!(with(64, 65).batches().is_empty());
+    assert_eq!(with(WAVE / 2, WAVE / 2).batches(), [[3, 4]]);
+    assert!(with(WAVE / 2 + 1, WAVE / 2 + 1).batches().is_empty());
+    let longer = with(64, 64).change(|id| id == 3, |launch, _| launch.work = vec![7]);
+    assert!(longer.batches().is_empty());
+    let mut unmeasured = with(64, 64);
+    unmeasured.tuning = Tuning::default();
+    assert!(unmeasured.batches().is_empty());
+}
+
+/// Gradients of weights (kernel 1) and biases (kernel 2) of two products, and the updates (kernel 3), while the pass goes on.
+#[test]
+fn updates_beside_a_longer_pass_are_one_with_what_comes_before_them() {
+    let pass: Vec<(u32, u32)> = (0..6).map(|step| (10 + step, 100)).collect();
+    let gradients = [(7, 64), (8, 64), (1, 64), (1, 64), (2, 8), (2, 8), (3, 256), (3, 256), (3, 1), (3, 1)];
+    let launches = [pass, gradients.to_vec()].concat();
+    let steps = |length: u32| (1..length).map(|step| (step - 1, step));
+    let edges = |length| -> Vec<(u32, u32)> {
+        let of = [(0, 6), (0, 7), (6, 8), (7, 9), (6, 10), (7, 11), (8, 12), (9, 13), (10, 14), (11, 15)];
+        steps(length).chain(of).collect()
+    };
+    assert_eq!(of_kernels(&launches, &edges(6)).batches(), [vec![8, 9], vec![10, 11], vec![12, 13, 14, 15]]);
+    // Nothing begins after the updates: they end the graph.
+    assert!(of_kernels(&launches, &edges(4)).batches().is_empty());
+}
+
+/// Returns the batches and the chains of chains of launches of one block each, all of which may be fused; those of `apart` may not.
+fn long_chains(chains: u32, length: u32, apart: &[u32], change: impl Fn(&mut Tuning)) -> [usize; 2] {
+    let mut case = Case::chains(chains, length).change(
+        |id| !apart.contains(&id),
+        |launch, _| (launch.grid, launch.fuse) = ([1; 3], Fusing::With(Vec::new().into())),
+    );
+    case = case.change(|id| apart.contains(&id), |launch, _| launch.grid = [1; 3]);
+    change(&mut case.tuning);
+    let decision = case.decide(Allowed { batches: true, fuse: true, ..Allowed::default() });
+    [decision.batches.len(), decision.chains.len()]
+}
+
+/// Fused branches are not serialized, however many.
+#[test]
+fn long_chains_stay_side_by_side() {
+    let case = Case::chains(40, 80).change(
+        |_| true,
+        |launch, _| {
+            (launch.grid, launch.fuse, launch.short) = ([1; 3], Fusing::With(Vec::new().into()), true);
+        },
+    );
+    let decision = case.decide(Allowed { overlap: false, ..Allowed::by(None) });
+    assert_eq!((decision.batches.len(), decision.lanes.len(), decision.chains.len()), (0, 0, 120));
+}
+
+/// As many levels as launches in each are batched; twice as many are fused, one kernel for each chain.
+#[test]
+fn long_chains_are_fused_and_short_ones_are_batched() {
+    assert_eq!(long_chains(8, 15, &[], |_| ()), [15, 0]);
+    assert_eq!(long_chains(8, 16, &[], |_| ()), [0, 8]);
+    assert_eq!(long_chains(4, 64, &[], |_| ()), [0, 8], "32 launches a kernel at most");
+    // A chain that is not fused as a whole keeps its row in batches.
+    assert_eq!(long_chains(8, 16, &[40], |_| ()), [16, 0]);
+    assert_eq!(long_chains(8, 16, &[], |tuning| tuning.chains.fused = None), [16, 0]);
+    let fused = |short: bool, wave: u32| {
+        let all = Fusing::With(Vec::new().into());
+        let case = Case::chains(8, 16).change(
+            |_| true,
+            |launch, _| {
+                (launch.grid, launch.wave) = ([1; 3], wave);
+                (launch.fuse, launch.short) = (all.clone(), short);
+            },
+        );
+        case.decide(Allowed { batches: true, fuse: true, ..Allowed::default() }).chains.len()
+    };
+    assert_eq!([fused(true, 7), fused(true, 8)], [0, 8], "a wave of short kernels");
+    assert_eq!([fused(false, 31), fused(false, 32)], [0, 8], "a quarter of others");
+}

@@ -44,6 +44,10 @@ pub struct Tuning {
     pub lanes: Option<Lanes>,
     /// The limits for batches of unjoined chains.
     pub chains: Chains,
+    /// The maximum number of blocks of a batch whose members are not known to begin at the same time, but are waited for together
+    /// (`launches/joined.rs`). With zero waves, launches of unequal grids are not united either. For 9.0, a training step of 120 launches took 424.7
+    /// us in 92 nodes and 431.7 us in 115, and its launch 7.8 and 12.7 us of the host.
+    pub late: Waves,
     /// The rules for programmatic edges.
     pub overlap: Overlap,
     /// The maximum number of launches that are fused into one kernel.
@@ -114,7 +118,8 @@ pub struct Chains {
     ///
     /// With 1,000 turns 8 by 66 1.19 in one and 0.98 in halves; of rows' dot products 8 by 132 0.98 and 0.92, 16 by 264 0.99
     /// and 0.85. Without a loop 8 by 132 0.86 and 0.78, 8 by 264 1.02 and 0.94, 8 by 528 0.98 and 1.04; stencils in three
-    /// dimensions 12 by 128, 250, 432 and 1,024 0.94, 0.93, 0.94, 1.03 and 0.84, 0.86, 0.88, 0.97.
+    /// dimensions 12 by 128, 250, 432 and 1,024 0.94, 0.93, 0.94, 1.03 and 0.84, 0.86, 0.88, 0.97. 16 perceptrons of 4 layers, 512 blocks a
+    /// level, in one 25.6 us, in halves 23.4 us.
     pub halved: Waves,
     /// The least number of blocks of a level of fewer chains than `many` that is batched all the same, in halves. For 9.0, 4 chains of 2, 5, 10
     /// and 20 kernels between joins, in halves, against the same with programmatic edges alone (benches/launches_waves.rs):
@@ -132,6 +137,33 @@ pub struct Chains {
     /// whole 0.54, 0.36 and 0.65, in halves 0.60, 0.42 and 0.67. With two waves 4 chains whole 1.01, 0.85 and 1.01, in halves 0.95, 0.95 and
     /// 0.99; 16 chains whole 0.77, 0.46 and 0.88, in halves 0.73, 0.50 and 0.87.
     pub pairs: Waves,
+    /// The chains that are left to be fused, each into one kernel; `None` if they are batched.
+    pub fused: Option<SideBySide>,
+}
+
+/// Unjoined chains that are fused, each into one kernel, rather than batched level by level. For 9.0, against two launches a level, or a launch
+/// where that is the rule (benches/launches_waves.rs, `lengths`; the last rows benches/launches_*.rs):
+///
+/// | waves of a level | chains, launches | an addition | 50 turns | 200 turns | 1,000 turns |
+/// |---|---|---|---|---|---|
+/// | 1/4 | 8, 6; 8, 8; 8, 12 | 1.04; 1.06; 0.86 | 1.08; 1.06; 0.87 | 1.00; 1.06; 0.95 | |
+/// | 1/2 | | 0.99; 0.95; 0.86 | 1.01; 0.95; 0.85 | 1.00; 1.09; 1.05 | |
+/// | 1 | | 0.86; 0.89; 0.73 | 0.92; 0.91; 0.86 | 1.07; 1.03; 1.03 | |
+/// | 1/3 | 16, 6; 16, 8; 16, 12 | 1.41; 1.30; 1.09 | 1.28; 1.52; 1.15 | 1.26; 1.25; 1.16 | |
+/// | 1 | | 1.09; 1.14; 0.92 | 1.13; 1.12; 0.98 | 1.12; 1.15; 1.12 | |
+/// | less than 1/4 | 8, 32; 8, 64 | 0.35; 0.33 | | | 0.91 |
+/// | 1/4; 1/2 | 4, 20 | | 0.62 (100 turns) | | ; 1.10 |
+/// | 1/2 | 8, 32 | | | | 1.08 |
+///
+/// The blocks of a fused chain stay on their multiprocessors, some of which have more of them than others: longer kernels lose by that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideBySide {
+    /// The least number of levels, as a multiple of the chains.
+    pub levels: Waves,
+    /// The maximum number of blocks of a level of short kernels (see [`Launch::short`](super::Launch::short)).
+    pub short: Waves,
+    /// The same of other kernels.
+    pub long: Waves,
 }
 
 /// The rules for programmatic edges, from a kernel to its only dependent.
@@ -206,13 +238,24 @@ pub struct Residency {
     pub most: u32,
 }
 
+/// Chains that are fused on compute capability 9.0.
+const FUSED: SideBySide = SideBySide { levels: Waves(2, 1), short: Waves(1, 1), long: Waves(1, 4) };
+
 /// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
     crossing: 2,
     between_calls: 2,
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8, least: 12 }),
-    chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5), large: Waves(4, 1), pairs: Waves(1, 1) },
+    chains: Chains {
+        many: 8,
+        few: Waves(1, 1),
+        halved: Waves(1, 5),
+        large: Waves(4, 1),
+        pairs: Waves(1, 1),
+        fused: Some(FUSED),
+    },
+    late: Waves(1, 1),
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
     fused: 32,
     residency: Residency { lost: 2, squeezed: 5, spilled: 10, most: 100 },
@@ -235,7 +278,9 @@ impl Default for Tuning {
                 halved: Waves(1, 5),
                 large: NEVER,
                 pairs: Waves(0, 1),
+                fused: None,
             },
+            late: Waves(0, 1),
             overlap: Overlap { beside_others: false, launch_order: None },
             fused: 32,
             residency: Residency { lost: 10, squeezed: 10, spilled: 10, most: 0 },
@@ -257,6 +302,11 @@ impl Tuning {
     /// Returns true if launches with `blocks` blocks in total can be flattened into one.
     pub fn fits_flat(&self, blocks: Blocks, wave: u32) -> bool {
         self.flat.hold(blocks, wave)
+    }
+
+    /// Returns true if launches with `blocks` blocks in total that begin at different times can be batched.
+    pub fn fits_late(&self, blocks: Blocks, wave: u32) -> bool {
+        self.late.hold(blocks, wave)
     }
 
     /// Returns the number of lanes for so many branches, whose largest kernel has `blocks` blocks; `None` if they run side by side. `short` is true
@@ -283,6 +333,23 @@ impl Tuning {
     /// Returns true if unjoined chains of two launches are batched whole. `blocks` is the number of blocks of a level.
     pub fn gains_in_pairs(&self, blocks: Blocks, wave: u32) -> bool {
         self.chains.pairs.0 > 0 && self.chains.pairs.hold(blocks, wave)
+    }
+
+    /// Returns true if so many unjoined chains with so many levels are fused rather than batched level by level. `blocks` is the number of blocks of a
+    /// level; `short` is true if its kernel is short.
+    pub fn gains_by_fusing(
+        &self,
+        (levels, chains): (usize, usize),
+        short: bool,
+        blocks: Blocks,
+        wave: u32,
+    ) -> bool {
+        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        self.chains.fused.is_some_and(|fused| {
+            let Waves(over, under) = fused.levels;
+            let long_enough = wide(levels).saturating_mul(under) >= wide(chains).saturating_mul(over);
+            long_enough && if short { fused.short } else { fused.long }.hold(blocks, wave)
+        })
     }
 
     /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.

@@ -4,6 +4,8 @@
 //! First a linear extension of the order that stays within the budget is searched; without one there is no solution. While the
 //! heaviest antichain is above the budget, it has two buffers with disjoint live ranges in the linear extension, or all of it would be
 //! live at once there. The graph gets edges that order such a pair; of all pairs, the one that lengthens the critical path least.
+//!
+//! No edge crosses the border of a body of a conditional node: each is lifted to the statements around the body.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -16,6 +18,7 @@ use super::problem::{Effort, PlanError};
 use super::sequence::{Guide, Sequence, all, within};
 use crate::index::{Index, Vector};
 use crate::reach::{Node, Reach};
+use crate::scopes::Scopes;
 
 /// The most nodes of a graph of which all linear extensions are tried.
 const FEW_NODES: usize = 12;
@@ -81,7 +84,8 @@ pub struct Step {
     pub donor: BufferIndex,
     /// The buffer whose live range begins after that.
     pub receiver: BufferIndex,
-    /// The edges: from each maximal user of the donor to each minimal user of the receiver, without those that paths imply.
+    /// The edges: from each maximal user of the donor to each minimal user of the receiver, without those that paths imply, and lifted
+    /// out of bodies.
     pub edges: Vec<(Node, Node)>,
     /// The decrease of the weight of the heaviest antichain.
     pub saves: u64,
@@ -106,7 +110,8 @@ pub struct Budgeted {
     pub path_after: u64,
 }
 
-/// Adds edges until the plan takes at most `budget` bytes. `costs` are the execution times of the nodes, in any unit.
+/// Adds edges until the plan takes at most `budget` bytes. `scopes` are the bodies of conditional nodes, `costs` the execution
+/// times of the nodes, in any unit.
 ///
 /// # Errors
 ///
@@ -116,7 +121,7 @@ pub struct Budgeted {
 ///
 /// If a user is not a node of `reach`, or `costs` are not one for each node.
 pub fn fit(
-    reach: &Reach,
+    (reach, scopes): (&Reach, &Scopes),
     buffers: &Vector<BufferIndex, Buffer>,
     costs: &Vector<Node, u64>,
     budget: u64,
@@ -128,7 +133,7 @@ pub fn fit(
     if floor.bytes > budget {
         return Err(BudgetError::BelowFloor { budget, floor });
     }
-    let search = Search { given: &given, buffers: &buffers, costs, budget, effort };
+    let search = Search { given: &given, scopes, buffers: &buffers, costs, budget, effort };
     search.run(floor.bytes)
 }
 
@@ -157,7 +162,7 @@ pub struct CurvePoint {
 ///
 /// As [`fit`].
 pub fn budget_curve(
-    reach: &Reach,
+    (reach, scopes): (&Reach, &Scopes),
     buffers: &Vector<BufferIndex, Buffer>,
     costs: &Vector<Node, u64>,
     points: u64,
@@ -167,7 +172,7 @@ pub fn budget_curve(
     let mut curve: Vec<CurvePoint> = Vec::new();
     for at in 0..points.max(2) {
         let budget = free.total - part(span, at, points.max(2) - 1);
-        match fit(reach, buffers, costs, budget, Effort::Quick) {
+        match fit((reach, scopes), buffers, costs, budget, Effort::Quick) {
             Ok(fit) => {
                 let point = CurvePoint {
                     budget,
@@ -227,10 +232,14 @@ impl Graph {
     }
 
     /// Returns the edges that order `b` before `c`.
-    fn edges(&self, b: BufferIndex, c: BufferIndex) -> Vec<(Node, Node)> {
+    fn edges(&self, b: BufferIndex, c: BufferIndex, scopes: &Scopes) -> Vec<(Node, Node)> {
         let (ends, begins) = (&self.order.ends[b], &self.order.begins[c]);
         let pairs = ends.iter().flat_map(|&u| begins.iter().map(move |&f| (u, f)));
-        pairs.filter(|&(u, f)| !self.reach.precedes(u, f)).collect()
+        let missing = pairs.filter(|&(u, f)| !self.reach.precedes(u, f));
+        let mut edges: Vec<(Node, Node)> = missing.map(|edge| scopes.lifted(edge)).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
     }
 
     /// Returns the growth of the critical path by these edges.
@@ -243,6 +252,7 @@ impl Graph {
 
 struct Search<'a> {
     given: &'a Graph,
+    scopes: &'a Scopes,
     buffers: &'a Vector<BufferIndex, Buffer>,
     costs: &'a Vector<Node, u64>,
     budget: u64,
@@ -260,7 +270,8 @@ impl Search<'_> {
             let mut lowest = u64::MAX;
             for guide in [Guide::Path, Guide::Bytes] {
                 let given = self.given;
-                let sequence = within(&given.reach, self.buffers, &given.order, &given.tails, guide, target);
+                let reach = (&given.reach, self.scopes);
+                let sequence = within(reach, self.buffers, &given.order, &given.tails, guide, target);
                 let Some(sequence) = sequence else {
                     continue;
                 };
@@ -285,7 +296,7 @@ impl Search<'_> {
             target = target.saturating_sub(over).max(floor);
         }
         if self.given.reach.len() <= FEW_NODES {
-            for sequence in all(&self.given.reach, MOST_ORDERS) {
+            for sequence in all(&self.given.reach, self.scopes, MOST_ORDERS) {
                 let found = self.linearized(&sequence);
                 best = best.min(found.plan.total);
                 if found.plan.total <= self.budget {
@@ -301,12 +312,16 @@ impl Search<'_> {
                 return Ok(found);
             }
         }
+        if best == u64::MAX {
+            best = plan_ordered(&self.given.reach, self.buffers, &self.given.order, self.effort).total;
+        }
         Err(BudgetError::NotFound { budget: self.budget, best })
     }
 
     fn any_sequence(&self) -> Option<Sequence> {
         let given = self.given;
-        within(&given.reach, self.buffers, &given.order, &given.tails, Guide::Bytes, self.budget)
+        let reach = (&given.reach, self.scopes);
+        within(reach, self.buffers, &given.order, &given.tails, Guide::Bytes, self.budget)
     }
 
     /// Orders pairs of buffers as in `sequence` until the heaviest antichain weighs at most `target`.
@@ -337,7 +352,8 @@ impl Search<'_> {
                 taken.push((b, c));
             }
             let mut preds = graph.reach.reduced().clone();
-            let edges: Vec<Vec<(Node, Node)>> = taken.iter().map(|&(b, c)| graph.edges(b, c)).collect();
+            let edges: Vec<Vec<(Node, Node)>> =
+                taken.iter().map(|&(b, c)| graph.edges(b, c, self.scopes)).collect();
             edges.iter().flatten().for_each(|&(u, f)| preds[f].push(u));
             // All edges agree with the linear extension.
             let Ok(reach) = Reach::of(&preds) else {
@@ -389,8 +405,13 @@ impl Search<'_> {
     /// Returns the solution with the nodes one after the other.
     fn linearized(&self, sequence: &Sequence) -> Budgeted {
         let mut preds = self.given.reach.reduced().clone();
-        for pair in sequence.nodes.as_slice().windows(2) {
-            preds[pair[1]].push(pair[0]);
+        let mut followed = Vector::filled(false, preds.len());
+        preds.iter().flatten().for_each(|&p| followed[p] = true);
+        let runs = |v: &Node| !self.scopes.is_memory(*v, followed[*v]);
+        let nodes: Vec<Node> = sequence.nodes.iter().copied().filter(runs).collect();
+        for pair in nodes.windows(2) {
+            let (before, after) = self.scopes.lifted((pair[0], pair[1]));
+            preds[after].push(before);
         }
         let graph = match Reach::of(&preds) {
             Ok(reach) => Graph::of(reach, self.buffers, self.costs),
@@ -464,7 +485,7 @@ mod tests {
 
     /// Returns the least bytes over all linear extensions: a lower bound for every order.
     fn least(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>) -> u64 {
-        let sequences = all(reach, usize::MAX);
+        let sequences = all(reach, &Scopes::default(), usize::MAX);
         let linearized = |sequence: &Sequence| {
             let mut preds = reach.reduced().clone();
             sequence.nodes.as_slice().windows(2).for_each(|pair| preds[pair[1]].push(pair[0]));
@@ -480,11 +501,11 @@ mod tests {
             let reach = Reach::of(&preds).unwrap();
             let costs = Vector::filled(1, preds.len());
             let least = least(&reach, &buffers);
-            let found = fit(&reach, &buffers, &costs, least, Effort::Default);
+            let found = fit((&reach, &Scopes::default()), &buffers, &costs, least, Effort::Default);
             let found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
             check_budgeted(&reach, &buffers, least, &found);
             if least > 0 {
-                prop_assert!(fit(&reach, &buffers, &costs, least - 1, Effort::Default).is_err());
+                prop_assert!(fit((&reach, &Scopes::default()), &buffers, &costs, least - 1, Effort::Default).is_err());
             }
         }
 
@@ -494,7 +515,7 @@ mod tests {
             let costs: Vector<Node, u64> = (0..).take(preds.len()).map(|v| 1 + v % 5).collect();
             let free = crate::plan::plan(&reach, &buffers, Effort::Quick).unwrap();
             let budget = free.floor.bytes + (free.total - free.floor.bytes) * part / 8;
-            if let Ok(found) = fit(&reach, &buffers, &costs, budget, Effort::Quick) {
+            if let Ok(found) = fit((&reach, &Scopes::default()), &buffers, &costs, budget, Effort::Quick) {
                 check_budgeted(&reach, &buffers, budget, &found);
                 if part == 8 {
                     prop_assert!(found.edges.is_empty() && found.path_after == found.path_before);
@@ -522,16 +543,16 @@ mod tests {
             .into_iter()
             .collect();
         let costs = Vector::filled(1, 4);
-        let found = fit(&reach, &buffers, &costs, 4, Effort::Default).unwrap();
+        let found = fit((&reach, &Scopes::default()), &buffers, &costs, 4, Effort::Default).unwrap();
         assert_eq!((found.plan.total, found.path_before, found.path_after), (4, 2, 4));
         assert_eq!(found.edges.len(), 1);
         assert_eq!((found.steps[0].saves, found.steps[0].costs), (4, 2));
-        let error = fit(&reach, &buffers, &costs, 3, Effort::Default).unwrap_err();
+        let error = fit((&reach, &Scopes::default()), &buffers, &costs, 3, Effort::Default).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the budget of 3 bytes is below the floor: node 0 needs 4 bytes at once, for buffers [0]"
         );
-        let curve = budget_curve(&reach, &buffers, &costs, 3).unwrap();
+        let curve = budget_curve((&reach, &Scopes::default()), &buffers, &costs, 3).unwrap();
         assert_eq!(curve.iter().map(|p| (p.planned, p.path)).collect::<Vec<_>>(), [(8, 2), (4, 4)]);
     }
 }

@@ -1,10 +1,14 @@
 //! Linear extensions of the order of the nodes that stay within a memory limit: the nodes one after the other.
+//!
+//! The arms of an `if` or a `match`, or the body of a `while`, stand in one run: nothing outside of them runs in between, for no
+//! edge crosses their borders.
 
 use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
 use crate::bits::{clear, set, words};
 use crate::index::{Vector, ids, indices};
 use crate::reach::{Node, Reach};
+use crate::scopes::{ScopeId, Scopes};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -97,7 +101,7 @@ impl<'a> LiveBytes<'a> {
 ///
 /// Depth-first search over sets of nodes that have run. The live bytes depend on the set alone, so each set is visited once.
 pub(super) fn within(
-    reach: &Reach,
+    (reach, scopes): (&Reach, &Scopes),
     buffers: &Vector<BufferIndex, Buffer>,
     order: &BufferOrder,
     tails: &Vector<Node, u64>,
@@ -105,7 +109,7 @@ pub(super) fn within(
     most: u64,
 ) -> Option<Sequence> {
     let n = reach.len();
-    let mut prefix = Prefix::of(reach, buffers, order);
+    let mut prefix = Prefix::of((reach, scopes), buffers, order);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
     // For each step the untried alternatives, the best one last, and the live bytes before it.
     let mut choices: Vec<(Vec<Node>, u64)> = Vec::new();
@@ -146,10 +150,17 @@ struct Prefix<'a> {
     /// The number of direct predecessors of each node that have not run.
     waits: Vector<Node, usize>,
     succs: Vector<Node, Vec<Node>>,
+    scopes: &'a Scopes,
+    /// The conditional statements that have begun and not ended, by their first arms, each inside the one before.
+    open: Vec<ScopeId>,
 }
 
 impl<'a> Prefix<'a> {
-    fn of(reach: &Reach, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> Prefix<'a> {
+    fn of(
+        (reach, scopes): (&Reach, &'a Scopes),
+        buffers: &'a Vector<BufferIndex, Buffer>,
+        order: &'a BufferOrder,
+    ) -> Prefix<'a> {
         let n = reach.len();
         let waits: Vector<Node, usize> = reach.reduced().iter().map(Vec::len).collect();
         let mut succs = Vector::filled(Vec::new(), n);
@@ -163,12 +174,21 @@ impl<'a> Prefix<'a> {
             ready: waits.ids().filter(|&v| waits[v] == 0).collect(),
             waits,
             succs,
+            scopes,
+            open: Vec::new(),
         }
+    }
+
+    /// Returns true if a ready node may run next: one of the innermost conditional statement that has begun.
+    fn fits(&self, v: Node) -> bool {
+        self.scopes.runs_within(v) == self.open.last().copied()
+            || self.scopes.is_memory(v, !self.succs[v].is_empty())
     }
 
     /// Returns the ready nodes with at most `most` live bytes, the best one last.
     fn alternatives(&self, most: u64, tails: &Vector<Node, u64>, guide: Guide) -> Vec<Node> {
-        let next = self.ready.iter().map(|&v| (v, self.bytes.next(v)));
+        let ready = self.ready.iter().filter(|&&v| self.fits(v));
+        let next = ready.map(|&v| (v, self.bytes.next(v)));
         let mut open: Vec<(Node, u64)> =
             next.filter(|&(_, (at, _))| at <= most).map(|(v, (_, after))| (v, after)).collect();
         match guide {
@@ -181,6 +201,10 @@ impl<'a> Prefix<'a> {
     fn push(&mut self, v: Node) {
         self.bytes.run(v);
         self.nodes.push(v);
+        self.open.extend(self.scopes.begun_by(v));
+        if self.scopes.ended_by(v).is_some() {
+            self.open.pop();
+        }
         self.ready.remove(&v);
         set(&mut self.done, v);
         for &w in &self.succs[v] {
@@ -195,6 +219,10 @@ impl<'a> Prefix<'a> {
     fn pop(&mut self, live: u64) -> Option<()> {
         let v = self.nodes.pop()?;
         self.bytes.undo(v, live);
+        if self.scopes.begun_by(v).is_some() {
+            self.open.pop();
+        }
+        self.open.extend(self.scopes.ended_by(v));
         clear(&mut self.done, v);
         for &w in &self.succs[v] {
             if self.waits[w] == 0 {
@@ -208,10 +236,12 @@ impl<'a> Prefix<'a> {
 }
 
 /// Returns up to `most` linear extensions.
-pub(super) fn all(reach: &Reach, most: usize) -> Vec<Sequence> {
+pub(super) fn all(reach: &Reach, scopes: &Scopes, most: usize) -> Vec<Sequence> {
     let n = reach.len();
     let mut found = Vec::new();
     let mut stack: Vec<Vec<Node>> = vec![Vec::new()];
+    let mut followed = Vector::filled(false, n);
+    reach.reduced().iter().flatten().for_each(|&p| followed[p] = true);
     while let Some(nodes) = stack.pop() {
         if nodes.len() == n {
             found.push(Sequence::of(nodes));
@@ -220,7 +250,16 @@ pub(super) fn all(reach: &Reach, most: usize) -> Vec<Sequence> {
             }
             continue;
         }
-        for v in ids(n).rev().filter(|v| !nodes.contains(v)) {
+        let mut open: Vec<ScopeId> = Vec::new();
+        for &v in nodes.iter().filter(|_| !scopes.is_empty()) {
+            open.extend(scopes.begun_by(v));
+            if scopes.ended_by(v).is_some() {
+                open.pop();
+            }
+        }
+        let fits =
+            |v: Node| scopes.runs_within(v) == open.last().copied() || scopes.is_memory(v, followed[v]);
+        for v in ids(n).rev().filter(|&v| !nodes.contains(&v) && fits(v)) {
             if reach.reduced()[v].iter().all(|p| nodes.contains(p)) {
                 let mut longer = nodes.clone();
                 longer.push(v);

@@ -5,11 +5,6 @@ use std::panic::Location;
 
 use cudarc::driver::DriverError;
 
-use crate::compile::BackError;
-use crate::diagnostic::Diagnostic;
-use crate::ir::{BufferId, Program};
-use crate::layout::LayoutError;
-
 use super::cuda::{self, Failure, Unavailable};
 
 mod calls;
@@ -18,6 +13,7 @@ mod failed;
 mod managed;
 mod parts;
 mod places;
+pub(crate) mod program;
 #[cfg(test)]
 mod tests;
 
@@ -149,6 +145,21 @@ pub enum Error {
         from: u64,
         /// One past its last element.
         to: u64,
+    },
+    /// The device is to decide by a buffer of more than one element.
+    #[error(
+        "{at}: `{word}` decides by a buffer of one element, and `{buffer}` has {len}; name a part: `&{buffer}[i..i + 1]`"
+    )]
+    #[non_exhaustive]
+    Operand {
+        /// The statement.
+        at: Box<At>,
+        /// Its word.
+        word: &'static str,
+        /// The buffer.
+        buffer: String,
+        /// The number of its elements.
+        len: u64,
     },
     /// A kernel gets fewer elements than its declaration says it touches.
     #[error(
@@ -379,7 +390,7 @@ pub enum Error {
     },
     /// A [`Buffer`](crate::runtime::Buffer) is lent while it is lent already.
     #[error(
-        "a buffer is lent by `Buffer::with` or `with_mut` already, and cannot be lent again until that returns"
+        "a buffer is lent already, by `with` or `with_mut` or to the host, and cannot be lent again until that ends"
     )]
     BufferLentTwice,
     /// A [`Buffer`](crate::runtime::Buffer) is made, or copied from or to the host, in a stream that is capturing.
@@ -496,6 +507,15 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// The turns of a loop are asked for by a name that is not that of one loop with a limit.
+    #[error("`{function}`: {reason}")]
+    #[non_exhaustive]
+    Loop {
+        /// The graph function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
     /// A host statement panicked in a launch before this call.
     #[error("{at} panicked in an earlier launch: {message}")]
     #[non_exhaustive]
@@ -512,12 +532,41 @@ pub enum Error {
         /// The statement that records it or waits for it.
         at: Box<At>,
     },
+    /// A semaphore was imported for another context than the graph's.
+    #[error("{at} is given a semaphore of another context")]
+    #[non_exhaustive]
+    SemaphoreOfOtherContext {
+        /// The statement that signals it or waits for it.
+        at: Box<At>,
+    },
+    /// A launch would wait for a value that an earlier launch has waited for, or signal one that is signalled.
+    #[error(
+        "{at} is due for the value {next} in this launch, which is not ahead of {last}, its value in the launch before"
+    )]
+    #[non_exhaustive]
+    ValueNotAhead {
+        /// The statement.
+        at: Box<At>,
+        /// The value in the last launch.
+        last: u64,
+        /// The value in this launch.
+        next: u64,
+    },
+    /// The device lacks something that the program uses.
+    #[error("this device has no {what}")]
+    #[non_exhaustive]
+    NotOnThisDevice {
+        /// The lacking feature, in the plural.
+        what: &'static str,
+    },
     /// A statement stands in a body that the device decides about, and cannot.
-    #[error("{at} cannot stand in the body of an `if`, `while` or `match` on a buffer")]
+    #[error("{at} cannot stand in the body `{body}`, which the device decides about")]
     #[non_exhaustive]
     InBody {
         /// The statement.
         at: Box<At>,
+        /// The body, such as `match which: 0 | 1`.
+        body: String,
     },
     /// An earlier failure left the graph partly changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
@@ -574,31 +623,6 @@ impl From<Unavailable> for Error {
             Unavailable::Failed(failure) => Error::from(failure),
         }
     }
-}
-
-/// Converts an error of the stages that run at build time.
-pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
-    match error {
-        BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
-            let at = program.buffers.position(|declared| declared.name == buffer.as_str());
-            let at = at_buffer(program, at.unwrap_or(BufferId::from_u32(0)));
-            let text = format!("{len} * {element} bytes");
-            Error::Size { what: "the size", at, text, fault: Fault::Overflow }
-        }
-        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            let (name, file) = (program.name.to_string(), program.file.to_string());
-            let at = At { name, file, line: program.options.line, column: 0 };
-            Error::Budget { at: Box::new(at), reason: error.to_string() }
-        }
-        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
-    }
-}
-
-/// Returns the error for the faults found in a program when its graph was built. Warnings are left out: they depend on
-/// sizes alone, which may differ at the next build.
-pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
-    let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
-    Error::Refused(refusals(program, faults))
 }
 
 fn lines(refusals: &[Refusal]) -> String {

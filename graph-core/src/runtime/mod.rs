@@ -36,23 +36,23 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    Attach, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
-    BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, HostView, HostViewMut,
-    Managed, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Shared,
-    SharedPinned, Taken,
+    Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared,
+    BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue,
+    Host, HostView, HostViewMut, Location, Managed, Output, OutputBuffer, OutputDescription, OutputView,
+    OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
 };
 pub use context::context;
-pub use cuda::{AnyBits, CallStream, PinnedViewMut};
+pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
     At, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible, ManagedFault,
     ModuleFailure, Refusal, Result, ShortLaunch,
 };
-pub use exec::{ArenaPool, Exec, Graph, GraphFn};
+pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
-    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, FullEdge, GraphPool,
-    InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, Forwarded, FullEdge,
+    GraphPool, InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
     VouchedFor, WhyApart, WhyFull, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 
@@ -61,9 +61,9 @@ pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
         BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
-        Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, List, Output,
-        OutputDescription, Record, Resource, Shared, SharedPinned, Taken, Visitor, count as __count,
-        describe_records,
+        Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Hint, Host, Lend, Lender, Lent, List,
+        Output, OutputDescription, Record, Resource, Shared, SharedPinned, Site, Taken, Visitor,
+        count as __count, describe_records,
     };
     pub use crate::runtime::build::{
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
@@ -93,8 +93,8 @@ pub mod private {
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::runtime::kernels::mark::{
-            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, copies, element, element_mut,
-            leaves, lent, lent_mut, same,
+            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, chosen, copies, decides,
+            decides_by, element, element_mut, leaves, lent, lent_mut, same,
         };
     }
     pub use crate::table::{Layout, Table, TableHandle};

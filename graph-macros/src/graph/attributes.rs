@@ -5,6 +5,7 @@ use cuweave_ptx::nearest::nearest;
 use syn::Attribute;
 use syn::spanned::Spanned;
 
+use super::hints::Hints;
 use crate::report::Report;
 
 const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
@@ -66,11 +67,12 @@ impl Attributes {
     }
 }
 
-/// Returns the lint levels on an argument, and the number in its `#[at_least(n)]`. Other attributes are reported, since generated
-/// code would drop them.
-pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>) {
+/// Returns the lint levels on an argument, the number in its `#[at_least(n)]`, and its hints. Other attributes are reported, since
+/// generated code would drop them.
+pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>, Hints) {
     let (least, others): (Vec<Attribute>, Vec<Attribute>) =
         attributes.iter().cloned().partition(|attribute| attribute.path().is_ident("at_least"));
+    let (hints, others): (Vec<Attribute>, Vec<Attribute>) = others.into_iter().partition(Hints::is_one);
     let mut number = None;
     for attribute in least {
         match attribute.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse()) {
@@ -84,7 +86,7 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
             ),
         }
     }
-    (Attributes::of(&others, Takes::Nothing, report).levels, number)
+    (Attributes::of(&others, Takes::Nothing, report).levels, number, Hints::of(&hints, report))
 }
 
 fn refuse(attribute: &Attribute, report: &mut Report) {
@@ -99,13 +101,13 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
         );
     }
     let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
-    let near = nearest(&name, ["after", "on"].into_iter().chain(LEVELS))
+    let near = nearest(&name, ["after", "at_most", "on"].into_iter().chain(LEVELS))
         .map(|near| format!("did you mean `#[{near}(..)]`?"));
     report.error(
         attribute.span(),
         Code::CW001,
         "an attribute is not part of the language here",
         &[],
-        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[on(..)]` on what runs or allocates; `#[allow(..)]` and its like on any statement")),
+        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[on(..)]` on what runs or allocates, `#[at_most(n)]` on a `while`, `#[allow(..)]` and its like on any statement")),
     );
 }

@@ -141,7 +141,13 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f>
                 Of::Scratch(scratch.len() - 1)
             }
             kind => {
-                arguments.push(Argument { name: name.clone(), levels: Vec::new(), kind, at_least: None });
+                arguments.push(Argument {
+                    name: name.clone(),
+                    levels: Vec::new(),
+                    kind,
+                    at_least: None,
+                    hints: Default::default(),
+                });
                 Of::Argument(arguments.len() - 1)
             }
         };

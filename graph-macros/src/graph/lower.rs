@@ -46,6 +46,7 @@ mod refused;
 mod spans;
 mod statements;
 mod structure;
+mod syncs;
 mod tail;
 mod views;
 
@@ -101,6 +102,8 @@ pub struct Lowered {
     pub field_scalars: Vec<String>,
     /// The names of the host values that host statements and events keep.
     pub kept: BTreeSet<String>,
+    /// The labels of the loops with a limit.
+    pub counted: Vec<Ident>,
     /// Names used as buffers that are not bound in the function. rustc reports them.
     pub unknown: Vec<Ident>,
     /// True if the function is faulty. Only its signature is generated then.
@@ -191,6 +194,8 @@ struct Lowering<'r> {
     conditions: Vec<Condition>,
     /// The number of scopes around the innermost loop or arm that the build unrolls or chooses.
     outer_names: usize,
+    /// The labels of the loops with a limit.
+    counted: Vec<Ident>,
     /// The statement in front of the innermost body that the device decides about.
     body: Option<StatementId>,
     /// The value of `devices = expr`.
@@ -206,6 +211,8 @@ struct Lowering<'r> {
     poisoned: Vector<BufferId, bool>,
     /// The ranges of arguments that are uninitialised on entry.
     fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The arguments among them whose contents are discarded before each launch.
+    discarded: Vec<BufferId>,
     statements: Vector<StatementId, Statement>,
     syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
@@ -279,6 +286,7 @@ impl<'r> Lowering<'r> {
             typed: Vec::new(),
             conditions: Vec::new(),
             outer_names: 0,
+            counted: Vec::new(),
             body: None,
             devices: None,
             on: None,
@@ -289,6 +297,7 @@ impl<'r> Lowering<'r> {
             elements: Vec::new(),
             poisoned: Vector::new(),
             fresh: Vec::new(),
+            discarded: Vec::new(),
             statements: Vector::new(),
             syntax: Vec::new(),
             lints: BTreeMap::new(),
@@ -395,7 +404,7 @@ impl Lowering<'_> {
                 polys,
                 poisoned: self.poisoned,
                 order_unknown: self.order_unknown,
-                regions: Regions { fresh: self.fresh, ..Regions::default() },
+                regions: Regions { fresh: self.fresh, discarded: self.discarded, ..Regions::default() },
             },
             dims,
             leaves,
@@ -419,6 +428,7 @@ impl Lowering<'_> {
             roots: self.roots,
             field_scalars: self.field_scalars,
             kept: self.kept,
+            counted: self.counted,
             unknown: self.unknown,
             faulty: false,
         }

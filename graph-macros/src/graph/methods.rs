@@ -18,6 +18,7 @@ impl Expansion<'_> {
         let name = self.name();
         let (launch, common) = (self.launch(), self.common());
         let parts = self.parts();
+        let turns = self.turns();
         let arguments = self.signature.arguments.iter().enumerate();
         let setters = arguments.filter_map(|(at, argument)| match &argument.kind {
             ArgumentKind::Part(_) => Some(self.no_setter(at, argument)),
@@ -33,9 +34,35 @@ impl Expansion<'_> {
                 #launch
                 #(#setters)*
                 #parts
+                #turns
                 #common
             }
         }
+    }
+
+    /// Returns the functions that give the turns of the labelled loops with a limit.
+    fn turns(&self) -> TokenStream {
+        let core = self.core("core");
+        let method = |label: &Ident| {
+            let (method, name) = (format_ident!("turns_{}", label, span = label.span()), label.to_string());
+            let documented = format!(
+                "Waits on the host for the last launch, and returns the turns of the loop `'{name}` in it."
+            );
+            quote! {
+                #[doc = #documented]
+                ///
+                /// `limit_hit` says if `#[at_most(n)]` ended the loop, and not its operand. A launch that came to the loop several times
+                /// gives the sums over all of them, and one that did not come to it gives zeros, as before the first launch.
+                ///
+                /// # Errors
+                ///
+                /// A panic of a host statement that no call has returned yet; a failure of the driver.
+                pub fn #method(&self) -> ::cuweave::Result<::cuweave::LoopTurns> {
+                    #core.turns(#name)
+                }
+            }
+        };
+        self.lowered.counted.iter().map(method).collect()
     }
 
     /// Returns a setter of a whole record or list that nothing can call: its bound says which setters there are.
@@ -202,6 +229,28 @@ impl Expansion<'_> {
             /// A panic of a host statement that no call has returned yet; a failure of the driver.
             pub fn synchronize(&mut self) -> ::cuweave::Result<()> {
                 #core_mut.synchronize()
+            }
+
+            /// Returns the number of launches so far, those of profiles among them: the number of the next launch, by which the
+            /// values of flags and semaphores advance.
+            #[must_use]
+            pub fn launches(&self) -> u64 {
+                #core.launches()
+            }
+
+            /// Waits on the host for the last launch, and returns the turns of a loop with `#[at_most(n)]` in it: whether the
+            /// limit was hit, how often the launch came to the loop, and its turns.
+            ///
+            /// The name is the loop's label, behind the names of the calls around it: `'solve: while go` is `"solve"`, and
+            /// `"layers[2].solve"` in a function that `layers` calls in the third turn of a loop. A loop without a label is
+            /// called `while`. Loops that are one in the source and have one name are added up, as the turns of a `for` are.
+            ///
+            /// # Errors
+            ///
+            /// A name that is not that of one loop with a limit; a panic of a host statement that no call has returned yet; a
+            /// failure of the driver.
+            pub fn turns(&self, name: &str) -> ::cuweave::Result<::cuweave::LoopTurns> {
+                #core.turns(name)
             }
 
             /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch

@@ -12,6 +12,7 @@ mod body;
 mod callee;
 mod expand;
 mod generics;
+mod hints;
 mod idents;
 mod item;
 mod launch;

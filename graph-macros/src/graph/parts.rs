@@ -19,6 +19,8 @@ pub struct BufferType {
     pub mutable: bool,
     /// `&mut [MaybeUninit<T>; len]`: a caller may lend elements that nothing has written.
     pub fresh: bool,
+    /// True if the contents are discarded before each launch.
+    pub discarded: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -202,6 +204,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
             memory: BufferMemory::Taken,
             mutable: true,
             fresh: false,
+            discarded: false,
         }),
         Type::Reference(reference) => {
             let mutable = reference.mutability.is_some();
@@ -214,6 +217,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
                         memory: BufferMemory::Device,
                         mutable,
                         fresh: uninitialised.is_some(),
+                        discarded: false,
                     })
                 }
                 Type::Path(path) => {
@@ -228,6 +232,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
                         memory: BufferMemory::Pinned,
                         mutable,
                         fresh: false,
+                        discarded: false,
                     })
                 }
                 _ => None,

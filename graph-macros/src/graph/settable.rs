@@ -103,16 +103,18 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 14] = [
     "launch",
     "output",
     "upload",
     "synchronize",
+    "launches",
     "args",
     "args_mut",
     "into_args",
     "report",
     "profile",
+    "turns",
     "dot",
     "memory_svg",
     "budget_curve",

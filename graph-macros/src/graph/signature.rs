@@ -10,6 +10,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
+use super::hints::Hints;
 use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
 pub use super::refused_types::ungrouped;
 use super::unmarked::Borrowed;
@@ -24,6 +25,8 @@ pub struct Argument {
     pub kind: ArgumentKind,
     /// The number in `#[at_least(n)]`.
     pub at_least: Option<u64>,
+    /// The attributes about managed memory.
+    pub hints: Hints,
 }
 
 /// The kind of an argument.
@@ -247,7 +250,7 @@ fn argument(
             return None;
         }
     };
-    let (levels, at_least) = attributes::of_argument(&typed.attrs, report);
+    let (levels, at_least, hints) = attributes::of_argument(&typed.attrs, report);
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),
@@ -278,11 +281,36 @@ fn argument(
         }
         None => argument_kind(&typed.ty, report),
     };
-    let kind = kind.unwrap_or_else(|| {
+    let mut kind = kind.unwrap_or_else(|| {
         unknown.push(name.ident.clone());
         refused()
     });
-    Some(Argument { name: name.ident.clone(), levels, kind, at_least })
+    let hints = hinted(&mut kind, hints, report);
+    Some(Argument { name: name.ident.clone(), levels, kind, at_least, hints })
+}
+
+/// Returns the attributes about managed memory of an argument that may have them. A discarded argument has no contents at first.
+fn hinted(kind: &mut ArgumentKind, hints: Hints, report: &mut Report) -> Hints {
+    let Some(span) = hints.span else { return hints };
+    let (message, help) = match kind {
+        ArgumentKind::Buffer(ty) | ArgumentKind::Array(ty, _) if ty.memory == BufferMemory::Device => {
+            if !hints.discard || ty.mutable {
+                ty.discarded = hints.discard;
+                ty.fresh |= hints.discard;
+                return hints;
+            }
+            (
+                "`#[discard]` stands on an argument that is only read",
+                "declare it as `&mut [T; len]`, and write all of it",
+            )
+        }
+        _ => (
+            "`#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` stand on buffers of their own",
+            "take the buffer as an argument `&[T; len]` or `&mut [T; len]`",
+        ),
+    };
+    report.error(span, Code::CW001, message, &[], Some(help));
+    Hints::default()
 }
 
 /// Reads the type of an argument, or of a field of a record.

@@ -298,8 +298,12 @@ impl Expansion<'_> {
         let buffers = self.signature.arguments.iter().filter(|argument| argument.has_buffers());
         let firsts = self.firsts();
         let operands = buffers.map(|argument| {
-            let name = &argument.name;
-            quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor);)
+            let (name, hints) = (&argument.name, &argument.hints.list);
+            let visit = quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor));
+            match hints.is_empty() {
+                true => quote!(#visit;),
+                false => quote!(visitor.hinted(&[#(#hints),*], |visitor| #visit);),
+            }
         });
         let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));

@@ -6,6 +6,7 @@
 
 mod control;
 mod lower;
+mod registers;
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source};
 use crate::analysis::effect::{self, AccessKind, Effect};
@@ -96,8 +97,12 @@ pub(crate) fn outline(
         queue: Vec::new(),
     };
     let blocks = cut.blocks();
-    let (values, notes) = cut.lower.finish();
-    Outline { values, blocks, notes, parameters }
+    let mut lower = cut.lower;
+    let instructions = registers::accesses(body, &stores, |step| lower.note(step));
+    let loops =
+        (0..).zip(&body.cfg.blocks).any(|(at, block): (u32, _)| block.successors.iter().any(|&to| to <= at));
+    let (values, notes) = lower.finish();
+    Outline { values, blocks, notes, parameters, instructions, loops }
 }
 
 /// Returns true for a load or a store of known size.

@@ -12,17 +12,21 @@ mod cut;
 mod flat;
 mod footprint;
 mod form;
+mod forward;
 mod launch;
 mod ops;
 mod outline;
 mod run;
+mod sites;
 mod tiles;
 mod turns;
 mod words;
 
 pub use footprint::{Region, Touch, apart};
+pub use forward::{Change, Forward, Member, Pointer, forward};
 pub use launch::{Extent, Launch, Verdict};
-pub use outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
+pub use outline::{Access, Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
+pub use sites::{Site, Sites, Threads, Touched};
 
 impl Outline {
     /// Returns the elements that a launch writes through each of [`Outline::parameters`], whose extents are given in that order.
@@ -46,8 +50,14 @@ impl Outline {
     /// Returns the bytes that each block of a launch may access, for each of [`Outline::parameters`] of an outline of all
     /// accesses ([`Analysis::accesses`](crate::Analysis::accesses)). Of a scalar without a value all values are possible.
     pub fn footprint(&self, launch: &Launch<'_>) -> Vec<Region> {
-        let found = run::Runner::of_all(self, launch).run();
-        found.into_iter().map(|found| Region::of(found.touches, found.inexact)).collect()
+        self.accesses(launch).0
+    }
+
+    /// Returns the same, and the threads of each load and store.
+    pub fn accesses(&self, launch: &Launch<'_>) -> (Vec<Region>, Sites) {
+        let (found, trace) = run::Runner::of_all(self, launch).run_and_trace();
+        let regions = found.into_iter().map(|found| Region::of(found.touches, found.inexact)).collect();
+        (regions, trace.sites(self))
     }
 
     /// Returns the reason that no launch can be proved to cover a followed parameter: each of its stores depends on what is

@@ -162,6 +162,27 @@ pub struct Outline {
     pub notes: Vec<String>,
     /// The parameters that are followed.
     pub parameters: Vec<Followed>,
+    /// The loads and stores among its operations. They are not encoded.
+    pub instructions: Vec<Access>,
+    /// True if a block of the kernel may be entered again. It is not encoded.
+    pub loops: bool,
+}
+
+/// A load or a store of an outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The note that names it.
+    pub note: u32,
+    /// The first byte of the instruction in the file.
+    pub at: u32,
+    /// The kernel's parameter that it goes through.
+    pub parameter: u32,
+    /// True for a store.
+    pub stores: bool,
+    /// The size of an element in bytes, where registers of that size hold each of them; else `None`.
+    pub element: Option<u32>,
+    /// The bytes of all elements.
+    pub bytes: u32,
 }
 
 /// A parameter whose writes are followed.

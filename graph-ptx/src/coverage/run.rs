@@ -7,6 +7,7 @@ use super::form::Form;
 use super::launch::Launch;
 use super::ops::{FORM, Ops, Stop, Value};
 use super::outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
+use super::sites::Trace;
 use super::tiles::Tile;
 use super::turns::Loop;
 use std::collections::{BTreeSet, HashMap};
@@ -59,6 +60,8 @@ pub(super) struct Runner<'o, 'l> {
     may: bool,
     /// By head: the blocks of the loops that were met.
     loops: HashMap<u32, BTreeSet<u32>>,
+    /// The threads of each access, if all accesses are looked for.
+    trace: Trace,
 }
 
 impl<'o, 'l> Runner<'o, 'l> {
@@ -68,7 +71,16 @@ impl<'o, 'l> Runner<'o, 'l> {
             .iter()
             .map(|followed| Found { inexact: followed.foreign.clone(), ..Found::default() })
             .collect();
-        Runner { outline, launch, found, steps: 0, stuck: false, may: false, loops: HashMap::new() }
+        Runner {
+            outline,
+            launch,
+            found,
+            steps: 0,
+            stuck: false,
+            may: false,
+            loops: HashMap::new(),
+            trace: Trace::default(),
+        }
     }
 
     /// A runner that finds all accesses that may be done.
@@ -76,11 +88,15 @@ impl<'o, 'l> Runner<'o, 'l> {
         Runner { may: true, ..Runner::new(outline, launch) }
     }
 
-    pub fn run(mut self) -> Vec<Found> {
+    pub fn run(self) -> Vec<Found> {
+        self.run_and_trace().0
+    }
+
+    pub fn run_and_trace(mut self) -> (Vec<Found>, Trace) {
         let counts: Vec<u64> =
             self.launch.block.iter().chain(&self.launch.grid).map(|&count| u64::from(count)).collect();
         if self.outline.blocks.is_empty() || counts.contains(&0) {
-            return self.found;
+            return (self.found, self.trace);
         }
         let values = vec![Value::Opaque(FORM); self.outline.values as usize];
         let place = |index: u32| match counts[index as usize] {
@@ -107,11 +123,12 @@ impl<'o, 'l> Runner<'o, 'l> {
                 self.steps += 1;
                 if self.steps > MOST_STEPS || self.stuck || group.counts.len() > MOST_INDICES {
                     self.all_inexact("it takes too many steps to follow");
-                    return self.found;
+                    self.trace.gives_up();
+                    return (self.found, self.trace);
                 }
             }
         }
-        self.found
+        (self.found, self.trace)
     }
 
     fn step(&mut self, group: &mut Group) -> Next {
@@ -344,7 +361,10 @@ impl<'o, 'l> Runner<'o, 'l> {
             }
             for op in &block.ops {
                 match op.code {
-                    Code::Store | Code::Load => self.inexact(op, &why),
+                    Code::Store | Code::Load => {
+                        self.trace.irregular(op.target);
+                        self.inexact(op, &why);
+                    }
                     Code::MayEnd => {}
                     _ => group.set(op.target, Value::Opaque(note)),
                 }
@@ -355,7 +375,10 @@ impl<'o, 'l> Runner<'o, 'l> {
     fn op(&mut self, group: &mut Group, op: &Op) -> Next {
         match op.code {
             Code::Store | Code::Load => return self.store(group, op),
-            Code::MayEnd if self.may => return Next::Goes,
+            Code::MayEnd if self.may => {
+                self.trace.gives_up();
+                return Next::Goes;
+            }
             Code::MayEnd => {
                 let note = group.note(op);
                 let why = format!("a thread may end at {}", self.note(note));
@@ -449,10 +472,11 @@ impl<'o, 'l> Runner<'o, 'l> {
         else {
             return Next::Ends;
         };
+        let mut surely = group.flat.is_none();
         match guard.first().map(|&guard| group.arg(guard)) {
             None | Some(Value::Predicate(true)) => {}
             Some(Value::Predicate(false)) => return Next::Goes,
-            Some(_) if self.may => {}
+            Some(_) if self.may => surely = false,
             Some(value) => {
                 let why = self.because(op, "is done or not as", &value);
                 self.inexact(op, &why);
@@ -462,6 +486,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         let address = group.arg(*address);
         let Value::Number(form) = &address else {
             let why = self.because(op, "goes where", &address);
+            self.trace.irregular(op.target);
             self.inexact(op, &why);
             return Next::Goes;
         };
@@ -474,13 +499,19 @@ impl<'o, 'l> Runner<'o, 'l> {
         match exact {
             Err(Stop::Cut(cut)) => return Next::Cut(cut),
             Ok(form) if to == Some(*parameter) => {
-                if let Some(at) = self.followed(op)
-                    && !group.inside.store(at, &form, *bytes as u64)
-                {
-                    self.accessed(group, at, &form, *bytes as u64);
+                if let Some(at) = self.followed(op) {
+                    if group.inside.store(at, &form, *bytes as u64) {
+                        self.trace.irregular(op.target);
+                    } else {
+                        if self.may {
+                            self.trace.touched(op.target, (&form, &group.counts, &group.places), surely);
+                        }
+                        self.accessed(group, at, &form, *bytes as u64);
+                    }
                 }
             }
             _ => {
+                self.trace.irregular(op.target);
                 let why = self.because(op, "goes where", &Value::Opaque(FORM));
                 self.inexact(op, &why);
             }

@@ -52,7 +52,7 @@ impl Outline {
         })?;
         let notes = reader.list(Reader::text)?;
         let blocks = reader.list(Reader::block)?;
-        reader.0.is_empty().then_some(Outline { values, blocks, notes, parameters })
+        reader.0.is_empty().then_some(Outline { values, blocks, notes, parameters, ..Outline::default() })
     }
 }
 

@@ -244,7 +244,7 @@ impl<'m, 'a> Making<'m, 'a> {
             let first = pass::receive(function, grid, wanted.zero, &self.own);
             edits.insert(first_statement(body), first);
             if plain {
-                coherent_loads(self.module, function, &mut edits);
+                coherent_loads(self.module, function, &mut edits, |_| true);
             }
         }
         self.apply(&mut edits, function.span)
@@ -286,7 +286,7 @@ impl<'m, 'a> Making<'m, 'a> {
         };
         edits.insert(first_statement(body), selection.text());
         if batch.waits {
-            coherent_loads(self.module, function, &mut edits);
+            coherent_loads(self.module, function, &mut edits, |_| true);
         }
         let body = self.apply(&mut edits, body.span)?;
         let parameter = format!(".param .align {} .b8 {}[{}]", table.align, self.own.table(), table.bytes);

@@ -4,12 +4,13 @@
 //! product and something else the assembler makes the same in every form of a kernel (`benches/results/contraction.md`);
 //! of a sum of two products it fuses one, and nothing says that it is the same one where the code around it differs.
 
-use crate::analysis::code::{Globals, NONE, Source, Step};
+use crate::analysis::code::{Code, Globals, NONE, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer};
 use crate::isa::{self, Arithmetic, Bitwise, Float, Opaque, Operation};
 use crate::syntax::{Class, Function, Instruction, Space, Statement, Type};
+use std::collections::BTreeSet;
 
 /// The label of a product.
 const PRODUCT: Labels = 1;
@@ -31,17 +32,7 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
         return None;
     }
     let Some(code) = ssa::build(function, &Globals::none()) else { return Some(first_sum.line) };
-    let blocks = 0..code.cfg.blocks.len() as u32;
-    let mut taint = Taint::new(&code, blocks, Products { entry: function.entry });
-    // The memory that a function is called with may hold products, and so may what is passed in registers.
-    if !function.entry || instructions().any(|instruction| effect::effect(instruction) == Effect::Call) {
-        taint.label_memory(PRODUCT);
-    }
-    code.arguments
-        .iter()
-        .filter(|&&value| value != NONE)
-        .for_each(|&value| taint.label_value(value, PRODUCT));
-    taint.settle();
+    let taint = products(&code, function);
     let of_products = |step: &&Step<'_, '_>| {
         let products = step.sources.iter().filter(|source| match source {
             Source::Place(..) => source.value().is_some_and(|value| taint.value(value) == PRODUCT),
@@ -51,6 +42,49 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
     };
     let sums = code.steps.iter().filter(|step| step.instruction.is_some_and(is_sum)).filter(of_products);
     sums.filter_map(|step| step.instruction).min_by_key(|sum| sum.span.start).map(|sum| sum.line)
+}
+
+/// Returns the stores of an entry that may store a product that was not rounded by a modifier, by their first bytes: behind
+/// a move to another kernel's sum it could become one with it. `None` if the entry is too large to be analysed.
+///
+/// Time: linear in the body.
+pub(super) fn stored_products(function: &Function<'_>) -> Option<BTreeSet<u32>> {
+    let statements = function.body.iter().flat_map(|body| &body.statements);
+    let mut instructions = statements.filter_map(|statement| match statement {
+        Statement::Instruction(instruction) => Some(instruction),
+        _ => None,
+    });
+    if !instructions.any(is_product) {
+        return Some(BTreeSet::new());
+    }
+    let code = ssa::build(function, &Globals::none())?;
+    let taint = products(&code, function);
+    let stores = code.steps.iter().filter_map(|step| {
+        let instruction = step.instruction.filter(|one| effect::effect(one) == Effect::Store)?;
+        let mut values = step.sources.iter().filter_map(|source| match source {
+            Source::Place(..) => source.value(),
+            Source::Memory(..) | Source::Constant(_) | Source::Special(_) | Source::Other(_) => None,
+        });
+        values.any(|value| taint.value(value) == PRODUCT).then_some(instruction.span.start)
+    });
+    Some(stores.collect())
+}
+
+/// Finds the products of a function, without a rounding modifier.
+fn products<'c, 'm, 'a>(code: &'c Code<'m, 'a>, function: &Function<'_>) -> Taint<'c, 'm, 'a, Products> {
+    let blocks = 0..code.cfg.blocks.len() as u32;
+    let mut taint = Taint::new(code, blocks, Products { entry: function.entry });
+    let mut steps = code.steps.iter().filter_map(|step| step.instruction);
+    // The memory that a function is called with may hold products, and so may what is passed in registers.
+    if !function.entry || steps.any(|instruction| effect::effect(instruction) == Effect::Call) {
+        taint.label_memory(PRODUCT);
+    }
+    code.arguments
+        .iter()
+        .filter(|&&value| value != NONE)
+        .for_each(|&value| taint.label_value(value, PRODUCT));
+    taint.settle();
+    taint
 }
 
 fn is_product(instruction: &Instruction<'_>) -> bool {

@@ -36,7 +36,7 @@ mod wait;
 
 pub use alone::{Independent, Split, independent, split};
 pub use batch::{Batch, Batchable, batchable, batched, largest_table};
-pub use fuse::{FusedTable, Fusion, fused, fusible};
+pub use fuse::{FusedTable, Fusible, Fusion, fused, fusible};
 pub use name::free_name;
 pub use refusal::Refusal;
 pub use table::{Axis, GridShape, LARGEST_TABLE, SMALL_TABLE, Table};

@@ -63,6 +63,38 @@ pub struct Table {
 /// The maximum number of equal parts of a flat grid's blocks that know the members that they begin and end in.
 const MOST_PARTS: u32 = 256;
 
+/// Fields one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    /// The bytes of all.
+    pub end: u64,
+    /// Their largest alignment, at least 4.
+    pub align: u64,
+}
+
+impl Fields {
+    pub fn new() -> Fields {
+        Fields { end: 0, align: 4 }
+    }
+
+    /// Adds a field. Returns its offset.
+    pub fn one(&mut self, bytes: u64, align: u64) -> Option<u32> {
+        self.align = self.align.max(align);
+        let start = self.end.checked_next_multiple_of(align.max(1))?;
+        self.end = start.checked_add(bytes)?;
+        u32::try_from(start).ok()
+    }
+
+    /// Adds parameters. Returns the offset and the size of each.
+    pub fn all(&mut self, parameters: &[Parameter<'_>]) -> Option<Vec<(u32, u32)>> {
+        let mut one = |parameter: &Parameter<'_>| {
+            let bytes = u32::try_from(parameter.size()).ok()?;
+            Some((self.one(parameter.size(), parameter.align())?, bytes))
+        };
+        parameters.iter().map(&mut one).collect()
+    }
+}
+
 impl Table {
     /// For so many members of a kernel with these parameters. `None` where it would be larger than [`LARGEST_TABLE`],
     /// for no members, and for parameters that are not in the parameter space.
@@ -72,16 +104,9 @@ impl Table {
         }
         let flat = shape == GridShape::Flat;
         // Words of the search and of the grid need 4; so the stride is a multiple of 4, too.
-        let mut align = 4u64;
-        let mut end = 0u64;
-        let mut places = Vec::with_capacity(parameters.len());
-        for parameter in parameters {
-            let own = parameter.align().max(1);
-            align = align.max(own);
-            let start = end.checked_next_multiple_of(own)?;
-            end = start.checked_add(parameter.size())?;
-            places.push((u32::try_from(start).ok()?, u32::try_from(parameter.size()).ok()?));
-        }
+        let mut fields = Fields::new();
+        let places = fields.all(parameters)?;
+        let Fields { mut end, align } = fields;
         let mut grid = None;
         if flat {
             let start = end.checked_next_multiple_of(4)?;

@@ -49,7 +49,7 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
         }
     }
     for place in functions {
-        coherent_loads(module, scan.uses(place).function, &mut edits);
+        coherent_loads(module, scan.uses(place).function, &mut edits, |_| true);
     }
     let all = Span { start: 0, end: module.text.len() as u32 };
     let text =
@@ -94,11 +94,18 @@ pub(super) fn first_statement(body: &Body<'_>) -> u32 {
     body.span.end.saturating_sub(1)
 }
 
-/// Makes the loads of a function plain that promise constant memory.
-pub(super) fn coherent_loads(module: &Module<'_>, function: &Function<'_>, edits: &mut Edits) {
+/// Makes the loads of a function plain that promise constant memory, if they are among those that stay.
+pub(super) fn coherent_loads(
+    module: &Module<'_>,
+    function: &Function<'_>,
+    edits: &mut Edits,
+    stays: impl Fn(&Instruction<'_>) -> bool,
+) {
     let Some(body) = &function.body else { return };
     for statement in &body.statements {
-        if let Statement::Instruction(instruction) = statement {
+        if let Statement::Instruction(instruction) = statement
+            && stays(instruction)
+        {
             coherent_load(module, instruction, edits);
         }
     }

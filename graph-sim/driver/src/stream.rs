@@ -3,10 +3,11 @@
 use crate::base::callback;
 use crate::base::status::{Result, Status};
 use crate::graph::accounts;
-use crate::memory::Kind;
+use crate::memory::{Kind, Touched};
 use crate::state::op::Op;
 use crate::state::{State, state};
 use crate::work::kernel::{self, Part};
+use crate::work::meeting;
 use crate::work::transfer;
 
 /// Enqueues work in a stream.
@@ -16,13 +17,14 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     if let Op::Kernel(launch) = op {
         kernel::check(&state, launch)?;
     }
+    meeting::check(&state, op)?;
     if state.capture(stream, op)? {
         return Ok(());
     }
     match op {
         Op::Kernel(launch) => {
             let part = Part::Whole { dependent: false };
-            if let (_, Err(report)) = kernel::run(&state, launch, context, (None, false), part) {
+            if let (_, Err(report)) = kernel::run(&state, launch, (context, stream), (None, false), part) {
                 state.break_context(context, report.status);
                 drop(state);
                 report.file();
@@ -48,6 +50,16 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             Ok(())
         }
         Op::Free(address) => free(&mut state, *address),
+        Op::Memory(_) | Op::Signal(_) | Op::WaitSemaphore(_) => {
+            let mut touched = Touched::new();
+            let (mut state, result) = meeting::run(state, op, "a stream", &mut touched);
+            if let Err(report) = result {
+                state.break_context(context, report.status);
+                drop(state);
+                report.file();
+            }
+            Ok(())
+        }
         Op::Empty | Op::Child(_) | Op::Conditional(_) | Op::Alloc { .. } | Op::Record(_) | Op::Wait(_) => {
             Ok(())
         }

@@ -9,4 +9,15 @@ mod part5;
 mod part6;
 mod part7;
 mod part8;
-mod part9;
+
+pub fn all() {
+part0::all();
+part1::all();
+part2::all();
+part3::all();
+part4::all();
+part5::all();
+part6::all();
+part7::all();
+part8::all();
+}

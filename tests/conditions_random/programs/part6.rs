@@ -2,448 +2,395 @@
 
 use crate::*;
 
-#[cuweave::graph(memory = "owned")]
-fn p21(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+#[cuweave::graph(memory = "nodes")]
+fn p30(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
 let t1 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t1, 54, n);
-mixed[per_item(n)](&t1, &mut x2, 54, n);
+mixed[per_item(n)](&x2, &mut t1, 3, n);
+mixed[per_item(n)](&t1, &mut x0, 3, n);
 let f2 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f2, 4);
+modulo[(1, 1)](&x1[..1], &mut f2, 4);
 if !f2 {
 let f3 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f3, 2);
-match f3 {
-1 => {
-for _ in 0..two {
-let t4 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t4, 4, n);
-mixed[per_item(n)](&t4, &mut x1, 4, n);
-}
-let f5 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f5, 2);
-if f5 {
-let t6 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t6, 92, n);
-mixed[per_item(n)](&t6, &mut x3, 92, n);
-}
-}
-_ => {
-let f7 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f7, 2);
-match f7 {
-0 => {
-mix[per_item(n)](&mut x2, 46, n);
-}
-_ => {
-mix[per_item(n)](&mut x2, 81, n);
-mix[per_item(n)](&mut x1, 15, n);
-}
-}
-let c8 = alloc::<u32>(1);
-fill(&mut c8, 3u32);
-while c8 {
-let t9 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t9, 46, n);
-mixed[per_item(n)](&t9, &mut x2, 46, n);
-count_down[(1, 1)](&mut c8);
-}
-}
-}
-let f10 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f10, 3);
-if f10 {
-let t11 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t11, 17, n);
-mixed[per_item(n)](&t11, &mut x1, 17, n);
-let f12 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f12, 2);
-#[at_most(3)]
-while f12 {
-mix[per_item(n)](&mut x3, 2, n);
-modulo[(1, 1)](&x2[..1], &mut f12, 2);
-}
-} else {
-let c13 = alloc::<u32>(1);
-fill(&mut c13, 2u32);
-while c13 {
-let t14 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t14, 8, n);
-mixed[per_item(n)](&t14, &mut x2, 8, n);
-count_down[(1, 1)](&mut c13);
-}
-let f15 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f15, 2);
-#[at_most(3)]
-while f15 {
-let t16 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t16, 25, n);
-mixed[per_item(n)](&t16, &mut x2, 25, n);
-let t17 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t17, 68, n);
-mixed[per_item(n)](&t17, &mut x1, 68, n);
-modulo[(1, 1)](&x3[..1], &mut f15, 2);
-}
-}
-} else {
-let c18 = alloc::<u32>(1);
-fill(&mut c18, 3u32);
-while c18 {
-let c19 = alloc::<u32>(1);
-fill(&mut c19, 3u32);
-while c19 {
-let t20 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t20, 39, n);
-mixed[per_item(n)](&t20, &mut x3, 39, n);
-count_down[(1, 1)](&mut c19);
-}
-count_down[(1, 1)](&mut c18);
-}
-let f21 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f21, 4);
-if !f21 {
-for _ in 0..two {
-let t22 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t22, 1, n);
-mixed[per_item(n)](&t22, &mut x1, 1, n);
-}
-}
-}
-}
-
-fn m21(x: &mut [u32; 4]) {
-let t1 = step(x[3], 54);
-x[2] = step(t1, 54);
-if x[0] / 16 % 4 == 0 {
-match x[2] / 16 % 2 {
-1 => {
-for _ in 0..2 {
-let t4 = step(x[0], 4);
-x[1] = step(t4, 4);
-}
-if x[3] / 16 % 2 != 0 {
-let t6 = step(x[1], 92);
-x[3] = step(t6, 92);
-}
-}
-_ => {
-match x[0] / 16 % 2 {
-0 => {
-x[2] = step(x[2], 46);
-}
-_ => {
-x[2] = step(x[2], 81);
-x[1] = step(x[1], 15);
-}
-}
-for _ in 0..3 {
-let t9 = step(x[0], 46);
-x[2] = step(t9, 46);
-}
-}
-}
-if x[3] / 16 % 3 != 0 {
-let t11 = step(x[0], 17);
-x[1] = step(t11, 17);
-for _ in 0..3 {
-if x[2] / 16 % 2 == 0 { break; }
-x[3] = step(x[3], 2);
-}
-} else {
-for _ in 0..2 {
-let t14 = step(x[1], 8);
-x[2] = step(t14, 8);
-}
-for _ in 0..3 {
-if x[3] / 16 % 2 == 0 { break; }
-let t16 = step(x[3], 25);
-x[2] = step(t16, 25);
-let t17 = step(x[2], 68);
-x[1] = step(t17, 68);
-}
-}
-} else {
-for _ in 0..3 {
-for _ in 0..3 {
-let t20 = step(x[0], 39);
-x[3] = step(t20, 39);
-}
-}
-if x[2] / 16 % 4 == 0 {
-for _ in 0..2 {
-let t22 = step(x[3], 1);
-x[1] = step(t22, 1);
-}
-}
-}
-}
-
-#[cuweave::graph(memory = "nodes")]
-fn p22(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
-let c1 = alloc::<u32>(1);
-fill(&mut c1, 3u32);
-while c1 {
-for _ in 0..two {
-mix[per_item(n)](&mut x2, 43, n);
-}
-count_down[(1, 1)](&mut c1);
-}
-let t2 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t2, 80, n);
-mixed[per_item(n)](&t2, &mut x0, 80, n);
-let f3 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f3, 2);
-match f3 {
-0 => {
-for _ in 0..two {
+modulo[(1, 1)](&x3[..1], &mut f3, 4);
+if f3 {
 let c4 = alloc::<u32>(1);
-fill(&mut c4, 2u32);
+fill(&mut c4, 0u32);
 while c4 {
 let t5 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t5, 20, n);
-mixed[per_item(n)](&t5, &mut x3, 20, n);
-mix[per_item(n)](&mut x3, 62, n);
+mixed[per_item(n)](&x3, &mut t5, 23, n);
+mixed[per_item(n)](&t5, &mut x1, 23, n);
 count_down[(1, 1)](&mut c4);
 }
-let f6 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f6, 2);
-if !f6 {
-let t7 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t7, 50, n);
-mixed[per_item(n)](&t7, &mut x3, 50, n);
-mix[per_item(n)](&mut x0, 96, n);
 }
+let h6 = alloc::<u32>(3 * n);
+for i in 0..3u32 {
+mixed[per_item(n)](&x3, &mut h6[i * n..(i + 1) * n], 20 + i, n);
 }
+for i in 0..3u32 {
+mix[per_item(n)](&mut h6[i * n..(i + 1) * n], 13, n);
 }
-_ => {
-mix[per_item(n)](&mut x0, 81, n);
+mixed[per_item(n)](&h6[2 * n..], &mut x2, 20, n);
+} else {
+mix[per_item(n)](&mut x0, 56, n);
+let f7 = alloc::<u32>(1);
+modulo[(1, 1)](&x1[..1], &mut f7, 2);
+if !f7 {
 let t8 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t8, 74, n);
-mixed[per_item(n)](&t8, &mut x0, 74, n);
+mixed[per_item(n)](&x1, &mut t8, 91, n);
+mixed[per_item(n)](&t8, &mut x3, 91, n);
+} else {
+mix[per_item(n)](&mut x1, 0, n);
+mix[per_item(n)](&mut x1, 1, n);
+mix[per_item(n)](&mut x1, 2, n);
+mix[per_item(n)](&mut x1, 3, n);
 }
 }
+let t9 = alloc::<u32>(n);
+mixed[per_item(n)](&x1, &mut t9, 74, n);
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+mix[per_item(n)](&mut x3, 2, n);
+mix[per_item(n)](&mut x3, 3, n);
+let t10 = alloc::<u32>(n);
+mixed[per_item(n)](&x2, &mut t10, 32, n);
+mixed[per_item(n)](&t10, &mut x3, 32, n);
+mixed[per_item(n)](&t9, &mut x2, 74, n);
 }
 
-fn m22(x: &mut [u32; 4]) {
-for _ in 0..3 {
-for _ in 0..2 {
-x[2] = step(x[2], 43);
+fn m30(x: &mut [u32; 4]) {
+let t1 = step(x[2], 3);
+x[0] = step(t1, 3);
+if x[1] / 16 % 4 == 0 {
+if x[3] / 16 % 4 != 0 {
+for _ in 0..0 {
+let t5 = step(x[3], 23);
+x[1] = step(t5, 23);
 }
 }
-let t2 = step(x[3], 80);
-x[0] = step(t2, 80);
-match x[1] / 16 % 2 {
-0 => {
-for _ in 0..2 {
-for _ in 0..2 {
-let t5 = step(x[2], 20);
-x[3] = step(t5, 20);
-x[3] = step(x[3], 62);
-}
-if x[0] / 16 % 2 == 0 {
-let t7 = step(x[2], 50);
-x[3] = step(t7, 50);
-x[0] = step(x[0], 96);
+let h6 = step(step(x[3], 22), 13);
+x[2] = step(h6, 20);
+} else {
+x[0] = step(x[0], 56);
+if x[1] / 16 % 2 == 0 {
+let t8 = step(x[1], 91);
+x[3] = step(t8, 91);
+} else {
+x[1] = step(x[1], 0);
+x[1] = step(x[1], 1);
+x[1] = step(x[1], 2);
+x[1] = step(x[1], 3);
 }
 }
-}
-_ => {
-x[0] = step(x[0], 81);
-let t8 = step(x[3], 74);
-x[0] = step(t8, 74);
-}
-}
+let t9 = step(x[1], 74);
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
+x[3] = step(x[3], 2);
+x[3] = step(x[3], 3);
+let t10 = step(x[2], 32);
+x[3] = step(t10, 32);
+x[2] = step(t9, 74);
 }
 
 #[cuweave::graph(launches = "as-written")]
-fn p23(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
-let f1 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f1, 3);
-match f1 {
-0 => {
-mix[per_item(n)](&mut x3, 20, n);
-}
-_ => {
-}
-}
-let f2 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f2, 3);
-#[at_most(2)]
-while f2 {
-for _ in 0..two {
-let t3 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t3, 29, n);
-mix[per_item(n)](&mut x2, 49, n);
-mixed[per_item(n)](&t3, &mut x0, 29, n);
-}
-modulo[(1, 1)](&x0[..1], &mut f2, 3);
-}
-let t4 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t4, 46, n);
-mix[per_item(n)](&mut x0, 2, n);
-mixed[per_item(n)](&t4, &mut x2, 46, n);
-}
-
-fn m23(x: &mut [u32; 4]) {
-match x[3] / 16 % 3 {
-0 => {
-x[3] = step(x[3], 20);
-}
-_ => {
-}
-}
-for _ in 0..2 {
-if x[0] / 16 % 3 == 0 { break; }
-for _ in 0..2 {
-let t3 = step(x[2], 29);
-x[2] = step(x[2], 49);
-x[0] = step(t3, 29);
-}
-}
-let t4 = step(x[3], 46);
-x[0] = step(x[0], 2);
-x[2] = step(t4, 46);
-}
-
-#[cuweave::graph]
-fn p24(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+fn p31(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
 let c1 = alloc::<u32>(1);
-fill(&mut c1, 0u32);
+fill(&mut c1, 2u32);
 while c1 {
-let f2 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f2, 3);
-match f2 {
-0 | 2 => {
-let c3 = alloc::<u32>(1);
-fill(&mut c3, 3u32);
-while c3 {
-mix[per_item(n)](&mut x2, 0, n);
-count_down[(1, 1)](&mut c3);
-}
-}
-_ => {
-for _ in 0..two {
+mix[per_item(n)](&mut x0, 72, n);
+let t2 = alloc::<u32>(n);
+mixed[per_item(n)](&x1, &mut t2, 98, n);
+let t3 = alloc::<u32>(n);
+mixed[per_item(n)](&x2, &mut t3, 86, n);
 let t4 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t4, 60, n);
-mixed[per_item(n)](&t4, &mut x1, 60, n);
-let t5 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t5, 75, n);
-mixed[per_item(n)](&t5, &mut x0, 75, n);
-}
-let f6 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f6, 3);
-if f6 {
-let t7 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t7, 70, n);
-mixed[per_item(n)](&t7, &mut x0, 70, n);
-let t8 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t8, 98, n);
-mixed[per_item(n)](&t8, &mut x1, 98, n);
-}
-}
-}
-let f9 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f9, 2);
-if !f9 {
-let c10 = alloc::<u32>(1);
-fill(&mut c10, 0u32);
-while c10 {
-mix[per_item(n)](&mut x3, 56, n);
-count_down[(1, 1)](&mut c10);
-}
-}
+mixed[per_item(n)](&x1, &mut t4, 65, n);
+mixed[per_item(n)](&t4, &mut x3, 65, n);
+mixed[per_item(n)](&t3, &mut x0, 86, n);
+mixed[per_item(n)](&t2, &mut x0, 98, n);
 count_down[(1, 1)](&mut c1);
 }
-let f11 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f11, 4);
-if f11 {
-let f12 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f12, 4);
-if f12 {
-let t13 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t13, 9, n);
-mixed[per_item(n)](&t13, &mut x0, 9, n);
+let t5 = alloc::<u32>(n);
+mixed[per_item(n)](&x1, &mut t5, 83, n);
+mix[per_item(n)](&mut x2, 0, n);
+mix[per_item(n)](&mut x2, 1, n);
+mix[per_item(n)](&mut x2, 2, n);
+let f6 = alloc::<u32>(1);
+modulo[(1, 1)](&x2[..1], &mut f6, 2);
+#[at_most(4)]
+while f6 {
+let t7 = alloc::<u32>(n);
+mixed[per_item(n)](&x1, &mut t7, 26, n);
+mixed[per_item(n)](&t7, &mut x2, 26, n);
+modulo[(1, 1)](&x2[..1], &mut f6, 2);
 }
-let f14 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f14, 3);
-if f14 {
-let f15 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f15, 4);
-if f15 {
-mix[per_item(n)](&mut x2, 47, n);
+mixed[per_item(n)](&t5, &mut x2, 83, n);
+mix[per_item(n)](&mut x2, 0, n);
+mix[per_item(n)](&mut x2, 1, n);
+mix[per_item(n)](&mut x2, 2, n);
+}
+
+fn m31(x: &mut [u32; 4]) {
+for _ in 0..2 {
+x[0] = step(x[0], 72);
+let t2 = step(x[1], 98);
+let t3 = step(x[2], 86);
+let t4 = step(x[1], 65);
+x[3] = step(t4, 65);
+x[0] = step(t3, 86);
+x[0] = step(t2, 98);
+}
+let t5 = step(x[1], 83);
+x[2] = step(x[2], 0);
+x[2] = step(x[2], 1);
+x[2] = step(x[2], 2);
+for _ in 0..4 {
+if x[2] / 16 % 2 == 0 { break; }
+let t7 = step(x[1], 26);
+x[2] = step(t7, 26);
+}
+x[2] = step(t5, 83);
+x[2] = step(x[2], 0);
+x[2] = step(x[2], 1);
+x[2] = step(x[2], 2);
+}
+
+#[cuweave::graph(launches = "batched")]
+fn p32(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+let f1 = alloc::<u32>(1);
+modulo[(1, 1)](&x1[..1], &mut f1, 4);
+#[at_most(2)]
+while f1 {
+let f2 = alloc::<u32>(1);
+modulo[(1, 1)](&x0[..1], &mut f2, 2);
+if f2 {
+let f3 = alloc::<u32>(1);
+modulo[(1, 1)](&x1[..1], &mut f3, 3);
+match f3 {
+1 => {
+let h4 = alloc::<u32>(4 * n);
+for i in 0..4u32 {
+mixed[per_item(n)](&x0, &mut h4[i * n..(i + 1) * n], 5 + i, n);
+}
+for i in 0..4u32 {
+mix[per_item(n)](&mut h4[i * n..(i + 1) * n], 80, n);
+}
+mixed[per_item(n)](&h4[3 * n..], &mut x2, 5, n);
+mix[per_item(n)](&mut x2, 0, n);
+mix[per_item(n)](&mut x2, 1, n);
+mix[per_item(n)](&mut x2, 2, n);
+mix[per_item(n)](&mut x2, 3, n);
+}
+_ => {
+let h5 = alloc::<u32>(3 * n);
+for i in 0..3u32 {
+mixed[per_item(n)](&x3, &mut h5[i * n..(i + 1) * n], 80 + i, n);
+}
+for i in 0..3u32 {
+mix[per_item(n)](&mut h5[i * n..(i + 1) * n], 85, n);
+}
+mixed[per_item(n)](&h5[2 * n..], &mut x2, 80, n);
 }
 }
 } else {
-let f16 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f16, 4);
-if !f16 {
-mix[per_item(n)](&mut x1, 30, n);
-let f17 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f17, 3);
-#[at_most(3)]
-while f17 {
-mix[per_item(n)](&mut x3, 58, n);
-mix[per_item(n)](&mut x2, 11, n);
-modulo[(1, 1)](&x0[..1], &mut f17, 3);
+let c6 = alloc::<u32>(1);
+fill(&mut c6, 1u32);
+while c6 {
+let h7 = alloc::<u32>(5 * n);
+for i in 0..5u32 {
+mixed[per_item(n)](&x0, &mut h7[i * n..(i + 1) * n], 58 + i, n);
+}
+for i in 0..5u32 {
+mix[per_item(n)](&mut h7[i * n..(i + 1) * n], 25, n);
+}
+mixed[per_item(n)](&h7[4 * n..], &mut x1, 58, n);
+count_down[(1, 1)](&mut c6);
+}
+}
+mix[per_item(n)](&mut x0, 0, n);
+mix[per_item(n)](&mut x0, 1, n);
+modulo[(1, 1)](&x1[..1], &mut f1, 4);
+}
+let c8 = alloc::<u32>(1);
+fill(&mut c8, 2u32);
+while c8 {
+for _ in 0..two {
+for _ in 0..two {
+let t9 = alloc::<u32>(n);
+mixed[per_item(n)](&x3, &mut t9, 95, n);
+mixed[per_item(n)](&t9, &mut x1, 95, n);
+let h10 = alloc::<u32>(2 * n);
+for i in 0..2u32 {
+mixed[per_item(n)](&x3, &mut h10[i * n..(i + 1) * n], 48 + i, n);
+}
+for i in 0..2u32 {
+mix[per_item(n)](&mut h10[i * n..(i + 1) * n], 24, n);
+}
+mixed[per_item(n)](&h10[1 * n..], &mut x0, 48, n);
+}
+}
+count_down[(1, 1)](&mut c8);
+}
+}
+
+fn m32(x: &mut [u32; 4]) {
+for _ in 0..2 {
+if x[1] / 16 % 4 == 0 { break; }
+if x[0] / 16 % 2 != 0 {
+match x[1] / 16 % 3 {
+1 => {
+let h4 = step(step(x[0], 8), 80);
+x[2] = step(h4, 5);
+x[2] = step(x[2], 0);
+x[2] = step(x[2], 1);
+x[2] = step(x[2], 2);
+x[2] = step(x[2], 3);
+}
+_ => {
+let h5 = step(step(x[3], 82), 85);
+x[2] = step(h5, 80);
+}
+}
+} else {
+for _ in 0..1 {
+let h7 = step(step(x[0], 62), 25);
+x[1] = step(h7, 58);
+}
+}
+x[0] = step(x[0], 0);
+x[0] = step(x[0], 1);
+}
+for _ in 0..2 {
+for _ in 0..2 {
+for _ in 0..2 {
+let t9 = step(x[3], 95);
+x[1] = step(t9, 95);
+let h10 = step(step(x[3], 49), 24);
+x[0] = step(h10, 48);
 }
 }
 }
 }
 
-fn m24(x: &mut [u32; 4]) {
-for _ in 0..0 {
-match x[2] / 16 % 3 {
-0 | 2 => {
-for _ in 0..3 {
-x[2] = step(x[2], 0);
+#[cuweave::graph(launches = "fused", memory = "nodes")]
+fn p33(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+let t1 = alloc::<u32>(n);
+mixed[per_item(n)](&x3, &mut t1, 82, n);
+let t2 = alloc::<u32>(n);
+mixed[per_item(n)](&x1, &mut t2, 3, n);
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+mix[per_item(n)](&mut x3, 2, n);
+let h3 = alloc::<u32>(5 * n);
+for i in 0..5u32 {
+mixed[per_item(n)](&x0, &mut h3[i * n..(i + 1) * n], 65 + i, n);
 }
+for i in 0..5u32 {
+mix[per_item(n)](&mut h3[i * n..(i + 1) * n], 6, n);
+}
+mixed[per_item(n)](&h3[4 * n..], &mut x3, 65, n);
+mixed[per_item(n)](&t2, &mut x0, 3, n);
+mixed[per_item(n)](&t1, &mut x1, 82, n);
+let f4 = alloc::<u32>(1);
+modulo[(1, 1)](&x1[..1], &mut f4, 3);
+if f4 {
+for _ in 0..two {
+let f5 = alloc::<u32>(1);
+modulo[(1, 1)](&x2[..1], &mut f5, 3);
+#[at_most(1)]
+while f5 {
+mix[per_item(n)](&mut x0, 84, n);
+mix[per_item(n)](&mut x1, 84, n);
+modulo[(1, 1)](&x2[..1], &mut f5, 3);
+}
+for _ in 0..two {
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+mix[per_item(n)](&mut x3, 2, n);
+mix[per_item(n)](&mut x3, 3, n);
+}
+}
+let f6 = alloc::<u32>(1);
+modulo[(1, 1)](&x3[..1], &mut f6, 4);
+match f6 {
+1 => {
+for _ in 0..two {
+let t7 = alloc::<u32>(n);
+mixed[per_item(n)](&x2, &mut t7, 0, n);
+mixed[per_item(n)](&t7, &mut x1, 0, n);
+mix[per_item(n)](&mut x0, 63, n);
+}
+mix[per_item(n)](&mut x3, 89, n);
 }
 _ => {
+mix[per_item(n)](&mut x2, 41, n);
+for _ in 0..two {
+mix[per_item(n)](&mut x3, 44, n);
+let h8 = alloc::<u32>(3 * n);
+for i in 0..3u32 {
+mixed[per_item(n)](&x0, &mut h8[i * n..(i + 1) * n], 70 + i, n);
+}
+for i in 0..3u32 {
+mix[per_item(n)](&mut h8[i * n..(i + 1) * n], 45, n);
+}
+mixed[per_item(n)](&h8[2 * n..], &mut x3, 70, n);
+}
+}
+}
+}
+}
+
+fn m33(x: &mut [u32; 4]) {
+let t1 = step(x[3], 82);
+let t2 = step(x[1], 3);
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
+x[3] = step(x[3], 2);
+let h3 = step(step(x[0], 69), 6);
+x[3] = step(h3, 65);
+x[0] = step(t2, 3);
+x[1] = step(t1, 82);
+if x[1] / 16 % 3 != 0 {
 for _ in 0..2 {
-let t4 = step(x[0], 60);
-x[1] = step(t4, 60);
-let t5 = step(x[1], 75);
-x[0] = step(t5, 75);
+for _ in 0..1 {
+if x[2] / 16 % 3 == 0 { break; }
+x[0] = step(x[0], 84);
+x[1] = step(x[1], 84);
 }
-if x[0] / 16 % 3 != 0 {
-let t7 = step(x[1], 70);
-x[0] = step(t7, 70);
-let t8 = step(x[3], 98);
-x[1] = step(t8, 98);
-}
-}
-}
-if x[0] / 16 % 2 == 0 {
-for _ in 0..0 {
-x[3] = step(x[3], 56);
+for _ in 0..2 {
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
+x[3] = step(x[3], 2);
+x[3] = step(x[3], 3);
 }
 }
+match x[3] / 16 % 4 {
+1 => {
+for _ in 0..2 {
+let t7 = step(x[2], 0);
+x[1] = step(t7, 0);
+x[0] = step(x[0], 63);
 }
-if x[2] / 16 % 4 != 0 {
-if x[3] / 16 % 4 != 0 {
-let t13 = step(x[3], 9);
-x[0] = step(t13, 9);
+x[3] = step(x[3], 89);
 }
-if x[3] / 16 % 3 != 0 {
-if x[2] / 16 % 4 != 0 {
-x[2] = step(x[2], 47);
-}
-}
-} else {
-if x[3] / 16 % 4 == 0 {
-x[1] = step(x[1], 30);
-for _ in 0..3 {
-if x[0] / 16 % 3 == 0 { break; }
-x[3] = step(x[3], 58);
-x[2] = step(x[2], 11);
+_ => {
+x[2] = step(x[2], 41);
+for _ in 0..2 {
+x[3] = step(x[3], 44);
+let h8 = step(step(x[0], 72), 45);
+x[3] = step(h8, 70);
 }
 }
 }
+}
+}
+
+pub fn all() {
+agrees!(p30, m30);
+agrees!(p31, m31);
+agrees!(p32, m32);
+agrees!(p33, m33);
 }
 
 #[test]
 fn programs_mean_what_plain_rust_means() {
-agrees!(p21, m21);
-agrees!(p22, m22);
-agrees!(p23, m23);
-agrees!(p24, m24);
+all();
 }

@@ -2,423 +2,427 @@
 
 use crate::*;
 
-#[cuweave::graph(memory = "owned")]
-fn p25(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
-let f1 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f1, 2);
-if f1 {
-let f2 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f2, 4);
-if !f2 {
-let c3 = alloc::<u32>(1);
-fill(&mut c3, 0u32);
-while c3 {
-let t4 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t4, 13, n);
-mixed[per_item(n)](&t4, &mut x3, 13, n);
-let t5 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t5, 21, n);
-mixed[per_item(n)](&t5, &mut x0, 21, n);
-count_down[(1, 1)](&mut c3);
-}
-}
-mix[per_item(n)](&mut x2, 34, n);
-}
-let f6 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f6, 2);
-if f6 {
-let f7 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f7, 2);
-#[at_most(3)]
-while f7 {
-mix[per_item(n)](&mut x1, 44, n);
-modulo[(1, 1)](&x1[..1], &mut f7, 2);
-}
-let c8 = alloc::<u32>(1);
-fill(&mut c8, 1u32);
-while c8 {
-mix[per_item(n)](&mut x0, 88, n);
-let f9 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f9, 4);
-#[at_most(2)]
-while f9 {
-mix[per_item(n)](&mut x1, 62, n);
-modulo[(1, 1)](&x3[..1], &mut f9, 4);
-}
-count_down[(1, 1)](&mut c8);
-}
-}
-}
-
-fn m25(x: &mut [u32; 4]) {
-if x[1] / 16 % 2 != 0 {
-if x[0] / 16 % 4 == 0 {
-for _ in 0..0 {
-let t4 = step(x[0], 13);
-x[3] = step(t4, 13);
-let t5 = step(x[2], 21);
-x[0] = step(t5, 21);
-}
-}
-x[2] = step(x[2], 34);
-}
-if x[2] / 16 % 2 != 0 {
-for _ in 0..3 {
-if x[1] / 16 % 2 == 0 { break; }
-x[1] = step(x[1], 44);
-}
-for _ in 0..1 {
-x[0] = step(x[0], 88);
-for _ in 0..2 {
-if x[3] / 16 % 4 == 0 { break; }
-x[1] = step(x[1], 62);
-}
-}
-}
-}
-
-#[cuweave::graph(memory = "nodes")]
-fn p26(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
-let f1 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f1, 3);
-if f1 {
-let f2 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f2, 4);
-match f2 {
-1 => {
-mix[per_item(n)](&mut x2, 27, n);
-let c3 = alloc::<u32>(1);
-fill(&mut c3, 1u32);
-while c3 {
-let t4 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t4, 33, n);
-mixed[per_item(n)](&t4, &mut x2, 33, n);
-count_down[(1, 1)](&mut c3);
-}
-}
-_ => {
-}
-}
-}
-let f5 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f5, 3);
-if f5 {
-let c6 = alloc::<u32>(1);
-fill(&mut c6, 1u32);
-while c6 {
-let c7 = alloc::<u32>(1);
-fill(&mut c7, 2u32);
-while c7 {
-mix[per_item(n)](&mut x3, 33, n);
-count_down[(1, 1)](&mut c7);
-}
-count_down[(1, 1)](&mut c6);
-}
-let t8 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t8, 80, n);
-let t9 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t9, 78, n);
-let t10 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t10, 47, n);
-mixed[per_item(n)](&t10, &mut x1, 47, n);
-let t11 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t11, 99, n);
-mixed[per_item(n)](&t11, &mut x2, 99, n);
-mixed[per_item(n)](&t9, &mut x0, 78, n);
-let f12 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f12, 3);
-if f12 {
-mix[per_item(n)](&mut x2, 61, n);
-mix[per_item(n)](&mut x2, 7, n);
-}
-mixed[per_item(n)](&t8, &mut x2, 80, n);
-} else {
-let f13 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f13, 4);
-match f13 {
-0 => {
-let f14 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f14, 2);
-#[at_most(4)]
-while f14 {
-mix[per_item(n)](&mut x3, 42, n);
-let t15 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t15, 66, n);
-mixed[per_item(n)](&t15, &mut x0, 66, n);
-modulo[(1, 1)](&x0[..1], &mut f14, 2);
-}
-let f16 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f16, 4);
-if f16 {
-mix[per_item(n)](&mut x1, 25, n);
-} else {
-let t17 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t17, 95, n);
-mixed[per_item(n)](&t17, &mut x1, 95, n);
-}
-}
-_ => {
-let f18 = alloc::<u32>(1);
-modulo[(1, 1)](&x2[..1], &mut f18, 4);
-match f18 {
-0 | 2 => {
-mix[per_item(n)](&mut x1, 50, n);
-let t19 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t19, 73, n);
-mixed[per_item(n)](&t19, &mut x2, 73, n);
-}
-_ => {
-}
-}
-}
-}
-let c20 = alloc::<u32>(1);
-fill(&mut c20, 1u32);
-while c20 {
-for _ in 0..two {
-let t21 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t21, 54, n);
-mixed[per_item(n)](&t21, &mut x0, 54, n);
-}
-let f22 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f22, 2);
-if !f22 {
-let t23 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t23, 3, n);
-mixed[per_item(n)](&t23, &mut x3, 3, n);
-} else {
-mix[per_item(n)](&mut x2, 67, n);
-}
-count_down[(1, 1)](&mut c20);
-}
-}
-}
-
-fn m26(x: &mut [u32; 4]) {
-if x[1] / 16 % 3 != 0 {
-match x[3] / 16 % 4 {
-1 => {
-x[2] = step(x[2], 27);
-for _ in 0..1 {
-let t4 = step(x[1], 33);
-x[2] = step(t4, 33);
-}
-}
-_ => {
-}
-}
-}
-if x[1] / 16 % 3 != 0 {
-for _ in 0..1 {
-for _ in 0..2 {
-x[3] = step(x[3], 33);
-}
-}
-let t8 = step(x[0], 80);
-let t9 = step(x[3], 78);
-let t10 = step(x[3], 47);
-x[1] = step(t10, 47);
-let t11 = step(x[1], 99);
-x[2] = step(t11, 99);
-x[0] = step(t9, 78);
-if x[2] / 16 % 3 != 0 {
-x[2] = step(x[2], 61);
-x[2] = step(x[2], 7);
-}
-x[2] = step(t8, 80);
-} else {
-match x[2] / 16 % 4 {
-0 => {
-for _ in 0..4 {
-if x[0] / 16 % 2 == 0 { break; }
-x[3] = step(x[3], 42);
-let t15 = step(x[2], 66);
-x[0] = step(t15, 66);
-}
-if x[1] / 16 % 4 != 0 {
-x[1] = step(x[1], 25);
-} else {
-let t17 = step(x[2], 95);
-x[1] = step(t17, 95);
-}
-}
-_ => {
-match x[2] / 16 % 4 {
-0 | 2 => {
-x[1] = step(x[1], 50);
-let t19 = step(x[3], 73);
-x[2] = step(t19, 73);
-}
-_ => {
-}
-}
-}
-}
-for _ in 0..1 {
-for _ in 0..2 {
-let t21 = step(x[3], 54);
-x[0] = step(t21, 54);
-}
-if x[1] / 16 % 2 == 0 {
-let t23 = step(x[2], 3);
-x[3] = step(t23, 3);
-} else {
-x[2] = step(x[2], 67);
-}
-}
-}
-}
-
-#[cuweave::graph(launches = "as-written")]
-fn p27(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
-for _ in 0..two {
+#[cuweave::graph(memory = "arena", budget = 256 * 6)]
+fn p34(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
 let c1 = alloc::<u32>(1);
 fill(&mut c1, 3u32);
 while c1 {
-let t2 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t2, 85, n);
-mix[per_item(n)](&mut x0, 8, n);
-mixed[per_item(n)](&t2, &mut x3, 85, n);
-mix[per_item(n)](&mut x2, 43, n);
+let h2 = alloc::<u32>(5 * n);
+for i in 0..5u32 {
+mixed[per_item(n)](&x2, &mut h2[i * n..(i + 1) * n], 81 + i, n);
+}
+for i in 0..5u32 {
+mix[per_item(n)](&mut h2[i * n..(i + 1) * n], 55, n);
+}
+mixed[per_item(n)](&h2[4 * n..], &mut x0, 81, n);
+for _ in 0..two {
+let f3 = alloc::<u32>(1);
+modulo[(1, 1)](&x1[..1], &mut f3, 4);
+#[at_most(1)]
+while f3 {
+let h4 = alloc::<u32>(5 * n);
+for i in 0..5u32 {
+mixed[per_item(n)](&x0, &mut h4[i * n..(i + 1) * n], 76 + i, n);
+}
+for i in 0..5u32 {
+mix[per_item(n)](&mut h4[i * n..(i + 1) * n], 70, n);
+}
+mixed[per_item(n)](&h4[4 * n..], &mut x3, 76, n);
+mix[per_item(n)](&mut x0, 0, n);
+mix[per_item(n)](&mut x0, 1, n);
+modulo[(1, 1)](&x1[..1], &mut f3, 4);
+}
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+mix[per_item(n)](&mut x3, 2, n);
+}
 count_down[(1, 1)](&mut c1);
 }
-let f3 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f3, 4);
-if f3 {
-let t4 = alloc::<u32>(n);
-mixed[per_item(n)](&x0, &mut t4, 91, n);
-mixed[per_item(n)](&t4, &mut x2, 91, n);
+let f5 = alloc::<u32>(1);
+modulo[(1, 1)](&x1[..1], &mut f5, 4);
+#[at_most(1)]
+while f5 {
+let f6 = alloc::<u32>(1);
+modulo[(1, 1)](&x2[..1], &mut f6, 4);
+if f6 {
+mix[per_item(n)](&mut x0, 0, n);
+mix[per_item(n)](&mut x0, 1, n);
+} else {
+let t7 = alloc::<u32>(n);
+mixed[per_item(n)](&x2, &mut t7, 39, n);
+mixed[per_item(n)](&t7, &mut x3, 39, n);
+let h8 = alloc::<u32>(4 * n);
+for i in 0..4u32 {
+mixed[per_item(n)](&x2, &mut h8[i * n..(i + 1) * n], 76 + i, n);
 }
+for i in 0..4u32 {
+mix[per_item(n)](&mut h8[i * n..(i + 1) * n], 73, n);
 }
-let t5 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t5, 91, n);
-mixed[per_item(n)](&t5, &mut x2, 91, n);
-let c6 = alloc::<u32>(1);
-fill(&mut c6, 0u32);
-while c6 {
-let f7 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f7, 2);
-#[at_most(4)]
-while f7 {
-mix[per_item(n)](&mut x0, 24, n);
-modulo[(1, 1)](&x0[..1], &mut f7, 2);
+mixed[per_item(n)](&h8[3 * n..], &mut x3, 76, n);
 }
-let t8 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t8, 65, n);
-mixed[per_item(n)](&t8, &mut x2, 65, n);
-count_down[(1, 1)](&mut c6);
+modulo[(1, 1)](&x1[..1], &mut f5, 4);
 }
 }
 
-fn m27(x: &mut [u32; 4]) {
-for _ in 0..2 {
+fn m34(x: &mut [u32; 4]) {
 for _ in 0..3 {
-let t2 = step(x[1], 85);
-x[0] = step(x[0], 8);
-x[3] = step(t2, 85);
-x[2] = step(x[2], 43);
+let h2 = step(step(x[2], 85), 55);
+x[0] = step(h2, 81);
+for _ in 0..2 {
+for _ in 0..1 {
+if x[1] / 16 % 4 == 0 { break; }
+let h4 = step(step(x[0], 80), 70);
+x[3] = step(h4, 76);
+x[0] = step(x[0], 0);
+x[0] = step(x[0], 1);
 }
-if x[3] / 16 % 4 != 0 {
-let t4 = step(x[0], 91);
-x[2] = step(t4, 91);
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
+x[3] = step(x[3], 2);
 }
 }
-let t5 = step(x[1], 91);
-x[2] = step(t5, 91);
-for _ in 0..0 {
-for _ in 0..4 {
-if x[0] / 16 % 2 == 0 { break; }
-x[0] = step(x[0], 24);
+for _ in 0..1 {
+if x[1] / 16 % 4 == 0 { break; }
+if x[2] / 16 % 4 != 0 {
+x[0] = step(x[0], 0);
+x[0] = step(x[0], 1);
+} else {
+let t7 = step(x[2], 39);
+x[3] = step(t7, 39);
+let h8 = step(step(x[2], 79), 73);
+x[3] = step(h8, 76);
 }
-let t8 = step(x[1], 65);
-x[2] = step(t8, 65);
 }
 }
 
 #[cuweave::graph]
-fn p28(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
-let f1 = alloc::<u32>(1);
-modulo[(1, 1)](&x0[..1], &mut f1, 3);
-#[at_most(4)]
-while f1 {
-mix[per_item(n)](&mut x3, 25, n);
-mix[per_item(n)](&mut x0, 3, n);
-modulo[(1, 1)](&x0[..1], &mut f1, 3);
+fn p35(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+let c1 = alloc::<u32>(1);
+fill(&mut c1, 1u32);
+while c1 {
+let t2 = alloc::<u32>(n);
+mixed[per_item(n)](&x3, &mut t2, 49, n);
+mixed[per_item(n)](&t2, &mut x1, 49, n);
+count_down[(1, 1)](&mut c1);
 }
-let f2 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f2, 2);
-match f2 {
-0 | 2 => {
-let t3 = alloc::<u32>(n);
-mixed[per_item(n)](&x2, &mut t3, 23, n);
-mix[per_item(n)](&mut x0, 47, n);
-let f4 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f4, 2);
-#[at_most(3)]
-while f4 {
+for _ in 0..two {
+let f3 = alloc::<u32>(1);
+modulo[(1, 1)](&x2[..1], &mut f3, 4);
+if f3 {
+let c4 = alloc::<u32>(1);
+fill(&mut c4, 1u32);
+while c4 {
+mix[per_item(n)](&mut x1, 0, n);
+mix[per_item(n)](&mut x1, 1, n);
+mix[per_item(n)](&mut x1, 2, n);
+mix[per_item(n)](&mut x1, 0, n);
+mix[per_item(n)](&mut x1, 1, n);
+mix[per_item(n)](&mut x1, 2, n);
+mix[per_item(n)](&mut x1, 3, n);
+count_down[(1, 1)](&mut c4);
+}
 let t5 = alloc::<u32>(n);
-mixed[per_item(n)](&x1, &mut t5, 76, n);
+mixed[per_item(n)](&x3, &mut t5, 76, n);
 mixed[per_item(n)](&t5, &mut x2, 76, n);
-modulo[(1, 1)](&x1[..1], &mut f4, 2);
-}
-mixed[per_item(n)](&t3, &mut x1, 23, n);
+} else {
 let f6 = alloc::<u32>(1);
-modulo[(1, 1)](&x1[..1], &mut f6, 3);
-#[at_most(4)]
-while f6 {
-let t7 = alloc::<u32>(n);
-mixed[per_item(n)](&x3, &mut t7, 58, n);
-mixed[per_item(n)](&t7, &mut x1, 58, n);
-let f8 = alloc::<u32>(1);
-modulo[(1, 1)](&x3[..1], &mut f8, 3);
-#[at_most(1)]
-while f8 {
-mix[per_item(n)](&mut x2, 52, n);
-modulo[(1, 1)](&x3[..1], &mut f8, 3);
-}
-modulo[(1, 1)](&x1[..1], &mut f6, 3);
-}
+modulo[(1, 1)](&x0[..1], &mut f6, 2);
+match f6 {
+0 => {
+mix[per_item(n)](&mut x0, 29, n);
 }
 _ => {
+mix[per_item(n)](&mut x0, 12, n);
+}
+}
 }
 }
 }
 
-fn m28(x: &mut [u32; 4]) {
-for _ in 0..4 {
-if x[0] / 16 % 3 == 0 { break; }
-x[3] = step(x[3], 25);
+fn m35(x: &mut [u32; 4]) {
+for _ in 0..1 {
+let t2 = step(x[3], 49);
+x[1] = step(t2, 49);
+}
+for _ in 0..2 {
+if x[2] / 16 % 4 != 0 {
+for _ in 0..1 {
+x[1] = step(x[1], 0);
+x[1] = step(x[1], 1);
+x[1] = step(x[1], 2);
+x[1] = step(x[1], 0);
+x[1] = step(x[1], 1);
+x[1] = step(x[1], 2);
+x[1] = step(x[1], 3);
+}
+let t5 = step(x[3], 76);
+x[2] = step(t5, 76);
+} else {
+match x[0] / 16 % 2 {
+0 => {
+x[0] = step(x[0], 29);
+}
+_ => {
+x[0] = step(x[0], 12);
+}
+}
+}
+}
+}
+
+#[cuweave::graph(memory = "owned")]
+fn p36(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+let c1 = alloc::<u32>(1);
+fill(&mut c1, 3u32);
+while c1 {
+let f2 = alloc::<u32>(1);
+modulo[(1, 1)](&x1[..1], &mut f2, 2);
+if !f2 {
+let c3 = alloc::<u32>(1);
+fill(&mut c3, 1u32);
+while c3 {
+mix[per_item(n)](&mut x0, 14, n);
+count_down[(1, 1)](&mut c3);
+}
+mix[per_item(n)](&mut x0, 73, n);
+}
+count_down[(1, 1)](&mut c1);
+}
+mix[per_item(n)](&mut x0, 0, n);
+mix[per_item(n)](&mut x0, 1, n);
+mix[per_item(n)](&mut x0, 2, n);
+mix[per_item(n)](&mut x0, 3, n);
+}
+
+fn m36(x: &mut [u32; 4]) {
+for _ in 0..3 {
+if x[1] / 16 % 2 == 0 {
+for _ in 0..1 {
+x[0] = step(x[0], 14);
+}
+x[0] = step(x[0], 73);
+}
+}
+x[0] = step(x[0], 0);
+x[0] = step(x[0], 1);
+x[0] = step(x[0], 2);
 x[0] = step(x[0], 3);
 }
-match x[3] / 16 % 2 {
-0 | 2 => {
-let t3 = step(x[2], 23);
-x[0] = step(x[0], 47);
-for _ in 0..3 {
-if x[1] / 16 % 2 == 0 { break; }
-let t5 = step(x[1], 76);
-x[2] = step(t5, 76);
+
+#[cuweave::graph(memory = "nodes")]
+fn p37(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+for _ in 0..two {
+mix[per_item(n)](&mut x1, 27, n);
 }
-x[1] = step(t3, 23);
-for _ in 0..4 {
-if x[1] / 16 % 3 == 0 { break; }
-let t7 = step(x[3], 58);
-x[1] = step(t7, 58);
+let f1 = alloc::<u32>(1);
+modulo[(1, 1)](&x2[..1], &mut f1, 2);
+if !f1 {
+let f2 = alloc::<u32>(1);
+modulo[(1, 1)](&x3[..1], &mut f2, 3);
+if f2 {
+let f3 = alloc::<u32>(1);
+modulo[(1, 1)](&x0[..1], &mut f3, 3);
+if !f3 {
+mix[per_item(n)](&mut x0, 32, n);
+} else {
+mix[per_item(n)](&mut x2, 83, n);
+mix[per_item(n)](&mut x2, 11, n);
+}
+} else {
+let f4 = alloc::<u32>(1);
+modulo[(1, 1)](&x3[..1], &mut f4, 4);
+#[at_most(1)]
+while f4 {
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+mix[per_item(n)](&mut x3, 2, n);
+mix[per_item(n)](&mut x3, 3, n);
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+mix[per_item(n)](&mut x3, 2, n);
+mix[per_item(n)](&mut x3, 3, n);
+modulo[(1, 1)](&x3[..1], &mut f4, 4);
+}
+let h5 = alloc::<u32>(4 * n);
+for i in 0..4u32 {
+mixed[per_item(n)](&x1, &mut h5[i * n..(i + 1) * n], 26 + i, n);
+}
+for i in 0..4u32 {
+mix[per_item(n)](&mut h5[i * n..(i + 1) * n], 35, n);
+}
+mixed[per_item(n)](&h5[3 * n..], &mut x0, 26, n);
+}
+} else {
+let t6 = alloc::<u32>(n);
+mixed[per_item(n)](&x0, &mut t6, 98, n);
+mixed[per_item(n)](&t6, &mut x3, 98, n);
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+}
+}
+
+fn m37(x: &mut [u32; 4]) {
+for _ in 0..2 {
+x[1] = step(x[1], 27);
+}
+if x[2] / 16 % 2 == 0 {
+if x[3] / 16 % 3 != 0 {
+if x[0] / 16 % 3 == 0 {
+x[0] = step(x[0], 32);
+} else {
+x[2] = step(x[2], 83);
+x[2] = step(x[2], 11);
+}
+} else {
 for _ in 0..1 {
-if x[3] / 16 % 3 == 0 { break; }
-x[2] = step(x[2], 52);
+if x[3] / 16 % 4 == 0 { break; }
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
+x[3] = step(x[3], 2);
+x[3] = step(x[3], 3);
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
+x[3] = step(x[3], 2);
+x[3] = step(x[3], 3);
+}
+let h5 = step(step(x[1], 29), 35);
+x[0] = step(h5, 26);
+}
+} else {
+let t6 = step(x[0], 98);
+x[3] = step(t6, 98);
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
 }
 }
+
+#[cuweave::graph(launches = "as-written")]
+fn p38(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+let c1 = alloc::<u32>(1);
+fill(&mut c1, 2u32);
+while c1 {
+let t2 = alloc::<u32>(n);
+mixed[per_item(n)](&x0, &mut t2, 78, n);
+mixed[per_item(n)](&t2, &mut x3, 78, n);
+mix[per_item(n)](&mut x2, 99, n);
+count_down[(1, 1)](&mut c1);
+}
+mix[per_item(n)](&mut x3, 0, n);
+mix[per_item(n)](&mut x3, 1, n);
+mix[per_item(n)](&mut x3, 2, n);
+mix[per_item(n)](&mut x3, 3, n);
+mix[per_item(n)](&mut x0, 20, n);
+}
+
+fn m38(x: &mut [u32; 4]) {
+for _ in 0..2 {
+let t2 = step(x[0], 78);
+x[3] = step(t2, 78);
+x[2] = step(x[2], 99);
+}
+x[3] = step(x[3], 0);
+x[3] = step(x[3], 1);
+x[3] = step(x[3], 2);
+x[3] = step(x[3], 3);
+x[0] = step(x[0], 20);
+}
+
+#[cuweave::graph(launches = "batched")]
+fn p39(n: u32, two: u32, x0: &mut [u32; n], x1: &mut [u32; n], x2: &mut [u32; n], x3: &mut [u32; n]) {
+let f1 = alloc::<u32>(1);
+modulo[(1, 1)](&x3[..1], &mut f1, 4);
+#[at_most(2)]
+while f1 {
+let f2 = alloc::<u32>(1);
+modulo[(1, 1)](&x2[..1], &mut f2, 3);
+#[at_most(1)]
+while f2 {
+let h3 = alloc::<u32>(5 * n);
+for i in 0..5u32 {
+mixed[per_item(n)](&x1, &mut h3[i * n..(i + 1) * n], 56 + i, n);
+}
+for i in 0..5u32 {
+mix[per_item(n)](&mut h3[i * n..(i + 1) * n], 90, n);
+}
+mixed[per_item(n)](&h3[4 * n..], &mut x0, 56, n);
+mix[per_item(n)](&mut x0, 0, n);
+mix[per_item(n)](&mut x0, 1, n);
+mix[per_item(n)](&mut x0, 2, n);
+modulo[(1, 1)](&x2[..1], &mut f2, 3);
+}
+modulo[(1, 1)](&x3[..1], &mut f1, 4);
+}
+let t4 = alloc::<u32>(n);
+mixed[per_item(n)](&x3, &mut t4, 91, n);
+let f5 = alloc::<u32>(1);
+modulo[(1, 1)](&x3[..1], &mut f5, 3);
+match f5 {
+0 | 2 => {
+let f6 = alloc::<u32>(1);
+modulo[(1, 1)](&x0[..1], &mut f6, 2);
+if f6 {
+mix[per_item(n)](&mut x1, 0, n);
+mix[per_item(n)](&mut x1, 1, n);
+let t7 = alloc::<u32>(n);
+mixed[per_item(n)](&x0, &mut t7, 88, n);
+mixed[per_item(n)](&t7, &mut x2, 88, n);
+} else {
+let t8 = alloc::<u32>(n);
+mixed[per_item(n)](&x2, &mut t8, 79, n);
+mixed[per_item(n)](&t8, &mut x1, 79, n);
+mix[per_item(n)](&mut x2, 90, n);
+}
+mix[per_item(n)](&mut x0, 39, n);
 }
 _ => {
 }
 }
+mixed[per_item(n)](&t4, &mut x1, 91, n);
+}
+
+fn m39(x: &mut [u32; 4]) {
+for _ in 0..2 {
+if x[3] / 16 % 4 == 0 { break; }
+for _ in 0..1 {
+if x[2] / 16 % 3 == 0 { break; }
+let h3 = step(step(x[1], 60), 90);
+x[0] = step(h3, 56);
+x[0] = step(x[0], 0);
+x[0] = step(x[0], 1);
+x[0] = step(x[0], 2);
+}
+}
+let t4 = step(x[3], 91);
+match x[3] / 16 % 3 {
+0 | 2 => {
+if x[0] / 16 % 2 != 0 {
+x[1] = step(x[1], 0);
+x[1] = step(x[1], 1);
+let t7 = step(x[0], 88);
+x[2] = step(t7, 88);
+} else {
+let t8 = step(x[2], 79);
+x[1] = step(t8, 79);
+x[2] = step(x[2], 90);
+}
+x[0] = step(x[0], 39);
+}
+_ => {
+}
+}
+x[1] = step(t4, 91);
+}
+
+pub fn all() {
+agrees!(p34, m34);
+agrees!(p35, m35);
+agrees!(p36, m36);
+agrees!(p37, m37);
+agrees!(p38, m38);
+agrees!(p39, m39);
 }
 
 #[test]
 fn programs_mean_what_plain_rust_means() {
-agrees!(p25, m25);
-agrees!(p26, m26);
-agrees!(p27, m27);
-agrees!(p28, m28);
+all();
 }

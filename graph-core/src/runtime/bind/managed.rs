@@ -9,8 +9,8 @@ use cudarc::driver::{CudaContext, CudaStream, DeviceRepr, ValidAsZeroBits};
 use crate::index::wide;
 use crate::runtime::context;
 use crate::runtime::cuda::{
-    self, Association, CONCURRENT_MANAGED_ACCESS, Driver, MANAGED_MEMORY, ManagedMemory, Stream,
-    host_elements, host_elements_mut, whole_pages, write_first,
+    self, Association, CONCURRENT_MANAGED_ACCESS, Driver, MANAGED_MEMORY, ManagedMemory, Simulator, Stream,
+    host_elements, host_elements_mut, page_size, whole_pages, write_first,
 };
 use crate::runtime::error::{Error, ManagedFault, Result};
 use crate::runtime::waits::HeldStream;
@@ -72,6 +72,8 @@ impl<T: DeviceRepr> Managed<T> {
         let unified = Unified {
             base: memory.base(),
             address,
+            used: len.saturating_mul(size_of::<T>()),
+            page: usize::try_from(page_size()).unwrap_or(4096),
             device,
             concurrent,
             association,
@@ -199,6 +201,9 @@ impl<T> Managed<T> {
         tracked.wait_on_host(write)?;
         if alone {
             driver.synchronize_context()?;
+        }
+        if let Some(simulator) = Simulator::get() {
+            simulator.touch(tracked.address, wide(self.num_bytes()), write);
         }
         Ok(loan)
     }

@@ -6,38 +6,52 @@
 //!   `uses`: the events that record uses;
 //! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
 //!   uses; `sharing`: that of the launches of one exec;
-//! - `managed`: memory that host and device share; `unified`: its state;
+//! - `flag`, `semaphore`: host values that graphs wait for and signal;
+//! - `managed`: memory that host and device share; `unified`: its state; `advice`: advice, prefetches and discards; `location`: their places;
+//!   `hint`, `hints`: the same by attributes of arguments;
 //! - `record`: records and lists of arguments, as the build sees them;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
+mod advice;
 mod bound;
 mod buffer;
 mod buffer_view;
+mod flag;
+mod hint;
+mod hints;
 mod host;
 mod ledger;
 mod lend;
 mod lending;
+mod location;
 mod managed;
 mod operand;
 mod operands;
 mod output;
 mod output_view;
 mod record;
+mod semaphore;
 mod sharing;
 mod unified;
 mod uses;
 mod view;
 mod visitor;
 
+pub use advice::Attributes;
 pub use bound::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Pinned,
     Shared, SharedPinned, Taken,
 };
 pub use buffer::{BoundBuffer, Buffer};
+pub use flag::{Flag, FlagValue};
+pub(crate) use flag::{goes_ahead, is_behind};
+pub use hint::{Hint, Site};
+pub(crate) use hints::Prologue;
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::{Generation, Ledger};
 pub use lend::Lend;
 pub use lending::Lender;
+pub use location::Location;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;
@@ -45,6 +59,7 @@ pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
 pub use output_view::{OutputView, OutputViewMut};
 pub use record::{Declaration, List, ListMut, Record, count, describe_records};
+pub use semaphore::Semaphore;
 pub(crate) use sharing::Hindrance;
 pub use view::{DeviceView, DeviceViewMut};
 pub use visitor::Visitor;

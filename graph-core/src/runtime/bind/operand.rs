@@ -26,6 +26,7 @@ use crate::runtime::cuda::{Context, Driver, Event, Outcome, Stream};
 use crate::runtime::error::Result;
 use crate::runtime::waits::{OwnedEvent, home};
 
+use super::hint::Hint;
 use super::ledger::Tracked;
 use super::output::Slot;
 use super::unified::Unified;
@@ -77,6 +78,8 @@ pub(crate) struct Operand {
     pub shared: Option<Arc<Tracked>>,
     /// Its uses through the views that the exec hands out.
     pub lendings: Arc<Lendings>,
+    /// The attributes of its argument.
+    pub hints: &'static [Hint],
 }
 
 impl Operand {
@@ -100,6 +103,7 @@ impl Operand {
             output: None,
             shared: None,
             lendings: Arc::default(),
+            hints: &[],
         }
     }
 

@@ -10,6 +10,7 @@ use crate::ir::BufferId;
 
 use crate::runtime::cuda::{Driver, Event};
 
+use super::hints::Prologues;
 use super::operand::{Operand, Owners};
 use super::output::Slot;
 use super::sharing::Sharing;
@@ -41,6 +42,8 @@ pub(crate) struct Operands {
     pub exchanged: bool,
     /// One slot for each output; that of a taken-over buffer is its maker's.
     pub slots: Vec<Arc<Slot>>,
+    /// What launches do with operands before the graph.
+    pub prologues: Prologues,
     /// The taken-over arguments, so that a launch does not look at each operand.
     taken_over: Vec<(BufferId, Arc<Slot>)>,
 }

@@ -15,6 +15,10 @@ pub(crate) struct Unified {
     pub base: u64,
     /// The address of the elements, the begin of a page.
     pub address: u64,
+    /// The bytes of its elements.
+    pub used: usize,
+    /// The size of a page of the host in bytes.
+    pub page: usize,
     /// The ordinal of the device of its context.
     pub device: usize,
     /// True if host and device access it at the same time.

@@ -12,6 +12,7 @@ use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::SideStream;
 
 use super::buffer::Buffer;
+use super::hint::Hint;
 use super::lending::LentOperand;
 use super::operand::{MemoryKind, Operand, Owners};
 use super::output::{OutputDescription, Slot};
@@ -47,6 +48,13 @@ impl<'v> Visitor<'v> {
             self.error = Some(error);
         }
         self.error.map_or(Ok(self.found), Err)
+    }
+
+    /// Visits an argument with attributes.
+    pub fn hinted(&mut self, hints: &'static [Hint], visit: impl FnOnce(&mut Self)) {
+        let first = self.found.len();
+        visit(self);
+        self.found[first..].iter_mut().for_each(|operand| operand.hints = hints);
     }
 
     /// Checks that no owning stream has joined a capture by a wait for an event of it.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::StatementId;
-use crate::operation::{Operation, Operations, What};
+use crate::operation::{Operation, Operations};
 use crate::scopes::{Scope, ScopeId, Scopes};
 
 use crate::runtime::cuda::RawGraph;
@@ -14,12 +14,14 @@ use super::definition::Definition;
 #[derive(Default)]
 pub(super) struct Bodies {
     pub scopes: Scopes,
-    /// The handle of each body.
+    /// The handles of the conditional nodes, by the statements in front of their first bodies.
     pub handles: BTreeMap<StatementId, u64>,
     /// The graph of each body, by the statement in front of it.
     pub graphs: BTreeMap<StatementId, RawGraph>,
     /// The bodies that have a node.
     pub filled: BTreeSet<StatementId>,
+    /// The number of conditional nodes.
+    pub nodes: usize,
 }
 
 impl Bodies {
@@ -33,15 +35,7 @@ impl Bodies {
 
     /// Returns the body that an operation stands in. A hub stands where those before it do.
     pub fn around(&self, operations: &Operations, operation: &Operation) -> Option<ScopeId> {
-        match (operation.sources.first(), &operation.what) {
-            (Some(&source), _) => self.scopes.around(source),
-            (None, What::Hub) => {
-                let before = operation.after.iter().map(|&before| &operations.list[before]);
-                let mut before = before.filter(|before| !before.what.is_memory());
-                before.next().and_then(|before| self.around(operations, before))
-            }
-            (None, _) => None,
-        }
+        operations.body_of(&self.scopes, operation)
     }
 
     /// Returns the graph of a body.
@@ -58,18 +52,14 @@ impl Bodies {
     }
 
     /// Returns the body that a statement stands in front of.
-    pub fn scope_of(&self, condition: StatementId) -> Option<(ScopeId, &Scope)> {
-        self.scopes.list.enumerate().find(|(_, scope)| scope.condition == condition)
+    pub fn begun_by(&self, condition: StatementId) -> Option<&Scope> {
+        let scope = &self.scopes.list[self.scopes.bordered(condition)?];
+        (scope.condition == condition).then_some(scope)
     }
 
-    /// Returns the body that an operation ends.
-    pub fn ended(&self, operation: &Operation) -> Option<ScopeId> {
-        let join = operation.sources.first();
-        self.scopes.list.enumerate().find(|(_, scope)| Some(&scope.join) == join).map(|(id, _)| id)
-    }
-
-    /// Returns the body that ends with a statement.
+    /// Returns the body that a statement ends.
     pub fn ended_by(&self, join: StatementId) -> Option<&Scope> {
-        self.scopes.list.iter().find(|scope| scope.join == join)
+        let scope = &self.scopes.list[self.scopes.bordered(join)?];
+        (scope.join == join).then_some(scope)
     }
 }

@@ -48,8 +48,8 @@ pub struct Capture<'c> {
     /// The address and the length of each buffer and each scratch, in the order of the parameters.
     pub(super) memory: Vec<(u64, u64)>,
     pub(super) captured: Option<Captured>,
-    /// True if the graph is the body of a conditional node.
-    pub(super) in_body: bool,
+    /// The name of the body, if the graph is one of a conditional node.
+    pub(super) in_body: Option<String>,
     /// True if the graph is of no use any more.
     pub(super) spoiled: bool,
 }
@@ -222,8 +222,12 @@ impl Capture<'_> {
             match kind {
                 NodeKind::Alloc | NodeKind::Free => return Err(self.error(CallFault::Allocates)),
                 NodeKind::Kernel => drop(kernels.insert(node)),
-                NodeKind::Outside if self.in_body => return Err(self.error(CallFault::InBody)),
-                NodeKind::Outside | NodeKind::Other => {}
+                NodeKind::Outside => {
+                    if let Some(body) = self.in_body.clone() {
+                        return Err(self.error(CallFault::InBody { body }));
+                    }
+                }
+                NodeKind::Other => {}
             }
             let dependencies = self.driver.dependencies(node).map_err(|failure| self.failed(failure))?;
             if dependencies.is_empty() && !before.is_empty() {

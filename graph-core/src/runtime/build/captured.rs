@@ -35,6 +35,7 @@ impl Nodes {
         let frame = flat.instances[statement].frame;
         let callee = flat.frames[frame].table.clone();
         let memory = memory(flat, &self.emission(flat, &definition.dims), statement);
+        let in_body = self.body_name(definition, operation);
         let stream = match self.streams.entry(device) {
             Entry::Occupied(stream) => stream.into_mut(),
             Entry::Vacant(none) => {
@@ -46,7 +47,7 @@ impl Nodes {
             driver: definition.driver,
             context: definition.context_of(device),
             graph: self.into,
-            in_body: self.into != self.graph,
+            in_body,
             after,
             stream,
             callee,

@@ -4,14 +4,35 @@
 use crate::index::{Index, Vector};
 use crate::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
 
-use crate::runtime::bind::{MemoryKind, Operand};
+use crate::runtime::bind::{MemoryKind, Operand, Prologue};
+use crate::runtime::cuda::Driver;
 use crate::runtime::error::{At, Error, ManagedFault, Result, at_buffer, at_statement};
 
 /// Checks that no buffer is empty, and that all ranges lie in their buffers.
 pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     zero_lengths(program, dims)?;
     ranges(program, dims)?;
+    operands(program, dims)?;
     views(program, dims)
+}
+
+/// Checks that the device decides by single elements: the macro does not know the lengths of the fields of records.
+fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    for (id, statement) in program.statements.enumerate() {
+        let Kind::Condition(body) = statement.kind else { continue };
+        let Some(operand) = statement.accesses.first().filter(|_| body.own_accesses() > 0) else { continue };
+        let len = dims[operand.hi].saturating_sub(dims[operand.lo]);
+        if len != 1 {
+            let buffer = program.buffers[operand.buffer].name.to_string();
+            return Err(Error::Operand {
+                at: at_statement(program, id),
+                word: body.word.name(),
+                buffer,
+                len,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the first buffer or node that a length or bound belongs to.
@@ -183,6 +204,29 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
         }
     }
     Ok(())
+}
+
+/// Gives the advice on operands that stand for the buffers from `first` on, and returns what launches do with them before the graph.
+pub(crate) fn follow_hints(
+    (program, dims): (&Program, &Vector<DimId, u64>),
+    driver: &Driver,
+    first: usize,
+    operands: &[Operand],
+) -> Result<Vec<Prologue>> {
+    let mut prologues = Vec::new();
+    for (at, operand) in (first..).zip(operands).filter(|(_, operand)| !operand.hints.is_empty()) {
+        let id = BufferId::new(at);
+        let bytes = dims[program.buffers[id].len].saturating_mul(operand.element);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        match operand.follow_hints(driver, at, bytes) {
+            Ok(prologue) => prologues.extend(prologue),
+            Err(Error::Managed(fault)) => {
+                return Err(Error::ManagedArgument { at: at_buffer(program, id), fault });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(prologues)
 }
 
 /// Returns true if the graph may write an argument.

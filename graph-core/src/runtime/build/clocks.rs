@@ -107,8 +107,8 @@ impl Nodes {
         if operation.what != What::Statement(Kind::Condition(())) {
             return Ok(());
         }
-        let begun = operation.sources.first().and_then(|&condition| bodies.scope_of(condition));
-        let Some((body, _)) = begun else { return Ok(()) };
+        let begun = operation.sources.first().and_then(|&condition| bodies.scopes.bordered(condition));
+        let Some(body) = begun else { return Ok(()) };
         let Some(graph) = bodies.graph(Some(body)) else { return Ok(()) };
         self.add_stamp(definition, stamps, (graph, body, None, operation.device), &[])?;
         let slot = stamps.slots;

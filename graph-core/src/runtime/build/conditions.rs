@@ -1,24 +1,73 @@
 //! The conditional nodes of a graph: their handles, the kernels that set these, and the graphs of the bodies.
 //!
-//! An arm is an IF node of its own, as every driver since 12.4 has it: nodes with two bodies are faulty before 13.0, and SWITCH nodes
-//! came with 12.8. The kernels that set the conditions of all arms run before the first one, so no arm sees what another wrote.
+//! Where the driver has nodes of several bodies, all arms of a statement are bodies of one: of an IF node with two, which is faulty
+//! before CUDA 13.0, or of a SWITCH node, which came with 12.8. Elsewhere an arm is an IF node of its own. One kernel in front of the
+//! first arm reads the operand once and sets the conditions of all arms, so no arm sees what another wrote.
 
-use crate::condition::{Condition, Word as Keyword};
+use std::collections::BTreeMap;
+
+use crate::condition::{MOST_VALUES, Word as Keyword};
+use crate::index::narrow;
 use crate::ir::StatementId;
 use crate::operation::{Operation, OperationId};
 use crate::scopes::{Scope, ScopeId};
 
-use crate::runtime::cuda::{Launching, Node, Values, Word};
+use crate::runtime::cuda::{Branching, Driver, Filling, Launching, Node, Values, Word};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{HUB, SET_CONDITION};
+use crate::runtime::kernels::{HUB, SET_CONDITIONS, SET_LOOP};
 
 use super::bodies::Bodies;
 use super::capture::Captured;
 use super::definition::Definition;
 use super::nodes::Nodes;
 
+/// The first CUDA version in which IF nodes with two bodies run as documented.
+const TWO_BODIES: (u32, u32) = (13, 0);
+/// The first CUDA version with SWITCH nodes.
+const SWITCHES: (u32, u32) = (12, 8);
+/// An arm that no statement has.
+const NO_ARM: u32 = u32::MAX;
+
+/// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
+fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
+    let (branching, since) = match arms.first()?.body.word {
+        Keyword::If => (Branching::If, TWO_BODIES),
+        Keyword::Match => (Branching::Switch, SWITCHES),
+        Keyword::While => return None,
+    };
+    (arms.len() > 1 && driver.has_version(since)).then_some(branching)
+}
+
+/// The arms that the values of an operand choose.
+struct Choice {
+    /// Values and their arms: a value may be listed several times, with equal arms.
+    values: [(u32, u32); MOST_VALUES],
+    /// The arm of all other values.
+    otherwise: u32,
+}
+
+impl Choice {
+    /// Returns the choice of a statement; `None` if its arms list too many values.
+    fn of(arms: &[Scope]) -> Option<Choice> {
+        let (mut of, mut otherwise) = (BTreeMap::new(), NO_ARM);
+        for arm in arms.iter().filter(|arm| arm.body.test.others) {
+            otherwise = arm.body.arm;
+            of.extend(arm.body.test.values.map(|value| (value, NO_ARM)));
+        }
+        for arm in arms.iter().filter(|arm| !arm.body.test.others) {
+            of.extend(arm.body.test.values.map(|value| (value, arm.body.arm)));
+        }
+        let mut values = [of.first_key_value().map(|(&value, &arm)| (value, arm))?; MOST_VALUES];
+        for (at, (value, arm)) in of.into_iter().enumerate() {
+            *values.get_mut(at)? = (value, arm);
+        }
+        Some(Choice { values, otherwise })
+    }
+}
+
 impl Nodes {
-    /// Adds the kernels that set the conditions of a statement, if this is its first arm, and the conditional node of the arm.
+    /// Adds the kernel that sets the conditions of a statement, if this is its first arm, and the conditional node of the arm, or of
+    /// all arms.
     pub(super) fn begin_body(
         &mut self,
         definition: &mut Definition,
@@ -28,28 +77,46 @@ impl Nodes {
     ) -> Result<Captured> {
         let statement = operation.sources[0];
         let missing = || Error::Plan(format!("`{}` has no body", operation.name));
-        let (first, scope) = bodies.scope_of(statement).ok_or_else(missing)?;
-        let scope = scope.clone();
+        let scope = bodies.begun_by(statement).ok_or_else(missing)?.clone();
+        let arms: Vec<Scope> = bodies.scopes.arms(scope.first).cloned().collect();
         let (driver, context) = (definition.driver, definition.context_of(operation.device));
         let at = self.at(definition.program(), operation);
         let failed = |failure| Error::driver(failure, Some(at.clone()));
-        let mut setters = Vec::new();
-        if scope.first == first {
-            let arms: Vec<Scope> = bodies.scopes.arms(first).cloned().collect();
-            for arm in arms {
+        // A profile times each arm by itself.
+        let whole = of_all_arms(driver, &arms).filter(|_| self.stamps.is_none());
+        let mut nodes = Vec::new();
+        if scope.condition == arms[0].condition {
+            for arm in &arms[..if whole.is_some() { 1 } else { arms.len() }] {
                 let handle = driver.create_condition(self.into, context).map_err(failed)?;
                 bodies.handles.insert(arm.condition, handle);
-                setters.push(self.set_condition(definition, statement, (handle, &arm.body, true), after)?);
             }
+            nodes.push(self.set_conditions(definition, bodies, (statement, &arms, true), after)?);
+        } else if whole.is_some() {
+            // The node of the first arm, which alone depends on what stands outside.
+            return match *after {
+                [node] => Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false }),
+                _ => Err(Error::Plan(format!(
+                    "an arm of `{}` depends on what another does not",
+                    operation.name
+                ))),
+            };
         }
         let handle = *bodies.handles.get(&statement).ok_or_else(missing)?;
-        let before = if setters.is_empty() { after } else { setters.as_slice() };
-        let repeats = scope.body.word == Keyword::While;
-        let (node, graph) =
-            driver.add_condition(self.into, before, handle, repeats, context).map_err(failed)?;
-        bodies.graphs.insert(statement, graph);
-        setters.push(node);
-        Ok(Captured { frontier: vec![node], nodes: setters, ends_in_kernel: false })
+        let alone = if scope.body.word == Keyword::While { Branching::While } else { Branching::If };
+        let (branching, own) = match whole {
+            Some(branching) => (branching, arms.as_slice()),
+            None => (alone, std::slice::from_ref(&scope)),
+        };
+        let mut before = if nodes.is_empty() { after.to_vec() } else { nodes.clone() };
+        if scope.condition == arms[0].condition {
+            before.extend(self.zero_records(definition, bodies, (statement, &scope), after)?);
+        }
+        let kind = (handle, branching, narrow(own.len()));
+        let (node, graphs) = driver.add_condition(self.into, &before, kind, context).map_err(failed)?;
+        bodies.graphs.extend(own.iter().map(|arm| arm.condition).zip(graphs));
+        bodies.nodes += 1;
+        nodes.push(node);
+        Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false })
     }
 
     /// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
@@ -70,8 +137,8 @@ impl Nodes {
         let outside = std::mem::replace(&mut self.into, body);
         let mut nodes = Vec::new();
         if scope.body.word == Keyword::While {
-            let handle = *bodies.handles.get(&scope.condition).ok_or_else(missing)?;
-            nodes.push(self.set_condition(definition, statement, (handle, &scope.body, false), after)?);
+            let arms = std::slice::from_ref(scope);
+            nodes.push(self.set_conditions(definition, bodies, (statement, arms, false), after)?);
         } else if !bodies.filled.contains(&scope.condition) {
             let at = self.at(definition.program(), operation);
             let function = definition.modules.function(operation.device, &HUB)?.function;
@@ -84,40 +151,114 @@ impl Nodes {
         Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false })
     }
 
-    /// Adds a kernel that sets a condition to the graph that is added to. The statement accesses the operand and the counter.
-    fn set_condition(
+    /// Adds a kernel that sets the conditions of these arms to the graph that is added to. The statement accesses the operand and the
+    /// counter.
+    fn set_conditions(
         &mut self,
         definition: &mut Definition,
-        statement: StatementId,
-        (handle, body, begins): (u64, &Condition, bool),
+        bodies: &Bodies,
+        (statement, arms, begins): (StatementId, &[Scope], bool),
         after: &[Node],
     ) -> Result<Node> {
+        if let Some(record) = self.counted.record(statement) {
+            return self.set_loop(definition, bodies, (statement, &arms[0], record, begins), after);
+        }
         let device = definition.program().statements[statement].device;
-        let function = definition.modules.function(device, &SET_CONDITION)?.function;
+        let function = definition.modules.function(device, &SET_CONDITIONS)?.function;
         let program = definition.program();
         let emission = self.emission(&definition.flat, &definition.dims);
         let own =
             program.statements[statement].kind.own_accesses(&program.statements[statement].accesses).len();
         let address = |index: usize| if index < own { emission.range_of(statement, index).0 } else { 0 };
-        let addresses = [handle, address(0), address(1)];
-        let mut words: Vec<Word> = addresses.into_iter().map(Word::new).collect();
-        let numbers = [body.at_most.unwrap_or(0), u32::from(begins), u32::from(body.test.others)];
-        words.extend(numbers.iter().chain(&body.test.values).map(|&number| Word::new(number.into())));
+        let choice = Choice::of(arms).ok_or_else(|| {
+            Error::Plan(format!("`{}` lists too many values", program.statements[statement].name))
+        })?;
+        let mut handles = [0; MOST_VALUES + 1];
+        let set = arms.iter().filter_map(|arm| bodies.handles.get(&arm.condition));
+        let count = set.zip(&mut handles).map(|(&handle, slot)| *slot = handle).count();
+        let switches = count < arms.len() && arms[0].body.word == Keyword::Match;
+        let most = arms[0].body.at_most.unwrap_or(0);
+        let mut words = vec![Word::new(address(0)), Word::new(address(1))];
+        let count = if switches { 0 } else { narrow(count) };
+        let numbers = [most, u32::from(begins), choice.otherwise, count].into_iter();
+        let values = choice.values.iter().map(|&(value, _)| value);
+        let of_values = choice.values.iter().map(|&(_, arm)| arm);
+        words.extend(numbers.chain(values).chain(of_values).map(|number| Word::new(number.into())));
+        words.extend(handles.map(Word::new));
         let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-        let values = Values { words: &words, params: SET_CONDITION.params };
+        let values = Values { words: &words, params: SET_CONDITIONS.params };
         let added = definition.driver.add_kernel(self.into, after, &launch, values, &mut self.scratch);
         added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
-    /// Returns the predecessors of an operation that stand in its body: no edge crosses the border of a body.
+    /// Adds a kernel that sets the condition of a loop that counts its turns.
+    fn set_loop(
+        &mut self,
+        definition: &mut Definition,
+        bodies: &Bodies,
+        (statement, scope, record, begins): (StatementId, &Scope, u64, bool),
+        after: &[Node],
+    ) -> Result<Node> {
+        let device = definition.program().statements[statement].device;
+        let function = definition.modules.function(device, &SET_LOOP)?.function;
+        let emission = self.emission(&definition.flat, &definition.dims);
+        let [operand, counter] = [0, 1].map(|access| emission.range_of(statement, access).0);
+        let missing = || Error::Plan("a loop has no condition".to_owned());
+        let handle = *bodies.handles.get(&scope.condition).ok_or_else(missing)?;
+        let body = &scope.body;
+        let zeroed = if begins { self.counted.zeroed_by(scope) } else { 0 };
+        let numbers = [body.at_most.unwrap_or(0), u32::from(begins), u32::from(body.test.others), zeroed];
+        let words = [handle, operand, counter, record].into_iter().chain(numbers.map(u64::from));
+        let words: Vec<Word> = words.map(Word::new).collect();
+        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
+        let values = Values { words: &words, params: SET_LOOP.params };
+        let added = definition.driver.add_kernel(self.into, after, &launch, values, &mut self.scratch);
+        added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+    }
+
+    /// Adds a memset of the records of the loops in a statement outside of all bodies, unless the kernel in front of it zeroes them.
+    fn zero_records(
+        &self,
+        definition: &Definition,
+        bodies: &Bodies,
+        (statement, scope): (StatementId, &Scope),
+        after: &[Node],
+    ) -> Result<Option<Node>> {
+        if scope.parent.is_some() || scope.body.at_most.is_some() {
+            return Ok(None);
+        }
+        let last = bodies.scopes.arms(scope.first).last().map_or(scope.join, |arm| arm.join);
+        let loops = self.counted.within(scope.condition, last);
+        if loops.is_empty() {
+            return Ok(None);
+        }
+        let device = definition.program().statements[statement].device;
+        let (target, end) = (self.counted.at(loops.start), self.counted.at(loops.end));
+        let filling = Filling { target, value: 0, element: 4, width: (end - target) / 4 };
+        let added = definition.driver.add_fill(self.into, after, &filling, definition.context_of(device));
+        added
+            .map(Some)
+            .map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+    }
+
+    /// Returns the predecessors of an operation that stand in its body. The only edge that crosses the border is that of the statement in
+    /// front, which the driver does not need.
     pub(super) fn within(
         &self,
         bodies: &Bodies,
-        before: &[OperationId],
+        operation: &Operation,
         scope: Option<ScopeId>,
-    ) -> Vec<OperationId> {
+    ) -> Result<Vec<OperationId>> {
         let list = &self.operations.list;
-        let same = |&&at: &&OperationId| bodies.around(&self.operations, &list[at]) == scope;
-        before.iter().filter(same).copied().collect()
+        let (same, others): (Vec<OperationId>, Vec<OperationId>) =
+            operation.after.iter().partition(|&&at| bodies.around(&self.operations, &list[at]) == scope);
+        let begin = scope.and_then(|scope| self.operations.of_statement[bodies.scopes.list[scope].condition]);
+        match others.into_iter().find(|&at| Some(at) != begin) {
+            None => Ok(same),
+            Some(at) => Err(Error::Plan(format!(
+                "an edge from `{}` to `{}` crosses the border of a body",
+                list[at].name, operation.name
+            ))),
+        }
     }
 }

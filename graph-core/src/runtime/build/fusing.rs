@@ -1,11 +1,11 @@
 //! The launches that may be fused with a neighbour, and what their blocks access.
 
 use crate::index::Vector;
-use crate::ir::StatementId;
+use crate::ir::{Device, StatementId};
 use crate::launches::{Fusing, Launch};
 
 use crate::runtime::cuda::Word;
-use crate::runtime::kernels::{Facts, Modules};
+use crate::runtime::kernels::{Facts, Kernel, Modules};
 use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
@@ -35,6 +35,10 @@ pub(super) fn locate(
         scalar.blocks.iter().chain(&scalar.grids).for_each(|&id| near[id] = false);
         scalar.statements.iter().for_each(|&id| is_set[id] = true);
     }
+    let launches = near.enumerate().filter(|(_, near)| **near);
+    let kernel = |id: StatementId| Some((program.statements[id].device, records[id].launch()?.kernel));
+    let kernels: Vec<(Device, &'static Kernel)> = launches.filter_map(|(id, _)| kernel(id)).collect();
+    facts.outline(&kernels, modules);
     for (statement, near) in near.enumerate() {
         let Some(launch) = records[statement].launch().filter(|_| *near) else { continue };
         let accesses = program.statements[statement].accesses.iter().enumerate();
@@ -47,7 +51,7 @@ pub(super) fn locate(
         facts.locate(
             (statement, program.statements[statement].device),
             (launch, words),
-            &offsets,
+            offsets,
             is_set[statement],
             modules,
         );

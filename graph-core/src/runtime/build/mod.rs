@@ -8,6 +8,7 @@
 //! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
+//!   `counted`: loops that count their turns;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
 //!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -24,6 +25,7 @@ mod captured;
 mod checks;
 mod clocks;
 mod conditions;
+mod counted;
 mod definition;
 mod devices;
 mod flattened;
@@ -53,7 +55,10 @@ mod traffic;
 pub(crate) use answers::Asked;
 pub use body::{Body, Sets};
 pub use capture::Capture;
-pub(crate) use checks::{check_host_statements, check_new_overlap, check_operands, check_overlap};
+pub(crate) use checks::{
+    check_host_statements, check_new_overlap, check_operands, check_overlap, follow_hints,
+};
+pub(crate) use counted::{Counted, WORDS as RECORD_WORDS};
 pub(crate) use definition::Definition;
 pub(crate) use devices::{Contexts, Peers, check_devices, check_same_devices};
 pub(crate) use flattened::{Built, Flattened};

@@ -13,6 +13,8 @@ use crate::operation::{
     ChainId, MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What,
 };
 
+use crate::scopes::Scopes;
+
 use crate::runtime::cuda::{
     CaptureStream, Driver, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
 };
@@ -25,6 +27,7 @@ use crate::runtime::statements::{Adding, Emission, Hosts, Record, UnprovedLaunch
 use super::bodies::Bodies;
 use super::body::Body;
 use super::capture::Captured;
+use super::counted::CountedLoops;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::planning::Planned;
@@ -38,6 +41,8 @@ pub(crate) struct Nodes {
     pub(super) into: RawGraph,
     /// The graphs of the bodies of conditional nodes, by the statements in front of them.
     bodies: BTreeMap<StatementId, RawGraph>,
+    /// The number of conditional nodes.
+    pub conditions: usize,
     pub exec: RawExec,
     /// The operations that the nodes are made of.
     pub operations: Arc<Operations>,
@@ -71,11 +76,18 @@ pub(crate) struct Nodes {
     pub scratch: Scratch,
     /// The functions of host statements, and what their nodes point to.
     pub hosts: Hosts,
+    /// The number of the launch that the nodes hold the values of.
+    pub launch: u64,
     /// The words of new records while a setter evaluates them.
     pub spare: Vec<Word>,
+    /// The loops that count their turns.
+    pub(crate) counted: CountedLoops,
     /// The clocks of the serialised graph of a profile.
     pub(super) stamps: Option<Box<Stamps>>,
 }
+
+/// The address of a buffer that has no memory. Nothing is loaded from it, but kernels may compare it with 0.
+const NOWHERE: u64 = 1 << 40;
 
 impl Nodes {
     /// Returns the nodes of a plan, none of which is added yet.
@@ -90,6 +102,7 @@ impl Nodes {
         let mut nodes = Nodes::of((planned.operations, batches), (records, words), fill_kernels);
         nodes.left_alone = planned.left_alone;
         nodes.decided = planned.decided;
+        nodes.counted = CountedLoops::of(definition.program());
         nodes.fused = planned.fused.into_iter().map(FusedNode::new).collect();
         // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
         for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
@@ -110,6 +123,7 @@ impl Nodes {
             graph: RawGraph::NONE,
             into: RawGraph::NONE,
             bodies: BTreeMap::new(),
+            conditions: 0,
             exec: RawExec::NONE,
             nodes: Vector::with_capacity(operations.list.len()),
             captured: BTreeMap::new(),
@@ -127,7 +141,9 @@ impl Nodes {
             decided: Decided::default(),
             scratch: Scratch::default(),
             hosts: Hosts::default(),
+            launch: 0,
             spare: Vec::new(),
+            counted: CountedLoops::default(),
             stamps: None,
         }
     }
@@ -153,7 +169,7 @@ impl Nodes {
     /// Creates the graph, with the addresses of the argument buffers.
     pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
         self.graph = definition.driver.create_graph()?;
-        self.bases = Vector::filled(0, definition.program().buffers.len());
+        self.bases = Vector::filled(NOWHERE, definition.program().buffers.len());
         self.bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
         Ok(())
     }
@@ -315,7 +331,7 @@ impl Nodes {
             if programmatic != operation.programmatic {
                 full.push(OperationId::new(self.nodes.len()));
             }
-            self.put_behind(&bodies, operation, programmatic, &mut after);
+            self.put_behind(&bodies, operation, programmatic, &mut after)?;
             let several = self.add_several((definition, body), &mut bodies, operation, &after)?;
             if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
                 let scope = bodies.around(&self.operations, operation);
@@ -340,6 +356,7 @@ impl Nodes {
             self.stamp(definition, &bodies, operation)?;
         }
         self.bodies = bodies.graphs;
+        self.conditions = bodies.nodes;
         Ok(())
     }
 
@@ -350,7 +367,7 @@ impl Nodes {
         operation: &Operation,
         programmatic: Option<OperationId>,
         after: &mut Vec<Node>,
-    ) {
+    ) -> Result<()> {
         after.clear();
         let within: Vec<OperationId>;
         let mut before = operation.after.as_slice();
@@ -359,9 +376,10 @@ impl Nodes {
             let scope = bodies.around(&self.operations, operation);
             self.into = bodies.graph(scope).unwrap_or(self.graph);
             let ends_body = operation.what == What::Statement(Kind::Join(()));
-            let scope = if ends_body { bodies.ended(operation) } else { scope };
+            let bordered = operation.sources.first().and_then(|&join| bodies.scopes.bordered(join));
+            let scope = if ends_body { bordered } else { scope };
             behind = bodies.graph(scope).unwrap_or(self.graph);
-            within = self.within(bodies, before, scope);
+            within = self.within(bodies, operation, scope)?;
             before = &within;
         }
         if let Some(stamps) = &self.stamps {
@@ -375,6 +393,7 @@ impl Nodes {
             after.sort_unstable();
             after.dedup();
         }
+        Ok(())
     }
 
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
@@ -449,9 +468,10 @@ impl Nodes {
             }
             What::Statement(_) => {
                 let statement = operation.sources[0];
-                if graph != self.graph && !definition.program().statements[statement].kind.stands_in_bodies()
+                if !definition.program().statements[statement].kind.stands_in_bodies()
+                    && let Some(body) = self.body_name(definition, operation)
                 {
-                    return Err(Error::InBody { at: self.at(definition.program(), operation) });
+                    return Err(Error::InBody { at: self.at(definition.program(), operation), body });
                 }
                 let mut words = std::mem::take(&mut self.words);
                 let record = self.resolve(definition, statement, self.records[statement], &mut words);
@@ -471,6 +491,16 @@ impl Nodes {
         added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
     }
 
+    /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.
+    pub(super) fn body_name(&self, definition: &Definition, operation: &Operation) -> Option<String> {
+        if self.into == self.graph {
+            return None;
+        }
+        let scopes = Scopes::of(definition.program());
+        let body = scopes.around(*operation.sources.first()?)?;
+        Some(scopes.name(definition.program(), body))
+    }
+
     /// Returns the addresses that nodes are given.
     pub(crate) fn emission<'n>(&'n self, flat: &'n Flattened, dims: &'n Vector<DimId, u64>) -> Emission<'n> {
         Emission {
@@ -481,6 +511,7 @@ impl Nodes {
             bases: &self.bases,
             fill_kernels: &self.fill_kernels,
             hosts: &self.hosts,
+            launch: self.launch,
         }
     }
 

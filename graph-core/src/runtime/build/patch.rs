@@ -4,7 +4,7 @@ use crate::index::{Index, between};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::statements::{Record, Setting};
+use crate::runtime::statements::{Due, Record, Setting};
 
 use super::definition::Definition;
 use super::nodes::Nodes;
@@ -27,6 +27,17 @@ impl Nodes {
         });
         self.scratch = scratch;
         set?.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+    }
+
+    /// Returns the value of a launch that must be ahead of that of the launch before; `None` if the statement has none.
+    pub(crate) fn due(&self, definition: &Definition, statement: StatementId, launch: u64) -> Option<Due> {
+        let (word, sync) = self.records[statement].sync()?;
+        sync.due(&self.emission(&definition.flat, &definition.dims), statement, (word, launch))
+    }
+
+    /// Returns true if each launch gives the statement's node another value.
+    pub(crate) fn advances(&self, statement: StatementId) -> bool {
+        self.records[statement].sync().is_some_and(|(_, sync)| sync.advances())
     }
 
     /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.

@@ -4,19 +4,21 @@
 //! launches are decided again without that kernel. Failures of later driver calls, from adding nodes to instantiation, lead to
 //! a plan with the launches as written (`Core::as_written`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::compile::Wishes;
+use crate::compile::{self, Wishes};
 use crate::index::{Vector, narrow};
-use crate::ir::{Device, Memory, Mode, Statement, StatementId};
+use crate::ir::{BufferId, Device, Kind, Memory, Mode, Statement, StatementId};
+
 use crate::launches::Allowed;
 use crate::operation::{BatchId, ChainId, Operations};
 
 use crate::runtime::cuda::{Driver, Word};
-use crate::runtime::error::{Result, plan_error};
+use crate::runtime::error::Result;
+use crate::runtime::error::program::plan_error;
 use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Variant, gather};
 use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;
@@ -38,6 +40,9 @@ pub(crate) struct Planned {
     /// The inputs of the decisions.
     pub decided: Decided,
 }
+
+/// The turns of decisions after which elements of fused launches go through memory.
+const MOST_TURNS: usize = 64;
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
 pub(crate) fn plan(
@@ -71,28 +76,45 @@ pub(crate) fn plan(
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
     let others = others(flat);
     let mut rules = hook::rules();
+    // The buffers that a plan of whole chains can do without, once they are known.
+    let mut found: Option<BTreeSet<BufferId>> = None;
+    let mut turns = 0;
     loop {
+        turns += 1;
         let given = Rules { allowed, tuning: facts.tuning.clone(), added: Vec::new() };
         let Rules { allowed, tuning, added } = rules(checked, &facts.launches, given);
         let edges = [edges.as_slice(), &added].concat();
         let (launches, others) = (facts.launches.clone(), others.clone());
-        let wishes = Wishes { memory, edges, allowed, launches, others, tuning };
+        // After many turns nothing stays in registers: then no plan depends on what does.
+        let forwards = allowed.fuse && allowed.forward && turns < MOST_TURNS;
+        let whole = forwards && found.is_none();
+        let left_out = found.take().filter(|_| forwards).unwrap_or_default();
+        let wishes = Wishes { memory, edges, allowed, launches, others, tuning, left_out, whole };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         let variants = facts.variants((driver, modules), &operations.batches);
-        let fused = facts.fused((driver, modules), &operations.chains);
+        let fused = facts.fused((driver, modules), (&operations.chains, program, forwards));
         if let (Some(variants), Some(fused)) = (variants, fused) {
+            let forward = fused.iter().filter_map(|fused| fused.forward.as_ref());
+            let buffers: BTreeSet<BufferId> = forward
+                .flat_map(|forward| forward.left_out.iter().map(|&buffer| BufferId::from_u32(buffer)))
+                .collect();
+            if buffers != wishes.left_out || whole && compile::may_spare(&operations) {
+                found = Some(buffers);
+                continue;
+            }
             let assumed = facts.assumed(modules);
             let Facts { left_alone, slower, .. } = facts;
             let left_alone = left_alone.into_iter().collect();
-            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed };
+            let forward = fused.iter().map(|fused| fused.forward.clone()).collect();
+            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed, forward };
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }
 }
 
 /// Numbers the statements: two that are no launches have equal numbers if their kinds, the elements and lengths of their buffers and,
-/// for calls, the library functions are equal.
+/// for calls, the library functions are equal. Nobody knows if a body runs, and how often: each has a number of its own.
 fn others(flat: &Flattened) -> Vector<StatementId, u32> {
     let program = flat.checked.program();
     let mut numbers = BTreeMap::new();
@@ -103,7 +125,8 @@ fn others(flat: &Flattened) -> Vector<StatementId, u32> {
         });
         let callee = flat.is_captured(id).then(|| flat.frames[flat.instances[id].frame].table.address());
         let next = narrow(numbers.len());
-        *numbers.entry((statement.kind.name(), callee, lengths.collect::<Vec<_>>())).or_insert(next)
+        let body = matches!(statement.kind, Kind::Join(_)).then_some(id);
+        *numbers.entry((statement.kind.name(), callee, body, lengths.collect::<Vec<_>>())).or_insert(next)
     };
     program.statements.enumerate().map(number).collect()
 }

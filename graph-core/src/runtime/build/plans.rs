@@ -1,5 +1,6 @@
 //! The caches of the build: the same function with the same sizes is not ordered, checked and planned again.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::Checked;
@@ -8,7 +9,7 @@ use crate::expand::{
     Answers, At, Described, Expanded, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
 };
 use crate::index::{Vector, size};
-use crate::ir::{DimId, Memory, Mode, Program, StatementId};
+use crate::ir::{BufferId, DimId, Memory, Mode, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
 use crate::order::{Functions, Source};
@@ -16,7 +17,8 @@ use crate::structure::Choice;
 use crate::table::{Decoded, Op, TableHandle};
 use cuweave_ptx::poly::Poly;
 
-use crate::runtime::error::{Error, refused_program};
+use crate::runtime::error::Error;
+use crate::runtime::error::program::refused_program;
 
 use super::answers::Asked;
 use super::checks::check_lengths;
@@ -35,6 +37,8 @@ struct Key {
     launches: Vector<StatementId, Option<Launch>>,
     others: Vector<StatementId, u32>,
     tuning: Tuning,
+    left_out: BTreeSet<BufferId>,
+    whole: bool,
 }
 
 /// At most [`MOST`] values by their keys, the latest last.
@@ -89,7 +93,7 @@ static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl Key {
     fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
-        let Wishes { memory, edges, allowed, launches, others, tuning } = wishes;
+        let Wishes { memory, edges, allowed, launches, others, tuning, left_out, whole } = wishes;
         Arc::ptr_eq(&self.checked, checked)
             && self.dims == *dims
             && self.memory == *memory
@@ -98,6 +102,8 @@ impl Key {
             && self.launches == *launches
             && self.others == *others
             && self.tuning == *tuning
+            && self.left_out == *left_out
+            && self.whole == *whole
     }
 }
 
@@ -297,6 +303,8 @@ pub(crate) fn operations(
         launches: wishes.launches.clone(),
         others: wishes.others.clone(),
         tuning: wishes.tuning.clone(),
+        left_out: wishes.left_out.clone(),
+        whole: wishes.whole,
     };
     PLANS.keep(key, operations.clone());
     Ok(operations)

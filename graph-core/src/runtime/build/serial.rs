@@ -76,6 +76,7 @@ impl Nodes {
         nodes.fused = self.fused.iter().map(|node| FusedNode::new(node.kernel.clone())).collect();
         nodes.pointed.clone_from(&self.pointed);
         nodes.hosts = self.hosts.shared();
+        nodes.counted = self.counted.clone();
         nodes.stamps = Some(Box::new(stamps));
         Ok(nodes)
     }
@@ -130,6 +131,11 @@ impl Serial {
             serial.words = vec![0; stamps.words_before(stamps.slots)];
         }
         Ok(serial)
+    }
+
+    /// Calls `give` with the nodes, which it gives the values of the next launch.
+    pub fn give_values(&mut self, give: impl FnOnce(&mut Nodes) -> Result<()>) -> Result<()> {
+        give(&mut self.nodes)
     }
 
     /// Brings the graph to the device.

@@ -41,7 +41,7 @@ impl Program {
         let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
         self.calls.push(Bindings { arguments, results });
         let (name, kind) = (function.to_string(), Kind::Call(call));
-        self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
+        self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST, body: None });
         Ok(handles)
     }
 
@@ -119,6 +119,9 @@ impl Program {
             let message = format!("`{text}`, a part of a buffer, cannot be handed over");
             let help = "lend it: write `&b` or `&mut b`";
             return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+        }
+        if moved {
+            self.stays_in_body(site, part.buffer)?;
         }
         let mode = mode.unwrap_or(Mode::ReadWrite);
         let access = Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false };

@@ -3,19 +3,24 @@
 use std::any::TypeId;
 use std::convert::Infallible;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::condition::Condition;
 use crate::ids::{BufferId, CallId, ScalarId};
 use crate::index::{Index, Vector, size};
 use crate::ir::StatementId;
-use crate::kind::{Kind, Stage};
+use crate::kind::{Kind, Stage, SyncWord};
+use crate::runtime::bind::{Flag, FlagValue, Semaphore};
 use crate::runtime::build::{Body, Given, GivenArgument, Misfit, Value};
+use crate::runtime::cuda::HostWork;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::exec::GraphFn;
 use crate::runtime::kernels::Kernel;
 use crate::runtime::statements::{Arguments, Dim, Evaluation, dim};
 use crate::runtime::token::Token;
 use crate::table::{Decoded, Table, TableHandle};
+use cudarc::driver::CudaEvent;
 
 use super::bound::{Binding, Element};
 use super::config::Configuration;
@@ -100,6 +105,92 @@ pub(super) struct Fill {
     pub sources: Sources,
 }
 
+/// The place of a value that a graph waits for, writes or signals.
+pub(super) enum Target {
+    Narrow(Arc<Flag<u32>>),
+    Wide(Arc<Flag<u64>>),
+    Buffer(Element),
+    Semaphore(Arc<Semaphore>),
+}
+
+/// A wait for a value or a semaphore, or the write or signal of one: the values of the first launch, and the step.
+pub(super) struct Synced {
+    pub target: Target,
+    pub sources: Sources,
+}
+
+/// A value that does not fit, by its index.
+type Refused = (usize, Misfit);
+
+impl Synced {
+    /// Records the statement with these values of the scalars; without an evaluation only checks them.
+    pub fn evaluate(
+        &self,
+        word: SyncWord,
+        scalars: &[Value],
+        evaluation: Option<&mut Evaluation<'_>>,
+    ) -> std::result::Result<Option<Result<()>>, Refused> {
+        macro_rules! values {
+            ($ty:ty) => {
+                self.sources
+                    .take(scalars, |given| Some((given.scalar::<$ty>(0)?, given.scalar::<$ty>(1)?)))?
+            };
+        }
+        fn of_flag<T: FlagValue>(
+            word: SyncWord,
+            flag: &Flag<T>,
+            (first, step): (T, T),
+            evaluation: &mut Evaluation<'_>,
+        ) -> Result<()> {
+            match word.waits() {
+                true => evaluation.wait_value(flag, first, step),
+                false => evaluation.write_value(flag, first, step),
+            }
+        }
+        fn of_buffer<T: FlagValue>(
+            word: SyncWord,
+            (first, step): (T, T),
+            evaluation: &mut Evaluation<'_>,
+        ) -> Result<()> {
+            match word.waits() {
+                true => evaluation.wait_value_in(PhantomData, first, step),
+                false => evaluation.write_value_in(PhantomData, first, step),
+            }
+        }
+        Ok(match &self.target {
+            Target::Narrow(flag) => {
+                let values = values!(u32);
+                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
+            }
+            Target::Wide(flag) => {
+                let values = values!(u64);
+                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
+            }
+            Target::Buffer(element) if element.id == TypeId::of::<u32>() => {
+                let values = values!(u32);
+                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
+            }
+            Target::Buffer(_) => {
+                let values = values!(u64);
+                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
+            }
+            Target::Semaphore(semaphore) => {
+                let (first, step) = values!(u64);
+                evaluation.map(|evaluation| match word.waits() {
+                    true => evaluation.wait_semaphore(semaphore, first, step),
+                    false => evaluation.signal(semaphore, first, step),
+                })
+            }
+        })
+    }
+
+    /// Returns the error of a value that does not fit.
+    pub fn refused(&self, at: &At, word: SyncWord, (index, misfit): Refused) -> Error {
+        let parameter = if index == 0 { "first" } else { "step" };
+        words::misfit(at, word.name(), parameter, self.sources.texts.get(index), &misfit)
+    }
+}
+
 /// The stage of a builder: the values of statements, which are evaluated when the graph is built and when a scalar is set.
 pub(super) struct Called;
 
@@ -109,9 +200,10 @@ impl Stage for Called {
     type Copy = ();
     type Call = Call;
     type Capture = Infallible;
-    type Condition = Infallible;
-    type Host = Infallible;
-    type Event = Infallible;
+    type Condition = Condition;
+    type Host = HostWork;
+    type Event = Arc<CudaEvent>;
+    type Sync = Synced;
     type Memory = BufferId;
 }
 
@@ -123,8 +215,13 @@ impl Kind<Called> {
             Kind::Fill(_) => Kind::Fill(()),
             Kind::Copy(()) => Kind::Copy(()),
             Kind::Call(call) => Kind::Call(call.id),
-            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
-            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
+            Kind::Condition(body) => Kind::Condition(*body),
+            Kind::Join(body) => Kind::Join(*body),
+            Kind::Capture(never) => match *never {},
+            Kind::Host(_) => Kind::Host(()),
+            Kind::Record(_) => Kind::Record(()),
+            Kind::Wait(_) => Kind::Wait(()),
+            Kind::Sync(word, _) => Kind::Sync(*word, ()),
             Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
             Kind::Free(buffer) => Kind::Free(number(*buffer)),
         }
@@ -252,8 +349,18 @@ impl Body for Values<'_> {
                 }
             }
             Kind::Copy(()) => evaluation.copy(),
-            Kind::Capture(never) | Kind::Condition(never) | Kind::Join(never) => match *never {},
-            Kind::Host(never) | Kind::Record(never) | Kind::Wait(never) => match *never {},
+            Kind::Capture(never) => match *never {},
+            Kind::Condition(_) | Kind::Join(_) => Ok(()),
+            Kind::Host(work) => {
+                evaluation.host_work(work.clone());
+                Ok(())
+            }
+            Kind::Record(event) => evaluation.record(event),
+            Kind::Wait(event) => evaluation.wait(event),
+            Kind::Sync(word, synced) => synced
+                .evaluate(*word, self.scalars, Some(evaluation))
+                .map_err(|misfit| synced.refused(at, *word, misfit))?
+                .unwrap_or(Ok(())),
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }

@@ -175,7 +175,7 @@ impl<'a> Builder<'a> {
         self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_mut(), EXCLUSIVE))
     }
 
-    /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, only for `copy`.
+    /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
     #[track_caller]
     pub fn pinned<T: Storable>(
         &mut self,
@@ -186,7 +186,7 @@ impl<'a> Builder<'a> {
         self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(memory.bind_pinned(), PINNED))
     }
 
-    /// Declares an argument `&mut Pinned<[T; len]>`: page-locked memory of the host, only for `copy`.
+    /// Declares an argument `&mut Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
     #[track_caller]
     pub fn pinned_mut<T: Storable>(
         &mut self,
@@ -242,6 +242,7 @@ impl<'a> Builder<'a> {
             after,
             scalars: Default::default(),
             device: Device::FIRST,
+            body: None,
         });
         self.handle(buffer)
     }

@@ -7,18 +7,18 @@ use cudarc::driver::CudaStream;
 
 use crate::codes::Code;
 use crate::index::{Index, size};
-use crate::ir::{BufferId, Origin};
+use crate::ir::{BufferId, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::bind::{Bound, HandedOver, Lender, Output, OutputDescription, Visitor};
 use crate::runtime::build::Value;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::exec::{ExecCore, Generated, described};
+use crate::runtime::exec::{ExecCore, Generated, LoopTurns, described};
 use crate::runtime::observe::Profile;
 use crate::runtime::token::Token;
 
 use super::bound::{Bindable, Storable};
 use super::code::Args;
-use super::handle::{Handle, Place};
+use super::handle::{Handle, Place, Statement};
 use super::size::Scalar;
 use super::words;
 
@@ -222,6 +222,55 @@ impl<'a> Exec<'a> {
     #[must_use]
     pub fn into_args(self) -> Args<'a> {
         self.core.into_args()
+    }
+
+    /// Returns the number of launches so far, those of profiles among them: the number of the next launch, by which the values of
+    /// flags and semaphores advance.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.core.launches()
+    }
+
+    /// Waits on the host for the last launch, and returns the turns of a loop of
+    /// [`while_at_most`](super::Builder::while_at_most) in it, also whether the limit was hit.
+    ///
+    /// # Errors
+    ///
+    /// A statement of another builder (CW402) or one that is no loop with a limit (CW001); a failure of the driver.
+    #[track_caller]
+    pub fn turns_of(&self, statement: Statement) -> Result<LoopTurns> {
+        let (place, args) = (Place::caller(), &self.core.args);
+        if statement.builder != args.builder {
+            return Err(args.foreign(place, "a statement", "turns_of"));
+        }
+        match self.core.core.turns_of_statement(StatementId::new(statement.index))? {
+            Some(turns) => Ok(turns),
+            None => {
+                let message = "the statement is no loop with a limit";
+                let help = "give the loop that `while_at_most` returned";
+                let at = args.site(place, "turns_of");
+                Err(words::refused(&at, Code::CW001, message, &[], Some(help)))
+            }
+        }
+    }
+
+    /// As [`turns_of`](Exec::turns_of), of the loop of that name: that of [`named`](super::Builder::named), or the label of a loop in a
+    /// graph function that is called, behind the name of the call: `"solve.inner"`.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not that of one loop with a limit; a failure of the driver.
+    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
+        self.core.turns(name)
+    }
+
+    /// Waits on the host for the last launch.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the driver.
+    pub fn synchronize(&mut self) -> Result<()> {
+        self.core.synchronize()
     }
 
     /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as often with its

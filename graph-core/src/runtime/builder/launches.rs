@@ -142,7 +142,16 @@ impl Program {
         let at = self.at(place, &name);
         launch.arguments(&self.values).map_err(|misfit| launch.refused(&at, misfit))?;
         let kind = Kind::Launch(launch);
-        let id = self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
+        let id = self.push(Written {
+            name,
+            place,
+            kind,
+            accesses,
+            after,
+            scalars,
+            device: Device::FIRST,
+            body: None,
+        });
         Ok(self.statement(id))
     }
 
@@ -235,7 +244,16 @@ impl Program {
         }
         let scalars = [self.mentioned(&sources), BTreeSet::new(), BTreeSet::new()];
         let (kind, accesses) = (Kind::Fill(Fill { element, sources }), vec![access]);
-        let id = self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
+        let id = self.push(Written {
+            name,
+            place,
+            kind,
+            accesses,
+            after,
+            scalars,
+            device: Device::FIRST,
+            body: None,
+        });
         Ok(self.statement(id))
     }
 
@@ -265,15 +283,27 @@ impl Program {
             after,
             scalars,
             device: Device::FIRST,
+            body: None,
         });
         Ok(self.statement(id))
     }
 
     pub(super) fn free(&mut self, place: Place, buffer: Handle) -> Result<Statement> {
         let (name, after) = self.begun(place, "free")?;
-        let buffer = self.own(&Site { place, name: &name }, buffer)?;
+        let site = Site { place, name: &name };
+        let buffer = self.own(&site, buffer)?;
+        self.stays_in_body(&site, buffer)?;
         let (kind, accesses, scalars) = (Kind::Free(buffer), Vec::new(), Default::default());
-        let id = self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST });
+        let id = self.push(Written {
+            name,
+            place,
+            kind,
+            accesses,
+            after,
+            scalars,
+            device: Device::FIRST,
+            body: None,
+        });
         Ok(self.statement(id))
     }
 

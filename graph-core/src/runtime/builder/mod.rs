@@ -2,21 +2,24 @@
 //!
 //! - `size`: scalars, and expressions over them; `handle`: names of buffers and statements, and arguments; `config`: launch
 //!   configurations; `bound`: what arguments are bound to;
-//! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `program`: what they have said so far; `words`: messages;
+//! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `meetings`: both, of host statements, events,
+//!   flags and semaphores; `program`: the program so far; `words`: messages;
+//! - `declarations`, `statements`, `conditions`: the methods; `launches`, `calls`: what they check; `program`: what they have said so far; `words`: messages;
 //! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
 //!   statements as the build evaluates them. From there on the path is that of graph functions;
 //! - `exec`: launches and setters by handles.
 
 mod bound;
 mod calls;
-
 mod code;
+mod conditions;
 mod config;
 mod declarations;
 mod exec;
 mod handle;
 mod launches;
 mod lower;
+mod meetings;
 mod program;
 mod size;
 mod statements;
@@ -24,10 +27,12 @@ mod words;
 
 pub use bound::{Bindable, Storable};
 pub use code::Args;
+pub use conditions::{Decision, Match, ToDecision, ToValues};
 pub use config::{Configuration, Items, ToConfiguration, ToExtents};
 pub use declarations::Builder;
 pub use exec::{Exec, Launched};
 pub use handle::{
     Argument, Handle, Ordered, Statement, ToArgument, ToArguments, ToBuffer, UpdatedByAtomics, View,
 };
+pub use meetings::{HostArgument, HostFunction, Reads, ToFlag, Writes};
 pub use size::{Integer, Scalar, Size, ToSize};

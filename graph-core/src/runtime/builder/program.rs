@@ -36,6 +36,8 @@ pub(super) struct Declared {
     pub element: Element,
     /// True if its declaration is faulty: nothing more is said of it.
     pub poisoned: bool,
+    /// The statement in front of the body that it is allocated in.
+    pub body: Option<StatementId>,
 }
 
 /// A statement.
@@ -49,6 +51,8 @@ pub(super) struct Written {
     pub scalars: [BTreeSet<ScalarId>; 3],
     /// The device that was asked for; set by [`Program::push`].
     pub device: Device,
+    /// The statement in front of the body that it stands in, once it is pushed.
+    pub body: Option<StatementId>,
 }
 
 /// The name and the order that were asked for the next statement.
@@ -79,6 +83,8 @@ pub(super) struct Program {
     pub pending: Pending,
     /// The device of the statement that is made.
     taken: Device,
+    /// The statements in front of the bodies that are being written, innermost last.
+    pub open: Vec<StatementId>,
     /// Faults of declarations.
     pub faults: Vec<Refusal>,
 }
@@ -128,6 +134,7 @@ impl Program {
             outputs: Vec::new(),
             pending: Pending::default(),
             taken: Device::FIRST,
+            open: Vec::new(),
             faults: Vec::new(),
         };
         program.dim(&0u64.to_size());
@@ -184,7 +191,10 @@ impl Program {
     pub fn own(&self, at: &Site<'_>, handle: Handle) -> Result<BufferId> {
         let id = BufferId::new(handle.index);
         match self.buffers.get(id) {
-            Some(_) if handle.builder == self.builder => Ok(id),
+            Some(declared) if handle.builder == self.builder => {
+                self.in_scope(at, (&declared.name, "an allocation of"), declared.body)?;
+                Ok(id)
+            }
             _ => Err(self.foreign(at, "a buffer")),
         }
     }
@@ -195,7 +205,10 @@ impl Program {
             Ordered::Statement(statement) => {
                 let id = StatementId::new(statement.index);
                 match self.statements.get(id) {
-                    Some(_) if statement.builder == self.builder => Ok(id),
+                    Some(written) if statement.builder == self.builder => {
+                        self.in_scope(at, (&written.name, "a statement of"), written.body)?;
+                        Ok(id)
+                    }
                     _ => Err(self.foreign(at, "a statement")),
                 }
             }
@@ -230,7 +243,8 @@ impl Program {
         let len = if poisoned { 1u64.to_size() } else { len };
         let dim = self.dim(&len);
         let name = at.name.to_owned();
-        self.buffers.push(Declared { name, place: at.place, origin, len, dim, element, poisoned })
+        let body = self.open.last().copied().filter(|_| matches!(origin, Origin::Alloc(_)));
+        self.buffers.push(Declared { name, place: at.place, origin, len, dim, element, poisoned, body })
     }
 
     /// Keeps a fault of a declaration for the build.
@@ -342,7 +356,7 @@ impl Program {
     /// Adds a statement, with the order that was asked for it.
     pub fn push(&mut self, written: Written) -> StatementId {
         let device = std::mem::take(&mut self.taken);
-        self.statements.push(Written { device, ..written })
+        self.statements.push(Written { device, body: self.open.last().copied(), ..written })
     }
 
     /// Returns how each bound is computed; `buffer` gives the final number of a buffer.

@@ -80,7 +80,12 @@ pub(super) fn in_words(refusal: Refusal) -> Refusal {
 
 /// Returns a message about a graph function as one about a builder.
 fn reworded(code: Code, text: &str) -> String {
-    let text = text.replace("`#[after(", "`after(").replace(")]`", ")`").replace("`#[after]`", "`after`");
+    let text = text
+        .replace("put `#[at_most(n)]` on the loop", "call `while_at_most`")
+        .replace("leave `order = \"explicit\"` out", "leave the call of `order` out")
+        .replace("`#[after(", "`after(")
+        .replace(")]`", ")`")
+        .replace("`#[after]`", "`after`");
     match code {
         Code::CW205 => text.replace("with `&` on", "as shared on").replace("with `&mut`", "by `exclusive`"),
         _ => text,

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cudarc::driver::sys;
 
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
-use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 use super::params::{
-    Access, AllocParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location, MemcpyParams,
-    MemsetParams, Properties,
+    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location,
+    MemLocation, MemcpyParams, MemsetParams, Properties, SemaphoreDescription, SemaphoreParams,
 };
 
 /// The oldest CUDA version that is supported.
@@ -116,6 +116,7 @@ entry_points! {
         cuMemFree(u64);
         cuMemsetD8Async(u64, u8, usize, Stream);
         cuStreamAttachMemAsync(Stream, u64, usize, u32);
+        cuMemRangeGetAttributes(*mut *mut c_void, *mut usize, *mut u32, usize, u64, usize);
         cuDeviceTotalMem(*mut usize, c_int);
         cuMemGetAllocationGranularity(*mut usize, *const Properties, u32);
         cuMemAddressReserve(*mut u64, usize, usize, u64, u64);
@@ -157,6 +158,8 @@ entry_points! {
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);
     }
     exported {
+        cuMemAdvise_v2(u64, usize, u32, MemLocation);
+        cuMemPrefetchAsync_v2(u64, usize, MemLocation, u32, Stream);
         cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut c_void);
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
@@ -164,10 +167,23 @@ entry_points! {
         cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
     }
     optional {
+        cuMemHostAlloc = 12040(*mut *mut c_void, usize, u32);
+        cuMemFreeHost = 12040(*mut c_void);
+        cuGraphAddBatchMemOpNode = 12040(*mut Node, RawGraph, *const Node, usize, *const BatchParams);
+        cuGraphExecBatchMemOpNodeSetParams = 12040(RawExec, Node, *const BatchParams);
+        cuImportExternalSemaphore = 12040(*mut RawSemaphore, *const SemaphoreDescription);
+        cuDestroyExternalSemaphore = 12040(RawSemaphore);
+        cuGraphAddExternalSemaphoresSignalNode = 12040(*mut Node, RawGraph, *const Node, usize, *const SemaphoreParams);
+        cuGraphAddExternalSemaphoresWaitNode = 12040(*mut Node, RawGraph, *const Node, usize, *const SemaphoreParams);
+        cuGraphExecExternalSemaphoresSignalNodeSetParams = 12040(RawExec, Node, *const SemaphoreParams);
+        cuGraphExecExternalSemaphoresWaitNodeSetParams = 12040(RawExec, Node, *const SemaphoreParams);
         cuLinkCreate = 12040(u32, *mut u32, *mut *mut c_void, *mut usize);
         cuLinkAddData = 12040(usize, u32, *mut c_void, usize, *const c_char, u32, *mut u32, *mut *mut c_void);
         cuLinkComplete = 12040(usize, *mut *mut c_void, *mut usize);
         cuLinkDestroy = 12040(usize);
+        cuMemPrefetchBatchAsync = 13000(*mut u64, *mut usize, usize, *mut MemLocation, *mut usize, usize, u64, Stream);
+        cuMemDiscardBatchAsync = 13000(*mut u64, *mut usize, usize, u64, Stream);
+        cuMemDiscardAndPrefetchBatchAsync = 13000(*mut u64, *mut usize, usize, *mut MemLocation, *mut usize, usize, u64, Stream);
         cuLogsCurrent = 12090(*mut u32, u32);
         cuLogsDumpToMemory = 12090(*mut u32, *mut c_char, *mut usize, u32);
     }
@@ -182,9 +198,33 @@ macro_rules! call {
     }};
 }
 
-pub(super) use call;
+/// Calls an entry point that a driver may lack.
+macro_rules! call_newer {
+    ($driver:expr, $name:ident($($argument:expr),* $(,)?)) => {{
+        match $driver.$name {
+            None => Err(Failure { call: stringify!($name), code: NOT_FOUND }),
+            Some(entry) => {
+                // SAFETY: as in `call`.
+                let code = unsafe { entry($($argument),*) };
+                if code == 0 { Ok(()) } else { Err(Failure { call: stringify!($name), code }) }
+            }
+        }
+    }};
+}
+
+pub(super) use {call, call_newer};
 
 static DRIVER: OnceLock<Driver> = OnceLock::new();
+
+/// The CUDA version of that driver.
+static VERSION: OnceLock<(u32, u32)> = OnceLock::new();
+
+impl Driver {
+    /// Returns true if the driver has a CUDA version, or a later one.
+    pub fn has_version(&self, version: (u32, u32)) -> bool {
+        *VERSION.get().unwrap_or(&NEEDED) >= version
+    }
+}
 
 /// The reason that there is no driver to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +247,7 @@ pub fn driver() -> Result<&'static Driver, Unavailable> {
         return Err(Unavailable::TooOld(found));
     }
     let driver = Driver::resolve().map_err(Unavailable::Failed)?;
+    VERSION.get_or_init(|| found);
     Ok(DRIVER.get_or_init(|| driver))
 }
 

@@ -11,6 +11,29 @@ use super::params::{
     Access, AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch,
     Values, WordCount, host_size, kernel_params, memcpy_params, memset_params,
 };
+use crate::index::size;
+
+/// The kind of a conditional node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branching {
+    /// Its first body runs for a condition that is not 0; its second, if there is one, for 0.
+    If,
+    /// Its body runs until the condition is 0.
+    While,
+    /// The body of the condition's number runs, if there is one.
+    Switch,
+}
+
+impl Branching {
+    /// Returns `CU_GRAPH_COND_TYPE_*`.
+    fn number(self) -> u32 {
+        match self {
+            Branching::If => 0,
+            Branching::While => 1,
+            Branching::Switch => 2,
+        }
+    }
+}
 
 impl Driver {
     /// Creates a graph.
@@ -145,24 +168,23 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Adds a conditional node with one body, which is an IF node or a WHILE node, and returns both.
+    /// Adds a conditional node with that many bodies, and returns it and the bodies.
     pub fn add_condition(
         &self,
         graph: RawGraph,
         after: &[Node],
-        handle: u64,
-        repeats: bool,
+        (handle, branching, bodies): (u64, Branching, u32),
         ctx: Context,
-    ) -> Outcome<(Node, RawGraph)> {
+    ) -> Outcome<(Node, Vec<RawGraph>)> {
         const CALL: &str = "cuGraphAddNode_v2";
         let add = self.cuGraphAddNode_v2.ok_or(Failure { call: CALL, code: NOT_FOUND })?;
-        // CU_GRAPH_NODE_TYPE_CONDITIONAL; CU_GRAPH_COND_TYPE_IF or CU_GRAPH_COND_TYPE_WHILE.
+        // CU_GRAPH_NODE_TYPE_CONDITIONAL.
         let mut params = ConditionParams {
             kind: 13,
             reserved: [0; 3],
             handle,
-            test: u32::from(repeats),
-            bodies: 1,
+            test: branching.number(),
+            bodies,
             graphs: std::ptr::null(),
             ctx,
             rest: [0; 26],
@@ -177,7 +199,7 @@ impl Driver {
             return Err(Failure { call: CALL, code: if code == 0 { INVALID_VALUE } else { code } });
         }
         // SAFETY: the driver has set the pointer to an array of as many graphs as there are bodies, which lives as long as the node.
-        Ok((node, unsafe { *params.graphs }))
+        Ok((node, unsafe { std::slice::from_raw_parts(params.graphs, size(bodies)) }.to_vec()))
     }
 
     /// Instantiates a graph. A failure comes with the node that the driver reports, or the null handle.

@@ -33,6 +33,8 @@ handles! {
     Event;
     /// A `CUcontext`.
     Context;
+    /// A `CUexternalSemaphore`.
+    RawSemaphore;
 }
 
 impl Stream {
@@ -42,6 +44,11 @@ impl Stream {
     /// Returns the stream's handle.
     pub fn of(stream: &CudaStream) -> Stream {
         Stream(stream.cu_stream().expose_provenance())
+    }
+
+    /// Returns true for the legacy default stream.
+    pub fn is_legacy(self) -> bool {
+        self.0 <= 1
     }
 
     /// Returns true for the legacy default stream and the per-thread default stream.

@@ -8,9 +8,9 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 
 use super::buffers::Made;
 use super::entry::{Driver, call};
-use super::failure::{Failure, Outcome, record};
+use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::{Context, Stream};
-use super::params::host_size;
+use super::params::{MemLocation, host_size};
 use crate::index::wide;
 
 /// `CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY`: the device allocates managed memory.
@@ -172,4 +172,185 @@ pub fn write_first<T>(address: u64, len: usize, elements: Option<&[T]>) {
 pub fn whole_pages<T>(len: usize) -> Option<u64> {
     let bytes = wide(len).checked_mul(wide(size_of::<T>()))?;
     bytes.checked_next_multiple_of(page_size()).filter(|&bytes| bytes <= wide(isize::MAX.unsigned_abs()))
+}
+
+/// A `CUmem_advise`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// The memory is mostly read: readers get copies of its pages.
+    ReadMostly(bool),
+    /// The place where its pages are kept, if possible.
+    Preferred(Option<MemLocation>),
+    /// A processor that has its pages mapped, as long as it can, or not any more.
+    AccessedBy(MemLocation, bool),
+}
+
+impl Advice {
+    /// Returns the number of the advice, and its location. The driver ignores that of some advice.
+    fn raw(self) -> (u32, MemLocation) {
+        let none = MemLocation::new(2, 0);
+        match self {
+            Advice::ReadMostly(true) => (1, none),
+            Advice::ReadMostly(false) => (2, none),
+            Advice::Preferred(Some(location)) => (3, location),
+            Advice::Preferred(None) => (4, none),
+            Advice::AccessedBy(location, true) => (5, location),
+            Advice::AccessedBy(location, false) => (6, location),
+        }
+    }
+}
+
+/// The advice on a range of managed memory, and the place where it was last prefetched to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeAttributes {
+    /// True if all of it is mostly read.
+    pub read_mostly: bool,
+    /// The preferred place, if all of it has the same.
+    pub preferred: MemLocation,
+    /// The place of the last prefetch, if all of it has the same.
+    pub prefetched: MemLocation,
+    /// The processors that have all of it mapped: ordinals of devices, and -1 for the host.
+    pub accessed_by: Vec<c_int>,
+}
+
+/// Returns the attribute of a device by its ordinal.
+pub fn attribute_of(driver: &Driver, ordinal: c_int, attribute: u32) -> Outcome<u32> {
+    let device =
+        cudarc::driver::result::device::get(ordinal).map_err(|error| Failure::of("cuDeviceGet", error))?;
+    let mut value = 0;
+    call!(driver, cuDeviceGetAttribute(&mut value, attribute, device))?;
+    Ok(u32::try_from(value).unwrap_or(0))
+}
+
+/// Returns the number of devices.
+pub fn device_count() -> Outcome<u32> {
+    let count = CudaContext::device_count().map_err(|error| Failure::of("cuDeviceGetCount", error))?;
+    Ok(u32::try_from(count).unwrap_or(0))
+}
+
+/// Returns false if the host is known to have no NUMA node of this number.
+pub fn may_have_node(node: u32) -> bool {
+    let nodes = std::path::Path::new("/sys/devices/system/node");
+    !nodes.join("node0").exists() || nodes.join(format!("node{node}")).exists()
+}
+
+/// A range of addresses: the first, and the number of bytes.
+pub type Addresses = (u64, u64);
+
+/// Returns ranges as the driver takes them.
+fn columns(ranges: &[Addresses]) -> (Vec<u64>, Vec<usize>) {
+    ranges.iter().map(|&(address, bytes)| (address, host_size(bytes))).unzip()
+}
+
+impl Driver {
+    /// Advises about the use of managed memory.
+    pub fn advise(&self, (address, bytes): Addresses, advice: Advice) -> Outcome<()> {
+        let missing = Failure { call: "cuMemAdvise_v2", code: NOT_FOUND };
+        let advise = self.cuMemAdvise_v2.ok_or(missing)?;
+        let (number, location) = advice.raw();
+        self.relaxed(|| {
+            // SAFETY: the range is one of live managed memory.
+            let code = unsafe { advise(address, host_size(bytes), number, location) };
+            if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
+        })
+    }
+
+    /// Moves managed memory to a place, in the order of a stream.
+    pub fn prefetch(
+        &self,
+        (address, bytes): Addresses,
+        location: MemLocation,
+        stream: Stream,
+    ) -> Outcome<()> {
+        let missing = Failure { call: "cuMemPrefetchAsync_v2", code: NOT_FOUND };
+        let prefetch = self.cuMemPrefetchAsync_v2.ok_or(missing)?;
+        // SAFETY: the range is one of live managed memory.
+        let code = unsafe { prefetch(address, host_size(bytes), location, 0, stream) };
+        if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
+    }
+
+    /// Returns true if the driver discards, and moves several ranges by one call.
+    pub fn has_batches(&self) -> bool {
+        self.cuMemPrefetchBatchAsync.is_some()
+            && self.cuMemDiscardBatchAsync.is_some()
+            && self.cuMemDiscardAndPrefetchBatchAsync.is_some()
+    }
+
+    /// Moves ranges of managed memory to places, one each, in the order of a stream. With `discard` their contents are
+    /// dropped first.
+    pub fn prefetch_batch(
+        &self,
+        ranges: &[Addresses],
+        locations: &[MemLocation],
+        discard: bool,
+        stream: Stream,
+    ) -> Outcome<()> {
+        let (call, entry) = match discard {
+            true => ("cuMemDiscardAndPrefetchBatchAsync", self.cuMemDiscardAndPrefetchBatchAsync),
+            false => ("cuMemPrefetchBatchAsync", self.cuMemPrefetchBatchAsync),
+        };
+        let missing = Failure { call, code: NOT_FOUND };
+        let entry = entry.ok_or(missing)?;
+        let ((mut addresses, mut sizes), mut locations) = (columns(ranges), locations.to_vec());
+        let mut first: Vec<usize> = (0..locations.len()).collect();
+        let (count, places) = (addresses.len(), locations.len());
+        // SAFETY: the ranges are ones of live managed memory; the lists have these lengths, and live until the call returns.
+        let code = unsafe {
+            entry(
+                addresses.as_mut_ptr(),
+                sizes.as_mut_ptr(),
+                count,
+                locations.as_mut_ptr(),
+                first.as_mut_ptr(),
+                places,
+                0,
+                stream,
+            )
+        };
+        if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
+    }
+
+    /// Drops the contents of ranges of managed memory, in the order of a stream.
+    pub fn discard(&self, ranges: &[Addresses], stream: Stream) -> Outcome<()> {
+        let missing = Failure { call: "cuMemDiscardBatchAsync", code: NOT_FOUND };
+        let discard = self.cuMemDiscardBatchAsync.ok_or(missing)?;
+        let (mut addresses, mut sizes) = columns(ranges);
+        // SAFETY: as above.
+        let code = unsafe { discard(addresses.as_mut_ptr(), sizes.as_mut_ptr(), addresses.len(), 0, stream) };
+        if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
+    }
+
+    /// Returns the attributes of managed memory on a system with this number of devices.
+    pub fn range_attributes(&self, (address, bytes): Addresses, devices: u32) -> Outcome<RangeAttributes> {
+        const INVALID: c_int = -2;
+        let mut numbers: [c_int; 5] = [0; 5];
+        let mut accessed_by = vec![INVALID; crate::index::size(devices).saturating_add(1)];
+        // CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, _PREFERRED_LOCATION_TYPE and _ID, _LAST_PREFETCH_LOCATION_TYPE and _ID,
+        // _ACCESSED_BY
+        let mut attributes = [1u32, 5, 6, 7, 8, 3];
+        let [a, b, c, d, e] = numbers.each_mut().map(|number| std::ptr::from_mut(number).cast());
+        let mut data: [*mut std::ffi::c_void; 6] = [a, b, c, d, e, accessed_by.as_mut_ptr().cast()];
+        let mut sizes = [size_of::<c_int>(); 6];
+        sizes[5] = std::mem::size_of_val(accessed_by.as_slice());
+        call!(
+            self,
+            cuMemRangeGetAttributes(
+                data.as_mut_ptr(),
+                sizes.as_mut_ptr(),
+                attributes.as_mut_ptr(),
+                6,
+                address,
+                host_size(bytes)
+            )
+        )?;
+        accessed_by.retain(|&id| id != INVALID);
+        let [read_mostly, kind, id, last, last_id] = numbers;
+        let place = |kind: c_int, id| MemLocation::new(u32::try_from(kind).unwrap_or(0), id);
+        Ok(RangeAttributes {
+            read_mostly: read_mostly == 1,
+            preferred: place(kind, id),
+            prefetched: place(last, last_id),
+            accessed_by,
+        })
+    }
 }

@@ -14,7 +14,7 @@
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `any_bits`: element types without invalid bits;
 //! - `managed`: managed memory, and its elements on the host;
-//! - `host`: functions of the program that host nodes call;
+//! - `host`: functions of the program that host nodes call; `sync`: values and semaphores that nodes wait for and write;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
@@ -36,6 +36,7 @@ mod peers;
 mod quiet;
 mod simulator;
 mod streams;
+mod sync;
 
 pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
 pub use aside::Own;
@@ -49,15 +50,17 @@ pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,
     UNSUPPORTED_PTX_VERSION, code_of, known, record,
 };
-pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+pub use graphs::Branching;
+pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use managed::{
-    Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, host_elements, host_elements_mut,
-    whole_pages, write_first,
+    Addresses, Advice, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, attribute_of,
+    device_count, host_elements, host_elements_mut, may_have_node, page_size, whole_pages, write_first,
 };
 pub use params::{
-    Filling, Launching, Packed, Place, Scratch, Values, Word, WordCount, address_word, number, push_value,
-    write_value,
+    Filling, Launching, MemLocation, Packed, Place, Scratch, Values, Word, WordCount, address_word, number,
+    push_value, write_value,
 };
 pub use quiet::Quiet;
 pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};
+pub use sync::{FlagMemory, OwnedSemaphore, SemaphoreHandle, SemaphoreOperation, ValueOperation, Width};

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys;
 
-use super::handles::{Context, Function, Node, RawGraph};
+use super::handles::{Context, Function, Node, RawGraph, RawSemaphore};
 use crate::index::size;
 
 /// `CUDA_HOST_NODE_PARAMS`.
@@ -42,6 +42,56 @@ pub(super) struct ConditionParams {
     pub(super) ctx: Context,
     pub(super) rest: [u64; 26],
 }
+
+/// `CUstreamBatchMemOpParams`: the wait for a value, and its write, have the same fields.
+#[repr(C)]
+pub(super) struct MemoryOperation {
+    pub(super) operation: u32,
+    pub(super) address: u64,
+    pub(super) value: u64,
+    pub(super) flags: u32,
+    pub(super) alias: u64,
+    pub(super) rest: u64,
+}
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`.
+#[repr(C)]
+pub(super) struct BatchParams {
+    pub(super) ctx: Context,
+    pub(super) count: u32,
+    pub(super) operations: *const MemoryOperation,
+    pub(super) flags: u32,
+}
+
+/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS`, and `.._WAIT_PARAMS`, which begins with the value, too.
+#[repr(C)]
+pub(super) struct SemaphoreValue {
+    pub(super) value: u64,
+    pub(super) rest: [u64; 17],
+}
+
+/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`, and `.._WAIT_NODE_PARAMS`. The last words are those of newer versions.
+#[repr(C)]
+pub(super) struct SemaphoreParams {
+    pub(super) semaphores: *const RawSemaphore,
+    pub(super) values: *const SemaphoreValue,
+    pub(super) count: u32,
+    pub(super) rest: [u64; 4],
+}
+
+/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`. The handle is a file descriptor, or a pointer and that of a name.
+#[repr(C)]
+pub(super) struct SemaphoreDescription {
+    pub(super) kind: u32,
+    pub(super) handle: [u64; 2],
+    pub(super) flags: u32,
+    pub(super) rest: [u32; 16],
+}
+
+const _: () = {
+    assert!(size_of::<MemoryOperation>() == 48 && size_of::<BatchParams>() == 32);
+    assert!(size_of::<SemaphoreValue>() == 144 && size_of::<SemaphoreDescription>() == 96);
+};
 
 #[repr(C)]
 pub(super) struct MemsetParams {
@@ -96,6 +146,31 @@ pub(super) struct AllocParams {
 pub(super) struct Location {
     pub(super) kind: u32,
     pub(super) device: c_int,
+}
+
+/// `CUmemLocation`: a place that managed memory can be at.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemLocation {
+    kind: u32,
+    id: c_int,
+}
+
+impl MemLocation {
+    /// Returns the place with a `CUmemLocationType`.
+    pub fn new(kind: u32, id: c_int) -> MemLocation {
+        MemLocation { kind, id }
+    }
+
+    /// Returns its `CUmemLocationType`.
+    pub fn kind(self) -> u32 {
+        self.kind
+    }
+
+    /// Returns its number: the ordinal of a device, or the number of a NUMA node.
+    pub fn id(self) -> c_int {
+        self.id
+    }
 }
 
 /// `CUmemAllocationProp`.

@@ -52,6 +52,7 @@ pub struct Simulator {
     add_buffer: unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
     move_buffers: unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
     host_accesses: unsafe extern "C" fn(RawExec, Node, *const HostAccess, usize) -> u32,
+    touch: unsafe extern "C" fn(u64, u64, u32) -> u32,
 }
 
 /// A range that a host statement touches.
@@ -113,11 +114,11 @@ impl Simulator {
             (exported(c"cuweaveSimAddBuffer")?, exported(c"cuweaveSimMoveBuffers")?);
         let (name_members, move_members) =
             (exported(c"cuweaveSimNameMembers")?, exported(c"cuweaveSimMoveMembers")?);
-        let host_accesses = exported(c"cuweaveSimHostAccesses")?;
+        let (host_accesses, touch) = (exported(c"cuweaveSimHostAccesses")?, exported(c"cuweaveSimTouch")?);
         // SAFETY: these names have these signatures in the library's documentation; the library is never closed.
         unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
-            if version() != 4 {
+            if version() != 5 {
                 return None;
             }
             Some(Simulator {
@@ -141,6 +142,7 @@ impl Simulator {
                     *mut c_void,
                     unsafe extern "C" fn(RawExec, Node, *const HostAccess, usize) -> u32,
                 >(host_accesses),
+                touch: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64, u64, u32) -> u32>(touch),
                 move_buffers: std::mem::transmute::<
                     *mut c_void,
                     unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
@@ -179,6 +181,12 @@ impl Simulator {
     pub fn host_accesses(&self, exec: RawExec, node: Node, accesses: &[HostAccess]) {
         // SAFETY: the node lives, and so does the exec if there is one; the accesses live until the call returns.
         let _ = unsafe { (self.host_accesses)(exec, node, accesses.as_ptr(), accesses.len()) };
+    }
+
+    /// Counts an access of the host to managed memory, which it reaches by its address.
+    pub fn touch(&self, address: u64, bytes: u64, writes: bool) {
+        // SAFETY: the call takes numbers alone.
+        let _ = unsafe { (self.touch)(address, bytes, u32::from(writes)) };
     }
 
     /// Describes a buffer.

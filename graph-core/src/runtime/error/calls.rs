@@ -18,7 +18,10 @@ pub enum CallFault {
     /// The body allocates or frees memory in its stream.
     Allocates,
     /// The call stands in a body that the device decides about, and captured a node that cannot.
-    InBody,
+    InBody {
+        /// The body, such as `match which: 0 | 1`.
+        body: String,
+    },
     /// The body used another stream, which its own does not wait for in the end.
     Unjoined,
     /// The body made a call that cannot be captured.
@@ -62,8 +65,9 @@ impl fmt::Display for CallFault {
             CallFault::Allocates => f.write_str(
                 "the library call allocates or frees memory in its stream; memory for a call is a parameter of it, `scratch: [T; len]`",
             ),
-            CallFault::InBody => f.write_str(
-                "the library call captured a host function, an event or a memory operation, which the body of an `if`, `while` or `match` on a buffer does not hold",
+            CallFault::InBody { body } => write!(
+                f,
+                "the library call captured a host function, an event or a memory operation, which the body `{body}` does not hold"
             ),
             CallFault::Unjoined => f.write_str(
                 "the library call enqueued work in another stream, and its own stream does not wait for it",

@@ -50,9 +50,58 @@ pub enum ManagedFault {
         /// The ordinal of the device.
         device: usize,
     },
+    /// A device that has no concurrent access to managed memory.
+    #[error(
+        "device {device} has no concurrent access to managed memory, which advice, prefetches and discards need"
+    )]
+    #[non_exhaustive]
+    NoConcurrentAccess {
+        /// The ordinal of the device.
+        device: usize,
+    },
+    /// A NUMA node that does not exist.
+    #[error("the host has no NUMA node {node}")]
+    #[non_exhaustive]
+    NoNode {
+        /// The number of the node.
+        node: u32,
+    },
+    /// A location that accesses no memory.
+    #[error("{location} accesses no memory: `accessed_by` takes a device or the host")]
+    #[non_exhaustive]
+    NotAProcessor {
+        /// The location.
+        location: String,
+    },
+    /// A range without elements.
+    #[error("the range of managed memory is empty")]
+    EmptyRange,
+    /// A range that does not lie in the memory.
+    #[error("the range does not lie in the {len} elements of managed memory")]
+    #[non_exhaustive]
+    OutOfRange {
+        /// The number of elements.
+        len: usize,
+    },
+    /// A discard, and a driver that has none.
+    #[error("the contents of managed memory cannot be discarded: that needs a driver of CUDA 13.0")]
+    NoDiscard,
+    /// A discard in the legacy default stream.
+    #[error("the contents of managed memory cannot be discarded in the legacy default stream")]
+    LegacyStream,
+    /// An argument with `#[advise]`, `#[prefetch]` or `#[discard]` is bound to other memory.
+    #[error(
+        "it has `#[advise]`, `#[prefetch]` or `#[discard]`, and is bound to memory that is not managed: bind a `Managed`"
+    )]
+    NotManaged,
     /// Memory that is attached to another stream.
     #[error("managed memory that is attached to one stream is used in another one")]
     AttachedElsewhere,
+    /// A launch uses memory that is lent.
+    #[error(
+        "managed memory that is lent, to the host or by `with`, cannot be used by a launch until the view is dropped"
+    )]
+    Lent,
     /// Memory cannot be attached to the legacy or per-thread default stream.
     #[error("managed memory cannot be attached to a default stream")]
     DefaultStream,

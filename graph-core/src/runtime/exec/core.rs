@@ -15,7 +15,7 @@ use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
 use crate::runtime::context;
 use crate::runtime::cuda::Outcome;
-use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::error::{Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
 use crate::runtime::ranges::Range;
@@ -23,6 +23,7 @@ use crate::runtime::statements::element;
 use crate::runtime::waits::OwnedEvent;
 
 use super::arena::Shared;
+use super::counting::Counting;
 use super::in_flight::InFlight;
 use super::state::HiddenUses;
 
@@ -39,6 +40,8 @@ pub struct Core {
     pub(crate) temporaries: Temporaries,
     /// The last launch.
     pub(crate) in_flight: InFlight,
+    /// The number of launches, and the values that advance with it.
+    pub(crate) counting: Counting,
     /// The variables that its launches share with those of other execs.
     pub(crate) hidden: Arc<HiddenUses>,
     /// True if the exec was dropped with its last launch in flight and nothing can wait for the launch. All memory that it
@@ -61,6 +64,8 @@ pub(crate) struct Temporaries {
     pub lowering: Option<Memory>,
     /// The memory that the exec owns, a range a device.
     pub owned: Vec<Range>,
+    /// The memory of the records of loops.
+    pub records: Option<Range>,
     /// The pool whose arena holds the temporaries.
     pub pool: Option<Arc<Shared>>,
 }
@@ -73,6 +78,7 @@ impl Core {
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
         let hidden = Arc::new(HiddenUses::of(definition.program(), &nodes.records, &definition.modules));
+        let counting = Counting::of(&nodes.records);
         Ok(Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             definition,
@@ -80,6 +86,7 @@ impl Core {
             operands,
             temporaries: Temporaries::default(),
             in_flight: InFlight { done, lost: false, last: None },
+            counting,
             hidden,
             leaks: Arc::default(),
             users: Vec::new(),
@@ -110,6 +117,7 @@ impl Core {
                 self.nodes.place(&inside[at], start + offset);
             }
         }
+        self.reserve_records()?;
         self.nodes.add_nodes(&mut self.definition, body, &mut memories, &inside)?;
         self.make_slots()
     }
@@ -126,6 +134,24 @@ impl Core {
         let start = range.start();
         self.temporaries.owned.push(range);
         Ok(start)
+    }
+
+    /// Maps memory for the records of loops with a limit, if there are any: the device's least, 2 MiB.
+    fn reserve_records(&mut self) -> Result<()> {
+        let bytes = self.nodes.counted.bytes();
+        let Some(first) = self.nodes.counted.list.first() else { return Ok(()) };
+        let device = self.definition.program().statements[first.condition].device;
+        let at = at_statement(self.definition.program(), first.condition);
+        let mapped = self.records_on(device, bytes).map_err(|failure| Error::driver(failure, Some(at)))?;
+        self.nodes.counted.address = self.temporaries.records.insert(mapped).start();
+        Ok(())
+    }
+
+    fn records_on(&self, device: Device, bytes: u64) -> Outcome<Range> {
+        let Definition { driver, contexts, .. } = &self.definition;
+        let mut range = Range::new(driver, &contexts[device], bytes)?;
+        range.grow(bytes)?;
+        Ok(range)
     }
 
     /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
@@ -152,6 +178,7 @@ impl Core {
         apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
         self.temporaries.owned.clear();
+        self.temporaries.records = None;
         self.temporaries.lowering = memory;
         self.operands.slots.clear();
         Ok(())
@@ -197,8 +224,9 @@ impl Core {
             decided: &self.nodes.decided,
             captured: self.nodes.nodes_of(Kind::Capture(())),
             // A conditional node stands among those of its statement.
+            conditions: self.nodes.conditions,
             setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))
-                .saturating_sub(self.nodes.operations.counts().conditions),
+                .saturating_sub(self.nodes.conditions),
         }
     }
 }

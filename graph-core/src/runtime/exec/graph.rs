@@ -28,6 +28,7 @@ use crate::runtime::token::Token;
 use super::arena::ArenaPool;
 use super::core::Core;
 use super::owned::Owned;
+use super::turns::LoopTurns;
 
 /// The types of a graph function, with access to their private fields. Implemented by generated code.
 pub trait Generated: Sized {
@@ -223,6 +224,17 @@ impl<A: GraphFn> ExecCore<A> {
     /// See the generated `synchronize`.
     pub fn synchronize(&mut self) -> Result<()> {
         self.core.synchronize()
+    }
+
+    /// See the generated `launches`.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.core.counting.launches
+    }
+
+    /// See the generated `turns`.
+    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
+        self.core.turns(name)
     }
 
     /// See the generated `args`.

@@ -10,7 +10,7 @@ use crate::ir::BufferId;
 use crate::runtime::bind::{Generation, Handed, Hindrance, Ledger, Output};
 use crate::runtime::build::check_overlap;
 use crate::runtime::context;
-use crate::runtime::cuda::{Driver, Event, Outcome, RawExec, Stream};
+use crate::runtime::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
 use crate::runtime::error::{Error, ManagedFault, Result, at_buffer};
 use crate::runtime::ranges;
 use crate::runtime::waits::{self, StreamKey};
@@ -73,9 +73,14 @@ impl Core {
         let raw = self.check_stream(stream)?;
         self.check_pool(raw)?;
         self.check_taken(taken)?;
+        let counted = self.counting.next(&self.nodes, &self.definition)?;
+        self.counting.give(&mut self.nodes, &self.definition)?;
         if self.operands.exchanged {
             check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
             self.operands.exchanged = false;
+        }
+        if !self.operands.prologues.is_empty() {
+            self.check_prologues(raw)?;
         }
         self.before_launch(stream)?;
         for output in taken.iter_mut() {
@@ -99,9 +104,13 @@ impl Core {
         if generation.as_ref().or(other.as_ref()).is_some_and(|generation| generation.is_of_host()) {
             return Err(Error::Managed(ManagedFault::OfHost));
         }
-        launch(self.definition.driver, self.nodes.exec, raw)?;
+        if !self.operands.prologues.is_empty() {
+            self.run_prologues(raw)?;
+        }
+        launch(self.definition.driver, self.nodes.exec, raw).inspect_err(|_| self.end_prologues(raw))?;
 
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
+        self.counting.count(counted);
         let recorded = self.in_flight.record(self.definition.driver, raw);
         self.in_flight.lost = recorded.is_err();
         if !self.in_flight.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
@@ -161,13 +170,47 @@ impl Core {
         let (driver, program) = (self.definition.driver, self.definition.program());
         let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
         ordered.map_err(|hindrance| match hindrance {
-            Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, BufferId::new(buffer)) },
+            Hindrance::Lent(buffer) => {
+                let at = at_buffer(program, BufferId::new(buffer));
+                match self.operands.list[buffer].unified() {
+                    Some(_) => Error::ManagedArgument { at, fault: ManagedFault::Lent },
+                    None => Error::BufferLent { at },
+                }
+            }
             Hindrance::Managed(buffer, fault) => {
                 Error::ManagedArgument { at: at_buffer(program, BufferId::new(buffer)), fault }
             }
             Hindrance::Failure(failure) => Error::from(failure),
         })?;
         Ok(())
+    }
+
+    /// Checks that pages can be discarded and moved in the order of the stream.
+    fn check_prologues(&self, stream: Stream) -> Result<()> {
+        match self.operands.prologues.hindered_by(stream) {
+            None => Ok(()),
+            Some(argument) => Err(Error::ManagedArgument {
+                at: at_buffer(self.definition.program(), BufferId::new(argument)),
+                fault: ManagedFault::LegacyStream,
+            }),
+        }
+    }
+
+    /// Discards and moves the pages of operands, after all that the launch waits for.
+    fn run_prologues(&self, stream: Stream) -> Result<()> {
+        let driver = self.definition.driver;
+        // Waits for uses in other contexts may have changed the current one.
+        driver.enter(self.definition.context)?;
+        self.operands.prologues.run(driver, stream).inspect_err(|_| self.end_prologues(stream))
+    }
+
+    /// Waits on the host for discards and moves that no launch follows, since nothing records them.
+    fn end_prologues(&self, stream: Stream) {
+        if !self.operands.prologues.is_empty()
+            && let Err(failure) = self.definition.driver.synchronize(stream)
+        {
+            record(&self.definition.ctx, failure);
+        }
     }
 
     /// Makes the launch wait for all earlier conflicting uses.

@@ -3,13 +3,16 @@
 //! - `core`: the parts of a graph, and the steps from a plan to an exec; `owned`: its owner in users' crates; `pipeline`: from
 //!   arguments to a graph;
 //! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
-//! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses;
+//! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses; `counting`: their number,
+//!   and the values that advance with it;
 //! - `profile`: real launches beside those of the serialised graph;
+//! - `turns`: the turns of loops, as the device recorded them;
 //! - `state`: the order of launches of several execs that share variables;
 //! - `arena`, `pooled`: one arena for the execs of a stream.
 
 mod arena;
 mod core;
+mod counting;
 mod graph;
 mod in_flight;
 mod launch;
@@ -21,9 +24,11 @@ mod profile;
 mod release;
 mod set;
 mod state;
+mod turns;
 
 pub use arena::ArenaPool;
 pub(crate) use graph::described;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::{build, build_on};
+pub use turns::LoopTurns;

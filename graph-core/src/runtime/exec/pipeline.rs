@@ -18,7 +18,7 @@ use crate::table::Table;
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
     Asked, Body, Built, Contexts, Definition, Flattened, Nodes, Peers, apply_hook, check_devices,
-    check_host_statements, check_operands, check_overlap, check_recursion, flattened, plan,
+    check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Driver, HostWork, Word};
@@ -135,7 +135,10 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     };
     let mut nodes = Nodes::new(&definition, (records, words), unproved, planned);
     nodes.hosts.adopt(works, std::iter::empty());
+    let prologues = follow_hints((definition.program(), definition.dims()), driver, 0, &operands)?;
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
+    let count = core.operands.list.len();
+    core.operands.prologues.replace(driver, (0, count), prologues)?;
     let planned = Instant::now();
     args.with_body(&mut |body| {
         core.add_nodes(body).or_else(|error| core.retry_as_written(error, |core| core.add_nodes(body)))

@@ -54,7 +54,8 @@ impl Core {
         if let Some(shared) = self.temporaries.pool.take() {
             shared.leave(last.as_ref(), !over);
         }
-        for range in self.temporaries.owned.drain(..) {
+        let records = self.temporaries.records.take();
+        for range in self.temporaries.owned.drain(..).chain(records) {
             if over { range.retire(Vec::from_iter(last.clone())) } else { range.leak() }
         }
     }

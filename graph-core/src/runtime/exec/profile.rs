@@ -131,10 +131,17 @@ impl Core {
         stream: &Arc<CudaStream>,
         around: &[OwnedEvent; 2],
     ) -> Result<()> {
+        // Each of the two is a launch with a number of its own.
+        let before = self.counting.clone();
+        let counted = self.counting.next(&self.nodes, &self.definition)?;
+        serial.give_values(|nodes| self.counting.give(nodes, &self.definition))?;
+        self.counting.count(counted);
+        let mut begun = false;
         let mut lost = false;
         let mut behind: Outcome<()> = Ok(());
         let launched = self.launch_by(stream, &mut [], |driver, exec, raw| {
             serial.launch(raw)?;
+            begun = true;
             let launched = driver.record(around[0].raw(), raw).and_then(|()| driver.launch(exec, raw));
             if let Err(failure) = launched {
                 let over = driver.synchronize(raw).or_else(|_| driver.synchronize_context());
@@ -146,6 +153,9 @@ impl Core {
             behind = driver.record(around[1].raw(), raw);
             Ok(())
         });
+        if !begun {
+            self.counting = before;
+        }
         if lost {
             // All later uses wait for the context.
             self.in_flight.lost = true;

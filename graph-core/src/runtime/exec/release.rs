@@ -126,11 +126,12 @@ impl Core {
         }
         let driver = self.definition.driver;
         let entered = waits::enter(driver, &self.definition.ctx);
-        // cudarc does not wait before it frees pinned memory if the context holds an error. Host values and the functions of host
-        // statements may be dropped with the exec.
+        // cudarc does not wait before it frees pinned memory if the context holds an error. Host values, flags among them, and the
+        // functions of host statements may be dropped with the exec.
         let pinned = self.operands.pinned_replaced
             || self.definition.flat.has_host_values()
             || self.nodes.hosts.any()
+            || self.counting.any()
             || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
         let pinned = !pinned || self.in_flight.wait_on_host(driver).is_ok();
         let uncertain = if self.operands.uncertain { self.definition.synchronize() } else { Ok(()) };

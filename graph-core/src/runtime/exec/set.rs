@@ -11,7 +11,7 @@ use crate::ir::{BufferId, StatementId};
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{
     Asked, Body, Definition, Flattened, Quick, Shift, check_host_statements, check_new_overlap,
-    check_operands, check_same_devices,
+    check_operands, check_same_devices, follow_hints,
 };
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
@@ -205,7 +205,10 @@ impl Core {
         core.changeable()?;
         let mut visitor = Visitor::new(&core.definition.contexts, &mut core.operands.owners);
         value.visit(&mut visitor);
-        let new = visitor.finish()?;
+        let mut new = visitor.finish()?;
+        for (operand, old) in new.iter_mut().zip(core.operands.list.iter().skip(first)) {
+            operand.hints = old.hints;
+        }
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         core.check_new_devices(first, &new)?;
         if core.nodes.hosts.any() {
@@ -224,7 +227,11 @@ impl Core {
             apart?;
         }
         core.not_captured(first, new.len())?;
+        let driver = core.definition.driver;
+        let of = (core.definition.program(), core.definition.dims());
+        let prologues = follow_hints(of, driver, first, &new)?;
         core.rebind(first, &new)?;
+        core.operands.prologues.replace(driver, (first, new.len()), prologues)?;
         annotate::moved(&core.nodes.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
         let old: Vec<Operand> = new

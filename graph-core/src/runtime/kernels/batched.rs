@@ -12,23 +12,23 @@ use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
 use super::code;
 use super::function::FunctionInfo;
 use super::module::LoadedModule;
-use super::variants::{Made, Variant, Wanted};
+use super::variants::{Variant, Wanted};
 
 impl LoadedModule {
     /// Returns the batches that a kernel's launches can be members of, or the reason that they cannot be batched; `None`
     /// for machine code.
     pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
         let found = self.entry(name)?.batching.get_or_init(|| {
-            let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
-            rewrite::batchable(&module, name).map_err(|why| why.to_string())?;
+            let module = self.parsed().ok_or("the file cannot be read")?;
+            rewrite::batchable(module, name).map_err(|why| why.to_string())?;
             let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
-            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(&module));
+            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(module));
             Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
         });
         Some(found.clone())
     }
 
-    /// Loads the variants that are not loaded yet: in one module, or in one module each if that fails.
+    /// Loads the variants that are not loaded yet, each in a module of its own. They are linked side by side.
     pub fn make_variants(&self, wanted: &[Wanted]) {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         let mut new: Vec<Wanted> = Vec::new();
@@ -40,17 +40,15 @@ impl LoadedModule {
         if new.is_empty() {
             return;
         }
-        let Ok(module) = ptx::parse_bytes(self.module.image()) else { return };
-        if let Ok((raw, made)) = self.variants_of(&module, &new) {
-            variants.modules.push(raw);
-            variants.made.extend(made);
-            return;
-        }
-        for wanted in new {
-            match self.variants_of(&module, std::slice::from_ref(&wanted)) {
+        let Some(module) = self.parsed() else { return };
+        let texts: Vec<_> = new.iter().map(|wanted| self.text_of(module, wanted)).collect();
+        let made: Vec<&str> = texts.iter().flatten().map(|(_, text)| text.as_str()).collect();
+        code::link_all(self.driver, self.context(), &made);
+        for (wanted, text) in new.into_iter().zip(texts) {
+            match text.and_then(|(name, text)| self.load_variant(module, &wanted, (&name, &text))) {
                 Ok((raw, made)) => {
                     variants.modules.push(raw);
-                    variants.made.extend(made);
+                    variants.made.push((wanted, made));
                 }
                 Err(why) => variants.made.push((wanted, Err(why))),
             }
@@ -63,40 +61,42 @@ impl LoadedModule {
         variants.get(wanted).cloned().unwrap_or_else(|| Err("the file cannot be read".to_owned()))
     }
 
-    /// Loads a module with these variants.
-    fn variants_of(
+    /// Returns the name of a variant, and the text of its module.
+    fn text_of(&self, module: &ptx::Module<'_>, wanted: &Wanted) -> Result<(String, String), String> {
+        let name = rewrite::free_name(module, "cuweave_batch");
+        let batch = Batch {
+            entry: wanted.entry.to_owned(),
+            name: name.clone(),
+            capacity: wanted.capacity,
+            shape: wanted.shape,
+            waits: self.waits(wanted.entry),
+            registers: wanted.registers,
+        };
+        let text = rewrite::batched(module, &[batch]).map_err(|why| why.to_string())?;
+        Ok((name, text))
+    }
+
+    /// Loads the module of a variant.
+    fn load_variant(
         &self,
         module: &ptx::Module<'_>,
-        wanted: &[Wanted],
-    ) -> std::result::Result<(RawModule, Made), String> {
-        let prefix = rewrite::free_name(module, "cuweave_batch");
-        let batches: Vec<Batch> = (0..)
-            .zip(wanted)
-            .map(|(at, wanted): (usize, _)| Batch {
-                entry: wanted.entry.to_owned(),
-                name: format!("{prefix}_{at}"),
-                capacity: wanted.capacity,
-                shape: wanted.shape,
-                waits: self.waits(wanted.entry),
-                registers: wanted.registers,
-            })
-            .collect();
-        let text = rewrite::batched(module, &batches).map_err(|why| why.to_string())?;
-        let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
+        wanted: &Wanted,
+        (name, text): (&str, &str),
+    ) -> Result<(RawModule, Result<Variant, String>), String> {
+        let raw = code::load(self.driver, self.context(), text).map_err(|(failure, log)| {
             format!("the driver does not take many launches in one: {}", one_line(failure, &log))
         })?;
-        let failed = |failure| Error::from(failure).to_string();
-        let made = wanted.iter().zip(&batches).map(|(wanted, batch)| {
+        let variant = || {
+            let failed = |failure| Error::from(failure).to_string();
             let entry = module.entry(wanted.entry);
             let table = entry.and_then(|entry| Table::of(&entry.parameters, wanted.capacity, wanted.shape));
             let table = Arc::new(table.ok_or("the parameters of the launches do not fit into one table")?);
-            let function = self.driver.function(raw, &batch.name).map_err(failed)?;
+            let function = self.driver.function(raw, name).map_err(failed)?;
             let function = function.ok_or("the driver does not find many launches in one")?;
             let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
             let info = FunctionInfo::of(self.driver, function, required).map_err(failed)?;
             Ok(Variant { info, table })
-        });
-        let made = wanted.iter().cloned().zip(made).collect();
-        Ok((raw, made))
+        };
+        Ok((raw, variant()))
     }
 }

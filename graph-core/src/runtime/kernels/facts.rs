@@ -19,6 +19,7 @@ use crate::runtime::error::{Error, Result};
 use super::declaration::Kernel;
 use super::fitting::{Needs, Unfit};
 use super::left_alone::{Change, LeftAlone};
+use super::located::Located;
 use super::modules::Modules;
 use super::record::LaunchRecord;
 use super::shape::Shape;
@@ -63,6 +64,8 @@ pub(crate) struct Facts {
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
     /// The kernels that are launched as written, with the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
+    /// The launches that may be fused.
+    pub(super) located: BTreeMap<StatementId, Located>,
 }
 
 /// Collects the properties of the launches, given an entry for each statement.
@@ -147,6 +150,7 @@ impl Facts {
             registers: Vector::new(),
             slower: BTreeMap::new(),
             left_alone: BTreeSet::new(),
+            located: BTreeMap::new(),
         }
     }
 

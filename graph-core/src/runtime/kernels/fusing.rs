@@ -1,66 +1,90 @@
 //! Fused kernels: the accesses of the blocks of their parts, and loading. They are in modules of their own, made on first
 //! request. Only kernels that use no written variable are parts, so no state is duplicated.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
 use crate::ids::{Device, KernelId};
 use crate::index::{Vector, size, wide};
-use crate::ir::StatementId;
+use crate::ir::{Program, StatementId};
 use crate::launches::{Blocks, Chain, Footing, Fusing};
 use crate::operation::ChainId;
 use crate::runtime::cuda::{self, Driver, Word};
 use crate::runtime::error::{Error, one_line};
 use cuweave_ptx as ptx;
-use cuweave_ptx::coverage::{self, Outline, Region};
+use cuweave_ptx::coverage::{self, Forward, Outline, Region, Sites};
 use cuweave_ptx::rewrite::{self, Fusion};
 
 use super::code;
 use super::coverage::Cache;
 use super::declaration::Kernel;
 use super::facts::Facts;
+use super::forwarding::users;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
 use super::left_alone::{Change, LeftAlone};
+use super::located::{Located, Outlined};
 use super::module::LoadedModule;
 use super::modules::Modules;
 use super::param::Param;
 use super::record::LaunchRecord;
 use super::variants::{Chained, Fused};
 
-/// What the blocks of launches access: reads and writes for each buffer, by the kernel, the configuration and the scalars.
-static FOOTPRINTS: Cache<Vec<u64>, Arc<[Arc<Region>]>> = Cache::new();
+/// The accesses of launches, by the kernel, the configuration and the scalars.
+static FOOTPRINTS: Cache<Vec<u64>, Footprint> = Cache::new();
+
+/// The accesses of a launch.
+#[derive(Clone)]
+struct Footprint {
+    /// The bytes that each block reads and writes, for each buffer.
+    regions: Arc<[Arc<Region>]>,
+    /// The loads and stores of each thread.
+    sites: Arc<Sites>,
+}
 
 impl LoadedModule {
+    /// Outlines the accesses of kernels, with one analysis of the file for all that are not outlined yet.
+    fn outline(&self, kernels: &[&'static Kernel]) {
+        let Some(module) = self.parsed() else { return };
+        let mut analysis = None;
+        for kernel in kernels {
+            let Some(entry) = self.entry(kernel.name) else { continue };
+            entry.fusing.get_or_init(|| {
+                if kernel.shares_state() {
+                    return Err("it uses a variable which is written".to_owned());
+                }
+                let facts = rewrite::fusible(module, kernel.name).map_err(|why| why.to_string())?;
+                let pointers: Vec<bool> = kernel.params.iter().map(|param| !param.is_scalar()).collect();
+                let number = |parameter: &ptx::Parameter<'_>| {
+                    matches!(parameter.class(), ptx::Class::Integer | ptx::Class::Bits)
+                        && parameter.size() <= 8
+                };
+                let parameters = module.entry(kernel.name).map_or(&[][..], |entry| &entry.parameters);
+                let scalars: Vec<bool> =
+                    parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && number(one)).collect();
+                let analysis = analysis.get_or_insert_with(|| ptx::Analysis::new(module));
+                let outline = analysis.accesses(kernel.name, &pointers, &scalars);
+                Ok(Arc::new(Outlined { outline, facts }))
+            });
+        }
+    }
+
     /// Returns the outline of a kernel's accesses, or the reason that it cannot be a part of a fused kernel; `None` for
     /// machine code.
-    fn fusing(&self, kernel: &Kernel) -> Option<Result<Arc<Outline>, String>> {
-        let found = self.entry(kernel.name)?.fusing.get_or_init(|| {
-            if kernel.shares_state() {
-                return Err("it uses a variable which is written".to_owned());
-            }
-            let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
-            rewrite::fusible(&module, kernel.name).map_err(|why| why.to_string())?;
-            let pointers: Vec<bool> = kernel.params.iter().map(|param| !param.is_scalar()).collect();
-            let number = |parameter: &ptx::Parameter<'_>| {
-                matches!(parameter.class(), ptx::Class::Integer | ptx::Class::Bits) && parameter.size() <= 8
-            };
-            let parameters = module.entry(kernel.name).map_or(&[][..], |entry| &entry.parameters);
-            let scalars: Vec<bool> =
-                parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && number(one)).collect();
-            Ok(Arc::new(ptx::Analysis::new(&module).accesses(kernel.name, &pointers, &scalars)))
-        });
-        Some(found.clone())
+    fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<Outlined>, String>> {
+        let entry = self.entry(kernel.name)?;
+        if entry.fusing.get().is_none() {
+            self.outline(&[kernel]);
+        }
+        entry.fusing.get().cloned()
     }
 
     /// Returns a fused kernel whose first part is of this module: a loaded one, or a new one.
-    fn fused(&self, kernels: &[&'static Kernel], block: [u32; 3], waits: bool) -> Result<Fused, String> {
-        let parts = kernels.iter().map(|&kernel| std::ptr::from_ref(kernel).addr()).collect();
-        let wanted = Chained { parts, block, waits };
+    fn fused(&self, wanted: Chained, parts: &[(&ptx::Module<'_>, &str)]) -> Result<Fused, String> {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, made)) = variants.fused.iter().find(|(made, _)| *made == wanted) {
             return made.clone();
         }
-        let made = self.load_fused(kernels, block, waits).map(|(raw, made)| {
+        let made = self.load_fused(&wanted, parts).map(|(raw, made)| {
             variants.modules.push(raw);
             made
         });
@@ -70,27 +94,15 @@ impl LoadedModule {
 
     fn load_fused(
         &self,
-        kernels: &[&'static Kernel],
-        block: [u32; 3],
-        waits: bool,
+        wanted: &Chained,
+        parts: &[(&ptx::Module<'_>, &str)],
     ) -> Result<(cuda::RawModule, Fused), String> {
-        let mut images: Vec<(*const u8, ptx::Module<'_>)> = Vec::new();
-        for kernel in kernels {
-            let image = kernel.module.image();
-            if !images.iter().any(|(known, _)| *known == image.as_ptr()) {
-                images.push((image.as_ptr(), ptx::parse_bytes(image).map_err(|error| error.to_string())?));
-            }
-        }
-        let of = |kernel: &&'static Kernel| {
-            let module = images.iter().find(|(known, _)| *known == kernel.module.image().as_ptr());
-            module.map(|(_, module)| (module, kernel.name))
-        };
-        let parts: Vec<(&ptx::Module<'_>, &str)> = kernels.iter().filter_map(of).collect();
+        let Chained { block, waits, ref forward, .. } = *wanted;
         let mut name = "cuweave_fused".to_owned();
-        while images.iter().any(|(_, module)| module.text.contains(&name)) {
+        while parts.iter().any(|(module, _)| module.text.contains(&name)) {
             name.push('_');
         }
-        let fusion = Fusion { parts: &parts, name: &name, block, waits };
+        let fusion = Fusion { parts, name: &name, block, waits, forward: forward.as_deref() };
         let (text, table) = rewrite::fused(&fusion).map_err(|why| why.to_string())?;
         let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
             format!("the driver does not take the fused kernel: {}", one_line(failure, &log))
@@ -99,7 +111,7 @@ impl LoadedModule {
         let loaded = self.driver.function(raw, &name).map_err(failed).and_then(|function| {
             let function = function.ok_or("the driver does not find the fused kernel")?;
             let info = FunctionInfo::of(self.driver, function, None).map_err(failed)?;
-            Ok(Fused { info, table: Arc::new(table) })
+            Ok(Fused { info, table: Arc::new(table), forward: forward.clone() })
         });
         match loaded {
             Ok(made) => Ok((raw, made)),
@@ -112,13 +124,29 @@ impl LoadedModule {
 }
 
 impl Facts {
+    /// Outlines the accesses of kernels, so that their launches can be located.
+    pub fn outline(&self, kernels: &[(Device, &'static Kernel)], modules: &Modules) {
+        let mut of_module: BTreeMap<(Device, usize), Vec<&'static Kernel>> = BTreeMap::new();
+        for &(device, kernel) in kernels {
+            let list = of_module.entry((device, std::ptr::from_ref(kernel.module).addr())).or_default();
+            if !list.iter().any(|other| std::ptr::eq(*other, kernel)) {
+                list.push(kernel);
+            }
+        }
+        for ((device, _), list) in &of_module {
+            if let Some(module) = modules.module(*device, list[0]) {
+                module.outline(list);
+            }
+        }
+    }
+
     /// Records what the blocks of a launch access, so that it can be a member of a chain. `offsets` are the distances of its
     /// pointers from the start of their buffers. Of a launch that setters reach all scalars may have any value.
     pub fn locate(
         &mut self,
         (statement, device): (StatementId, Device),
         (launch, words): (&LaunchRecord, &[Word]),
-        offsets: &[Option<u64>],
+        offsets: Vec<Option<u64>>,
         is_set: bool,
         modules: &Modules,
     ) {
@@ -126,20 +154,33 @@ impl Facts {
         let Some(found) = modules.module(device, kernel).and_then(|module| module.fusing(kernel)) else {
             return;
         };
-        let outline = match found {
-            Ok(outline) => outline,
+        let of = match found {
+            Ok(outlined) => outlined,
             Err(why) => {
                 let left = LeftAlone::one((kernel.name, kernel.module.path()), Change::Fusing, why);
                 self.left_alone.insert(left);
                 return;
             }
         };
+        let Footprint { regions, sites } = footprint(&of.outline, (launch, words), is_set);
+        let footings = (regions.len() == 2 * offsets.len()).then(|| {
+            let pairs = regions.chunks_exact(2).zip(&offsets);
+            let footing = |(pair, at): (&[Arc<Region>], &Option<u64>)| Footing {
+                at: *at,
+                reads: pair[0].clone(),
+                writes: pair[1].clone(),
+            };
+            pairs.map(footing).collect()
+        });
         let fuse = match launch.shape.grid {
             [1, 1, 1] => Some(Arc::default()),
-            _ => footings(&outline, (launch, words), offsets, is_set),
+            _ => footings.clone(),
         };
         if let (Some(fuse), Some(launch)) = (fuse, &mut self.launches[statement]) {
             launch.fuse = Fusing::With(fuse);
+            if footings.is_some() {
+                self.located.insert(statement, Located { of, sites, offsets });
+            }
         }
     }
 
@@ -148,12 +189,14 @@ impl Facts {
     pub fn fused(
         &mut self,
         (driver, modules): (&Driver, &mut Modules),
-        chains: &Vector<ChainId, Chain>,
+        (chains, program, forwards): (&Vector<ChainId, Chain>, &Program, bool),
     ) -> Option<Vector<ChainId, Fused>> {
+        let users = forwards.then(|| users(program, chains));
         let mut all = Vector::with_capacity(chains.len());
         let mut useless: BTreeSet<(KernelId, String)> = BTreeSet::new();
         for chain in chains {
-            match self.fused_of((driver, modules), chain) {
+            let forward = users.as_ref().and_then(|users| self.forward(program, users, chain));
+            match self.fused_of((driver, modules), chain, forward) {
                 Ok(fused) => drop(all.push(fused)),
                 Err(refused) => drop(useless.insert(refused)),
             }
@@ -168,11 +211,13 @@ impl Facts {
         useless.is_empty().then_some(all)
     }
 
-    /// Returns the fused kernel of a chain, or the kernel that is not to be fused, with the reason.
+    /// Returns the fused kernel of a chain, or the kernel that is not to be fused, with the reason. If the kernel with elements in
+    /// registers cannot be used, they go through memory.
     fn fused_of(
         &self,
         (driver, modules): (&Driver, &Modules),
         chain: &Chain,
+        forward: Option<Arc<Forward>>,
     ) -> Result<Fused, (KernelId, String)> {
         let launches: Vec<_> = chain.members.iter().filter_map(|&id| self.launches[id].as_ref()).collect();
         let Some(&first) = launches.first() else {
@@ -188,17 +233,33 @@ impl Facts {
         let by_need = launches.iter().zip(&infos).max_by_key(|(_, info)| (info.local, info.registers));
         let largest = by_need.map_or(first.kernel, |(launch, _)| launch.kernel);
         let refused = |why: String| (largest, why);
+        let loaded: Vec<&Arc<LoadedModule>> =
+            kernels.iter().filter_map(|kernel| modules.module(device, kernel)).collect();
+        let parts: Vec<(&ptx::Module<'_>, &str)> = loaded
+            .iter()
+            .zip(&kernels)
+            .filter_map(|(module, kernel)| Some((module.parsed()?, kernel.name)))
+            .collect();
+        let Some(module) = loaded.first().filter(|_| parts.len() == kernels.len()) else {
+            return Err(refused("it is not loaded".to_owned()));
+        };
         let waits = launches.iter().all(|launch| launch.waits);
-        let fused = modules
-            .module(device, kernels[0])
-            .ok_or_else(|| refused("it is not loaded".to_owned()))?
-            .fused(&kernels, first.block, waits)
-            .map_err(refused)?;
         let threads: u32 = first.block.iter().product();
         let shared = launches.iter().map(|launch| launch.shared).max().unwrap_or(0);
         let needed = first.blocks().per(self.multiprocessors_of(first.kernel));
-        serves(driver, &infos, &fused.info, (threads, shared), needed).map_err(refused)?;
-        Ok(fused)
+        let parts_of = kernels.iter().map(|&kernel| std::ptr::from_ref(kernel).addr()).collect();
+        let wanted = Chained { parts: parts_of, block: first.block, waits, forward };
+        let made = |wanted: Chained| {
+            let fused = module.fused(wanted, &parts)?;
+            serves(driver, &infos, &fused.info, (threads, shared), needed)?;
+            Ok(fused)
+        };
+        if wanted.forward.is_some()
+            && let Ok::<Fused, String>(fused) = made(wanted.clone())
+        {
+            return Ok(fused);
+        }
+        made(Chained { forward: None, ..wanted }).map_err(refused)
     }
 }
 
@@ -240,14 +301,8 @@ fn serves(
     Ok(())
 }
 
-/// Returns what the blocks of a launch access through each of its buffers. `None` if the kernel's outline has other
-/// parameters.
-fn footings(
-    outline: &Outline,
-    (launch, words): (&LaunchRecord, &[Word]),
-    offsets: &[Option<u64>],
-    is_set: bool,
-) -> Option<Arc<[Footing]>> {
+/// Returns the accesses of a launch.
+fn footprint(outline: &Outline, (launch, words): (&LaunchRecord, &[Word]), is_set: bool) -> Footprint {
     let kernel = launch.kernel;
     let word = |parameter: usize| -> usize {
         size(launch.first) + kernel.params[..parameter].iter().map(Param::words).sum::<usize>()
@@ -260,13 +315,10 @@ fn footings(
     let mut key = vec![wide(std::ptr::from_ref(kernel).addr()), u64::from(is_set)];
     key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
     key.extend(outline.scalars().into_iter().map(|parameter| scalar(parameter).unwrap_or(0)));
-    let regions = FOOTPRINTS.get_or_make(&key, || {
+    FOOTPRINTS.get_or_make(&key, || {
         let launch = coverage::Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
-        outline.footprint(&launch).into_iter().map(Arc::new).collect()
-    });
-    (regions.len() == 2 * offsets.len()).then(|| {
-        let pairs = regions.chunks_exact(2).zip(offsets);
-        pairs.map(|(pair, &at)| Footing { at, reads: pair[0].clone(), writes: pair[1].clone() }).collect()
+        let (regions, sites) = outline.accesses(&launch);
+        Footprint { regions: regions.into_iter().map(Arc::new).collect(), sites: Arc::new(sites) }
     })
 }
 

@@ -22,6 +22,8 @@ pub struct Limits {
     registers: u32,
     /// True if blocks can be launched in clusters.
     clusters: bool,
+    /// True if batch memory operations take values of eight bytes.
+    wide_memory_operations: bool,
     /// True if host and device access managed memory at the same time.
     pub shares_memory: bool,
 }
@@ -45,8 +47,15 @@ impl Limits {
             shared: [ask(8)?, ask(97)?],
             registers: ask(12)?,
             clusters: ask(120)? != 0,
+            // CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS
+            wide_memory_operations: ask(122)? != 0,
             shares_memory: ask(CONCURRENT_MANAGED_ACCESS)? != 0,
         })
+    }
+
+    /// Returns true if batch memory operations take values of eight bytes.
+    pub(crate) fn wide_memory_operations(&self) -> bool {
+        self.wide_memory_operations
     }
 
     /// Checks that the device and the loaded function support a configuration. The error is the reason why one of them does
@@ -171,6 +180,7 @@ mod tests {
         registers: 65536,
         clusters: true,
         shares_memory: true,
+        wide_memory_operations: true,
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,

@@ -274,6 +274,48 @@ impl<T> LeavesAs<T> for T {}
 /// Compiles only if elements of type `From` can be copied to elements of type `To`.
 pub const fn copies<From: CopiesTo<To>, To>() {}
 
+/// An element type that the device can decide by.
+#[diagnostic::on_unimplemented(
+    message = "the device decides by a `u32`, and this is a buffer of `{Self}`",
+    label = "elements of type `{Self}`",
+    note = "let a kernel write the decision into a buffer `[u32; 1]`"
+)]
+pub trait Decides {}
+impl Decides for u32 {}
+
+/// Compiles only if the device can decide by elements of this type.
+pub const fn decides<T: Decides>() {}
+
+/// Compiles only if the device can decide by a part of an argument.
+pub fn decides_by<F: Lends<Element = T> + ?Sized, T: Decides>(_: &F) {}
+
+/// A scalar of a record by which the build chooses.
+#[diagnostic::on_unimplemented(
+    message = "this field of a record is not a scalar",
+    label = "a `{Self}`",
+    note = "where the device decides by a buffer, it is borrowed: `if &state.flag {{ .. }}`, `match &state.index {{ .. }}`"
+)]
+pub trait Chosen<Value> {
+    /// Returns the value.
+    fn value(&self) -> Value;
+}
+
+macro_rules! chosen {
+    ($($ty:ty)*) => {$(
+        impl Chosen<$ty> for $ty {
+            fn value(&self) -> $ty {
+                *self
+            }
+        }
+    )*};
+}
+chosen!(bool char u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
+
+/// Returns a scalar of a record by which the build chooses. The expected type is that of the value, and not the argument's.
+pub fn chosen<T: Chosen<Value>, Value>(value: &T) -> Value {
+    value.value()
+}
+
 /// Compiles only if an output's element type is the declared one.
 pub const fn leaves<Actual: LeavesAs<Declared>, Declared>() {}
 

@@ -12,6 +12,7 @@ use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Driver, RawModule, record};
 use crate::runtime::error::{DriverFailure, Error, ModuleFailure, Result, one_line, refused};
 use crate::runtime::waits::{self, OwnedEvent};
+use cuweave_ptx as ptx;
 use cuweave_ptx::rewrite::Split;
 
 use super::code;
@@ -51,11 +52,6 @@ impl Module {
     /// Returns the file, as the declaration names it.
     pub fn path(&self) -> &'static str {
         self.path
-    }
-
-    /// Returns the file's bytes.
-    pub(crate) fn image(&self) -> &'static [u8] {
-        self.image
     }
 
     /// Returns the module in a context: the loaded one of that form, or a new one. It stays loaded while the file is kept.
@@ -99,9 +95,11 @@ impl Module {
             return Ok(module);
         }
         loaded.retain(|entry| entry.2.strong_count() > 0);
-        let text = Text::read(self.image, form);
+        let parsed = ptx::parse_bytes(self.image).ok();
+        let text = parsed.as_ref().map(|parsed| Text::read(parsed, form));
         let module = Arc::new(LoadedModule {
             module: self,
+            parsed,
             text,
             form,
             parts: Mutex::default(),
@@ -164,10 +162,12 @@ impl Kernels {
 #[derive(Debug)]
 pub(crate) struct LoadedModule {
     pub(crate) module: &'static Module,
-    /// The parsed text; `None` for machine code.
+    /// The parsed file; `None` for machine code and for text that cannot be parsed.
+    parsed: Option<ptx::Module<'static>>,
+    /// Its properties; `None` where it is not parsed.
     text: Option<Text>,
     form: Form,
-    /// What is loaded of it.
+    /// The loaded parts of the file.
     parts: Mutex<Vec<Part>>,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
@@ -182,6 +182,11 @@ pub(crate) struct LoadedModule {
 }
 
 impl LoadedModule {
+    /// Returns the parsed file; `None` for machine code and for text that cannot be parsed.
+    pub fn parsed(&self) -> Option<&ptx::Module<'static>> {
+        self.parsed.as_ref()
+    }
+
     /// Returns the properties of a kernel from the text.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
@@ -270,7 +275,8 @@ impl LoadedModule {
         let mut wanted: Vec<&str> = expected.iter().map(String::as_str).filter(missing).collect();
         wanted.push(name);
         let waits = self.form == Form::Waiting && text.waiting.is_some();
-        let Some(Split { alone, rest }) = text.split(self.module.image, waits, &wanted) else { return };
+        let Some(parsed) = &self.parsed else { return };
+        let Some(Split { alone, rest }) = text.split(parsed, waits, &wanted) else { return };
         let alone = alone.into_iter().map(|(kernel, text)| (Kernels::One(kernel), text));
         let rest = rest.map(|rest| (Kernels::Without(text.independent.keys().cloned().collect()), rest));
         let texts: Vec<(Kernels, String)> = alone.chain(rest).collect();

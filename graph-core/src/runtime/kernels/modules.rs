@@ -38,17 +38,17 @@ pub(crate) static FILL64: Kernel = Kernel::new(
 
 static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
 
-/// Sets the value of a condition.
-pub(crate) static SET_CONDITION: Kernel = Kernel::new(
-    "cuweave_set_condition",
+/// Sets the values of the conditions of a statement.
+pub(crate) static SET_CONDITIONS: Kernel = Kernel::new(
+    "cuweave_set_conditions",
     &CONDITIONS,
     &[
-        Param::scalar::<u64>("handle"),
         Param::fixed::<u32>("operand", ParamKind::Read),
         Param::fixed::<u32>("counter", ParamKind::Write),
         Param::scalar::<u32>("most"),
         Param::scalar::<u32>("begins"),
-        Param::scalar::<u32>("others"),
+        Param::scalar::<u32>("otherwise"),
+        Param::scalar::<u32>("count"),
         Param::scalar::<u32>("v0"),
         Param::scalar::<u32>("v1"),
         Param::scalar::<u32>("v2"),
@@ -57,6 +57,39 @@ pub(crate) static SET_CONDITION: Kernel = Kernel::new(
         Param::scalar::<u32>("v5"),
         Param::scalar::<u32>("v6"),
         Param::scalar::<u32>("v7"),
+        Param::scalar::<u32>("a0"),
+        Param::scalar::<u32>("a1"),
+        Param::scalar::<u32>("a2"),
+        Param::scalar::<u32>("a3"),
+        Param::scalar::<u32>("a4"),
+        Param::scalar::<u32>("a5"),
+        Param::scalar::<u32>("a6"),
+        Param::scalar::<u32>("a7"),
+        Param::scalar::<u64>("h0"),
+        Param::scalar::<u64>("h1"),
+        Param::scalar::<u64>("h2"),
+        Param::scalar::<u64>("h3"),
+        Param::scalar::<u64>("h4"),
+        Param::scalar::<u64>("h5"),
+        Param::scalar::<u64>("h6"),
+        Param::scalar::<u64>("h7"),
+        Param::scalar::<u64>("h8"),
+    ],
+);
+
+/// Sets the condition of a loop that counts its turns, and keeps their record.
+pub(crate) static SET_LOOP: Kernel = Kernel::new(
+    "cuweave_set_loop",
+    &CONDITIONS,
+    &[
+        Param::scalar::<u64>("handle"),
+        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::fixed::<u32>("counter", ParamKind::ReadWrite),
+        Param::fixed::<u64>("record", ParamKind::ReadWrite),
+        Param::scalar::<u32>("most"),
+        Param::scalar::<u32>("begins"),
+        Param::scalar::<u32>("others"),
+        Param::scalar::<u32>("records"),
     ],
 );
 

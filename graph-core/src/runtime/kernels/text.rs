@@ -12,9 +12,10 @@ use cudarc::driver::CudaContext;
 use crate::launches::{Allowed, Batching};
 use crate::runtime::cuda::Driver;
 use crate::runtime::error::Error;
-use cuweave_ptx::coverage::Outline;
 use cuweave_ptx::rewrite::{self, Independent, Split, Waiting};
 use cuweave_ptx::{self as ptx, Space, duration};
+
+use super::located::Outlined;
 
 /// A form of a file's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub(crate) struct Entry {
     /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
     /// The accesses of its blocks, or the reason that it cannot be a part of a fused kernel; computed on first use.
-    pub(crate) fusing: OnceLock<std::result::Result<Arc<Outline>, String>>,
+    pub(crate) fusing: OnceLock<std::result::Result<Arc<Outlined>, String>>,
     /// Success, or the reason why the kernel cannot run the wait first.
     pub waiting: std::result::Result<(), String>,
 }
@@ -105,25 +106,25 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Reads PTX. Returns `None` for machine code and for text that cannot be parsed.
-    pub fn read(image: &[u8], form: Form) -> Option<Text> {
-        let module = ptx::parse_bytes(image).ok()?;
+    /// Returns the properties of a file's kernels, and the text that is loaded in a form.
+    pub fn read(module: &ptx::Module<'_>, form: Form) -> Text {
         let rewritten = match form {
             Form::AsWritten => Waiting::default(),
-            Form::Waiting => rewrite::waiting(&module),
+            Form::Waiting => rewrite::waiting(module),
         };
         let entries = module.entries().map(|function| entry(function, &rewritten)).collect();
         let has_state =
             module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
         let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
-        Some(Text { entries, has_state, waiting, independent: rewrite::independent(&module) })
+        Text { entries, has_state, waiting, independent: rewrite::independent(module) }
     }
 
-    /// Returns the texts that some kernels need, in the form with the wait or as `image`.
-    pub fn split(&self, image: &[u8], waits: bool, wanted: &[&str]) -> Option<Split> {
-        let waiting = self.waiting.as_deref().filter(|_| waits);
-        let text = waiting.map_or_else(|| ptx::parse_bytes(image), ptx::parse).ok()?;
-        Some(rewrite::split(&text, &self.independent, wanted))
+    /// Returns the texts that some kernels need, in the form with the wait or as the file is written.
+    pub fn split(&self, written: &ptx::Module<'_>, waits: bool, wanted: &[&str]) -> Option<Split> {
+        let Some(waiting) = self.waiting.as_deref().filter(|_| waits) else {
+            return Some(rewrite::split(written, &self.independent, wanted));
+        };
+        Some(rewrite::split(&ptx::parse(waiting).ok()?, &self.independent, wanted))
     }
 }
 

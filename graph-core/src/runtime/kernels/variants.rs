@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::index::narrow;
 use crate::launches::Batching;
 use crate::runtime::cuda::RawModule;
+use cuweave_ptx::coverage::Forward;
 use cuweave_ptx::rewrite::{Axis, FusedTable, GridShape, Table};
 
 use super::function::FunctionInfo;
@@ -61,6 +62,8 @@ pub(crate) struct Chained {
     pub parts: Vec<usize>,
     pub block: [u32; 3],
     pub waits: bool,
+    /// The elements that stay in registers, if any do.
+    pub forward: Option<Arc<Forward>>,
 }
 
 /// A fused kernel that is loaded.
@@ -70,6 +73,8 @@ pub(crate) struct Fused {
     pub info: FunctionInfo,
     /// The layout of the parameters of its parts.
     pub table: Arc<FusedTable>,
+    /// The elements that stay in registers, if any do.
+    pub forward: Option<Arc<Forward>>,
 }
 
 /// The requests, each with its variant or the reason that it could not be made.

@@ -7,7 +7,6 @@ use crate::compile::explain;
 use crate::ir::{Kind, Program, StatementId};
 use crate::launches::{Allowed, Apart as Group, Launch, Run, Why};
 use crate::operation::{Operation, OperationId, Operations, What};
-use crate::scopes::Scopes;
 
 use crate::index::{Index, Vector};
 use crate::runtime::error::{At, at_statement};
@@ -48,8 +47,8 @@ pub struct Apart {
 pub enum WhyApart {
     /// The option `launches` of their function does not allow it.
     NotAllowed,
-    /// They stand in the body of a condition on the device.
-    InBody,
+    /// They stand in different bodies of conditions on the device, or one of them in none.
+    Bodies,
     /// The kernel cannot be batched: the reason.
     Kernel(String),
     /// A setter may change the block or the shared memory of one of them.
@@ -72,6 +71,8 @@ pub enum WhyApart {
     Chains,
     /// They are steps of chains that run in two halves.
     Halves,
+    /// They are steps of chains, each of which is one kernel.
+    Fused,
     /// Their parameters do not fit into one launch, or a budget does not hold their buffers at once.
     Room,
 }
@@ -82,10 +83,11 @@ impl WhyApart {
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
             WhyApart::NotAllowed => "leave the option `launches` out",
-            WhyApart::InBody
+            WhyApart::Bodies
             | WhyApart::Slower(_)
             | WhyApart::Chains
             | WhyApart::Halves
+            | WhyApart::Fused
             | WhyApart::Joins => {
                 return None;
             }
@@ -108,7 +110,7 @@ impl fmt::Display for WhyApart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             WhyApart::NotAllowed => "the option `launches` does not allow it",
-            WhyApart::InBody => "launches in the body of a condition stay as they are written",
+            WhyApart::Bodies => "they stand in different bodies of conditions",
             WhyApart::Kernel(reason) | WhyApart::Slower(reason) => reason,
             WhyApart::Setter => "a setter may change the block or the shared memory",
             WhyApart::Blocks => "their blocks or their shared memory differ",
@@ -123,6 +125,7 @@ impl fmt::Display for WhyApart {
             WhyApart::Halves => {
                 "they are steps of chains that run in two halves: one works while the other ends"
             }
+            WhyApart::Fused => "they are steps of chains, each of which is one kernel instead",
             WhyApart::Room => {
                 "their parameters do not fit into one launch, or their buffers not into the budget"
             }
@@ -312,6 +315,7 @@ impl Explaining<'_> {
     fn why(&self, why: Why, kernel: &NamedKernel) -> WhyApart {
         match why {
             Why::Never(statement) => self.why_never(statement, kernel),
+            Why::Bodies => WhyApart::Bodies,
             Why::Blocks => WhyApart::Blocks,
             Why::Begins => WhyApart::Begins,
             Why::Ends => WhyApart::Ends,
@@ -320,6 +324,7 @@ impl Explaining<'_> {
             Why::Edges => WhyApart::Edges,
             Why::Chains => WhyApart::Chains,
             Why::Halves => WhyApart::Halves,
+            Why::Fused => WhyApart::Fused,
             Why::Room => WhyApart::Room,
         }
     }
@@ -328,9 +333,6 @@ impl Explaining<'_> {
     fn why_never(&self, statement: StatementId, kernel: &NamedKernel) -> WhyApart {
         if let Some(slower) = self.decided.slower.get(&statement) {
             return WhyApart::Slower(slower.to_string());
-        }
-        if Scopes::of(self.program).around(statement).is_some() {
-            return WhyApart::InBody;
         }
         let functions = self.decided.checked.as_ref().map(|checked| checked.functions());
         let option = functions.and_then(|functions| functions.launches(self.program, statement));

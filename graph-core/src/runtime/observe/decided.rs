@@ -7,6 +7,7 @@ use crate::check::Checked;
 use crate::compile::Wishes;
 use crate::ir::StatementId;
 use crate::runtime::kernels::Unfit;
+use cuweave_ptx::coverage::Forward;
 
 /// The inputs of the launch decisions of a plan.
 #[derive(Debug, Default)]
@@ -19,4 +20,6 @@ pub(crate) struct Decided {
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
     /// The kernels that are launched, with the registers of a thread that a simulated driver assumes. Empty on a device.
     pub assumed: Vec<(&'static str, u32)>,
+    /// For each chain, the elements that stay in registers, if any do.
+    pub forward: Vec<Option<Arc<Forward>>>,
 }

@@ -7,7 +7,8 @@ use crate::ir::DimId;
 use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 
-use crate::runtime::error::{Result, plan_error};
+use crate::runtime::error::Result;
+use crate::runtime::error::program::plan_error;
 
 /// Draws the temporaries as an SVG.
 pub(crate) fn svg(checked: &Checked, dims: &Vector<DimId, u64>, operations: &Operations) -> Result<String> {

@@ -18,4 +18,6 @@ pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 pub use profile::{Entry, Member, Profile, Times, Turns};
 pub(crate) use profile::{Gathered, Measured, real};
 pub(crate) use report::Subject;
-pub use report::{AssumedRegisters, Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
+pub use report::{
+    AssumedRegisters, Budget, BudgetStep, BuildTimes, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
+};

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::ir::{Kind, Program, StatementId};
+use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::kind::Counts;
+use crate::launches::Chain;
 use crate::operation::{Bounds, Budgeted, Operations};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
@@ -33,6 +34,8 @@ pub(crate) struct Subject<'g> {
     pub decided: &'g Decided,
     /// The number of nodes that library calls captured.
     pub captured: usize,
+    /// The number of conditional nodes.
+    pub conditions: usize,
     /// The number of kernels that stand around the conditional nodes.
     pub setters: usize,
 }
@@ -53,7 +56,8 @@ pub struct Report {
     pub calls: usize,
     /// The number of nodes that the library calls captured.
     pub captured: usize,
-    /// The number of conditional nodes: one for each arm that has statements.
+    /// The number of conditional nodes: one for each `if`, `while` and `match`. A driver before CUDA 13.0 needs one for each arm of an `if`
+    /// that has statements, one before 12.8 also for each arm of a `match`.
     pub conditions: usize,
     /// The number of kernels that set the conditions of these nodes, or that stand in empty bodies.
     pub setters: usize,
@@ -61,6 +65,8 @@ pub struct Report {
     pub hosts: usize,
     /// The number of records of events and of waits for them.
     pub events: usize,
+    /// The number of waits for values and semaphores, and of their writes and signals.
+    pub syncs: usize,
     /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
     /// The number of alloc nodes.
@@ -89,6 +95,8 @@ pub struct Report {
     pub batches: Vec<Vec<At>>,
     /// The members of each chain of launches that are fused into one, in their order.
     pub fused: Vec<Vec<At>>,
+    /// The elements that stay in registers between the launches of each chain in `fused`, in that order.
+    pub forwarded: Vec<Forwarded>,
     /// The number of programmatic edges: the consumer may start before its producer has ended.
     pub overlapped: usize,
     /// The number of branches that were serialized after others of their lane, because running all concurrently is slower.
@@ -126,6 +134,39 @@ impl fmt::Display for AssumedRegisters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.kernels.iter().map(|name| format!("`{name}`")).collect();
         write!(f, "{} of {}", self.registers, names.join(", "))
+    }
+}
+
+/// The elements that stay in registers between the launches of a chain, where a thread alone accesses them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Forwarded {
+    /// The number of loads in the kernels' texts that read registers instead of memory.
+    pub loads: usize,
+    /// The number of stores in the kernels' texts that are left out, because nothing reads from memory what they store.
+    pub stores: usize,
+    /// The number of barriers between the launches; one less than their number if each waits for the one before.
+    pub barriers: usize,
+    /// The temporaries that have no memory, because all of their elements stay in registers.
+    pub left_out: Vec<At>,
+}
+
+impl Forwarded {
+    fn changes_any(&self) -> bool {
+        self.loads > 0 || self.stores > 0
+    }
+}
+
+impl fmt::Display for Forwarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Forwarded { loads, stores, barriers, left_out } = self;
+        write!(f, "{loads} loads from registers, {stores} stores left out, {barriers} barriers")?;
+        if left_out.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> =
+            left_out.iter().map(|At { name, line, .. }| format!("`{name}` (line {line})")).collect();
+        write!(f, ", without memory: {}", names.join(", "))
     }
 }
 
@@ -302,7 +343,19 @@ impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
-        let Counts { kernels, fills, copies, calls, conditions, hosts, events, hubs, allocs, frees } = counts;
+        let Counts {
+            kernels,
+            fills,
+            copies,
+            calls,
+            conditions: _,
+            hosts,
+            events,
+            syncs,
+            hubs,
+            allocs,
+            frees,
+        } = counts;
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
@@ -325,6 +378,7 @@ impl Report {
                 .iter()
                 .map(|chain| chain.members.iter().map(statement).collect())
                 .collect(),
+            forwarded: forwarded(graph),
             overlapped: operations.overlapped,
             serialized: operations.serialized,
             left_alone,
@@ -337,10 +391,11 @@ impl Report {
             copies,
             calls,
             captured: graph.captured,
-            conditions,
+            conditions: graph.conditions,
             setters: graph.setters,
             hosts,
             events,
+            syncs,
             hubs,
             allocs,
             frees,
@@ -369,9 +424,11 @@ impl Report {
                 "\n{launches} launches in {kernels}{mark} nodes, {overlapped}{mark} start early, {serialized}{mark} branches serialized"
             )?;
         }
-        let batches = self.batches.iter().map(|members| ("one launch", members));
-        let fused = self.fused.iter().map(|members| ("fused", members));
-        for (how, members) in batches.chain(fused) {
+        let batches = self.batches.iter().map(|members| ("one launch", members, None));
+        let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
+        let fused =
+            self.fused.iter().zip(forwarded).map(|(members, forwarded)| ("fused", members, forwarded));
+        for (how, members, forwarded) in batches.chain(fused) {
             // The members from a loop have the same name and line.
             let mut runs: Vec<(&At, usize)> = Vec::new();
             for member in members {
@@ -385,6 +442,9 @@ impl Report {
                 _ => format!("`{name}` (line {line}) {count} times"),
             });
             write!(f, "\n  {how}: {}", named.collect::<Vec<_>>().join(", "))?;
+            if let Some(forwarded) = forwarded.filter(|forwarded| forwarded.changes_any()) {
+                write!(f, "\n    {forwarded}")?;
+            }
         }
         self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))?;
         self.apart.iter().try_for_each(|entry| write!(f, "\n  not one launch: {entry}"))?;
@@ -412,10 +472,29 @@ impl Report {
             + bodies
             + self.hosts
             + self.events
+            + self.syncs
             + self.hubs
             + self.allocs
             + self.frees
     }
+}
+
+/// Returns the elements of each chain that stay in registers.
+fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
+    let one = |(at, chain): (usize, &Chain)| {
+        let most = chain.members.len() - 1;
+        let Some(forward) = graph.decided.forward.get(at).and_then(Option::as_ref) else {
+            return Forwarded { loads: 0, stores: 0, barriers: most, left_out: Vec::new() };
+        };
+        let buffer = |&id: &u32| *at_buffer(graph.program, BufferId::from_u32(id));
+        Forwarded {
+            loads: forward.loads,
+            stores: forward.stores,
+            barriers: forward.barriers.iter().filter(|stands| **stands).count(),
+            left_out: forward.left_out.iter().map(buffer).collect(),
+        }
+    };
+    graph.operations.chains.iter().enumerate().map(one).collect()
 }
 
 /// Groups the kernels by the registers that are assumed of them.
@@ -496,6 +575,9 @@ impl fmt::Display for Report {
         }
         if self.hosts > 0 || self.events > 0 {
             writeln!(f, "{} host statements, {} records of events and waits", self.hosts, self.events)?;
+        }
+        if self.syncs > 0 {
+            writeln!(f, "{} waits, writes and signals of flags and semaphores", self.syncs)?;
         }
         writeln!(
             f,

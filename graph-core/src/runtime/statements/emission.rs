@@ -21,6 +21,8 @@ pub(crate) struct Emission<'n> {
     pub fill_kernels: &'n Vector<StatementId, bool>,
     /// The functions of host statements.
     pub hosts: &'n Hosts,
+    /// The number of the launch that values are for.
+    pub launch: u64,
 }
 
 impl Emission<'_> {

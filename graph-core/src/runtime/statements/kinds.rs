@@ -7,10 +7,11 @@ use std::marker::PhantomData;
 
 use crate::index::{Vector, narrow, size};
 use crate::ir::{Device, DimId, Program, StatementId};
-use crate::kind::{Kind, Stage};
+use crate::kind::{Kind, Stage, SyncWord};
 
 use cudarc::driver::CudaEvent;
 
+use crate::runtime::bind::{Flag, FlagValue, Semaphore};
 use crate::runtime::cuda::{Event, HostMemory, HostWork, Word, host_work};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
@@ -26,12 +27,14 @@ mod event;
 pub(super) mod fill;
 mod host;
 pub(super) mod launch;
+pub(super) mod sync;
 
 use copy::Copying;
 use event::EventNode;
 use fill::{FillRecord, Fillable};
 use host::HostNode;
 use launch::LaunchNode;
+use sync::SyncRecord;
 
 /// The build stage after evaluation. The values of parameters are in a list of words that all statements share.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,7 @@ impl Stage for Evaluated {
     type Condition = ();
     type Host = WorkId;
     type Event = Event;
+    type Sync = SyncRecord;
     type Memory = ();
 }
 
@@ -109,10 +113,15 @@ impl Evaluation<'_> {
 
     /// Records a host statement with its function, which is given the statement's buffers at each launch.
     pub fn host(&mut self, work: impl FnMut(&HostMemory<'_>) + Send + 'static) -> Result<()> {
-        let id = WorkId::next();
-        self.evaluator.works.push((id, host_work(work)));
-        self.records.push(Kind::Host(id));
+        self.host_work(host_work(work));
         Ok(())
+    }
+
+    /// As [`Evaluation::host`], with a function that other evaluations share.
+    pub(crate) fn host_work(&mut self, work: HostWork) {
+        let id = WorkId::next();
+        self.evaluator.works.push((id, work));
+        self.records.push(Kind::Host(id));
     }
 
     /// Records a statement that records an event.
@@ -135,6 +144,78 @@ impl Evaluation<'_> {
         Ok(())
     }
 
+    /// Records a statement that waits for the value of a flag, `first` in the first launch and `step` more in each other one.
+    ///
+    /// # Errors
+    ///
+    /// A step that does not advance; a device that lacks such waits.
+    pub fn wait_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
+        self.of_flag(SyncWord::WaitValue, flag, (first, step))
+    }
+
+    /// Records a statement that writes the value of a flag, `first` in the first launch and `step` more in each other one.
+    ///
+    /// # Errors
+    ///
+    /// A device that lacks such writes.
+    pub fn write_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
+        self.of_flag(SyncWord::WriteValue, flag, (first, step))
+    }
+
+    fn of_flag<T: FlagValue>(&mut self, word: SyncWord, flag: &Flag<T>, values: (T, T)) -> Result<()> {
+        let record = SyncRecord::of_flag(&self.evaluator, (word, flag), values)?;
+        self.records.push(Kind::Sync(word, record));
+        Ok(())
+    }
+
+    /// As [`Evaluation::wait_value`], where the flag is a buffer.
+    ///
+    /// # Errors
+    ///
+    /// As there; a part of more elements than one, or of none.
+    pub fn wait_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
+        self.of_buffer(SyncWord::WaitValue, of, (first, step))
+    }
+
+    /// As [`Evaluation::write_value`], where the flag is a buffer.
+    ///
+    /// # Errors
+    ///
+    /// As there; a part of more elements than one, or of none.
+    pub fn write_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
+        self.of_buffer(SyncWord::WriteValue, of, (first, step))
+    }
+
+    fn of_buffer<T: FlagValue>(&mut self, word: SyncWord, _: PhantomData<T>, values: (T, T)) -> Result<()> {
+        let record = SyncRecord::of_buffer(&self.evaluator, word, values)?;
+        self.records.push(Kind::Sync(word, record));
+        Ok(())
+    }
+
+    /// Records a statement that waits for a semaphore.
+    ///
+    /// # Errors
+    ///
+    /// A semaphore of another context; a step that does not advance.
+    pub fn wait_semaphore(&mut self, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
+        self.of_semaphore(SyncWord::WaitSemaphore, semaphore, (first, step))
+    }
+
+    /// Records a statement that signals a semaphore.
+    ///
+    /// # Errors
+    ///
+    /// A semaphore of another context; a step that does not advance.
+    pub fn signal(&mut self, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
+        self.of_semaphore(SyncWord::Signal, semaphore, (first, step))
+    }
+
+    fn of_semaphore(&mut self, word: SyncWord, semaphore: &Semaphore, values: (u64, u64)) -> Result<()> {
+        let record = SyncRecord::of_semaphore(&self.evaluator, (word, semaphore), values)?;
+        self.records.push(Kind::Sync(word, record));
+        Ok(())
+    }
+
     /// Records the next statement if its kind has no values that are evaluated here; returns false if it has. A library call is
     /// evaluated when its nodes are captured; a body has the values of its kind.
     pub(crate) fn without_values(&mut self, kind: &Kind) -> bool {
@@ -145,7 +226,7 @@ impl Evaluation<'_> {
             Kind::Condition(_) => Kind::Condition(()),
             Kind::Join(_) => Kind::Join(()),
             Kind::Launch(()) | Kind::Fill(()) | Kind::Copy(()) | Kind::Call(_) => return false,
-            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) => return false,
+            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => return false,
         });
         true
     }
@@ -173,6 +254,11 @@ impl Record {
         if let Kind::Host(work) = self { Some(*work) } else { None }
     }
 
+    /// Returns the word and the values of a wait for a value or a semaphore, or of the write or signal of one.
+    pub(crate) fn sync(&self) -> Option<(SyncWord, &SyncRecord)> {
+        if let Kind::Sync(word, sync) = self { Some((*word, sync)) } else { None }
+    }
+
     /// Returns it if its kind has words.
     fn worded(self) -> Option<Worded> {
         match self {
@@ -180,7 +266,7 @@ impl Record {
             Kind::Fill(fill) => Some(Worded::Fill(fill)),
             Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => None,
             Kind::Condition(()) | Kind::Join(()) => None,
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) => None,
+            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => None,
         }
     }
 
@@ -238,6 +324,7 @@ impl Record {
             Kind::Host(work) => with(&HostNode::of(emission, statement, work)?),
             Kind::Record(event) => with(&EventNode { event, records: true }),
             Kind::Wait(event) => with(&EventNode { event, records: false }),
+            Kind::Sync(word, sync) => with(&sync.node(emission, statement, word)),
             // The nodes of a library call are captured; those of a condition have handles.
             Kind::Capture(()) | Kind::Condition(()) | Kind::Join(()) | Kind::Alloc(()) | Kind::Free(()) => {
                 let at = at_statement(emission.program, statement);

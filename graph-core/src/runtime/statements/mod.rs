@@ -27,4 +27,5 @@ pub use kinds::Evaluation;
 pub(crate) use kinds::Record;
 pub use kinds::fill::Fillable;
 pub(crate) use kinds::launch::address;
+pub(crate) use kinds::sync::Due;
 pub(crate) use members::{batch_of, first_blocks, launch_of, members_of};

@@ -100,6 +100,9 @@ impl Lowering<'_> {
             let zero = self.dim(Bound::constant(0));
             self.fresh.push((view.buffer, zero, self.buffers[view.buffer].len));
         }
+        if ty.discarded {
+            self.discarded.push(view.buffer);
+        }
         view
     }
 }

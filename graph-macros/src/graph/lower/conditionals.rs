@@ -3,14 +3,16 @@
 use cuweave_core::condition::{Condition, MOST_VALUES, Test, Word};
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
-use proc_macro2::Span;
-use quote::ToTokens;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprWhile, Lit, Pat, Stmt, UnOp};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprMethodCall, ExprPath, ExprWhile, Lit, Pat, Stmt, UnOp};
 
 use super::calls::ungrouped;
 use super::{LaunchArgument, Lower, Lowering, Syntax, refused};
 use crate::dims::{Bound, compact};
+use crate::graph::place::PlaceKind;
 use crate::graph::scope::Binding;
 
 /// An arm: the values for which it runs, and its statements.
@@ -24,9 +26,11 @@ struct Operand<'e> {
     expr: &'e Expr,
     /// True for `!flag`.
     negated: bool,
+    /// True for `&flag`.
+    borrowed: bool,
 }
 
-/// Returns the operand of a condition, without parentheses and `!`.
+/// Returns the operand of a condition, without parentheses, borrows and `!`.
 fn operand(condition: &Expr) -> Operand<'_> {
     match condition {
         Expr::Paren(inner) => operand(&inner.expr),
@@ -36,31 +40,142 @@ fn operand(condition: &Expr) -> Operand<'_> {
             Operand { negated: !inner.negated, ..inner }
         }
         Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => operand(&unary.expr),
-        expr => Operand { expr, negated: false },
+        Expr::Reference(reference) => Operand { borrowed: true, ..operand(&reference.expr) },
+        expr => Operand { expr, negated: false, borrowed: false },
     }
 }
 
+/// The kind of a part of an argument, as far as the macro knows it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    Buffer,
+    Buffers,
+    Record,
+    Records,
+    /// A field of a record, or an element of one. It is a scalar where it stands bare.
+    Field,
+    /// A field that a `let` or a loop borrows.
+    Borrowed,
+}
+
 impl Lowering<'_> {
-    /// Returns true for a condition that is a buffer: the device decides.
+    /// Returns true for a condition that is a buffer: the device decides. A bare field of a record is a scalar.
     pub(super) fn device_decides(&self, condition: &Expr) -> bool {
-        let mut expr = operand(condition).expr;
-        let mut indexed = false;
-        while let Expr::Index(index) = ungrouped(expr) {
-            indexed |= !matches!(ungrouped(&index.index), Expr::Range(_));
+        self.is_operand(condition, false)
+    }
+
+    /// Returns true for a condition that is a buffer; a bare field of a record counts as one where `fields` is true.
+    fn is_operand(&self, condition: &Expr, fields: bool) -> bool {
+        let Operand { mut expr, borrowed, .. } = operand(condition);
+        let mut part_of_it = false;
+        while let Expr::Index(index) = ungrouped(expr)
+            && matches!(ungrouped(&index.index), Expr::Range(_))
+        {
+            part_of_it = true;
             expr = &index.expr;
         }
-        let Expr::Path(path) = ungrouped(expr) else { return false };
+        match self.part_kind(expr) {
+            Some(PartKind::Buffer | PartKind::Borrowed) => true,
+            Some(PartKind::Field) => fields || borrowed || part_of_it,
+            // It is refused as an operand.
+            Some(PartKind::Buffers | PartKind::Record | PartKind::Records) => true,
+            None => self.is_own_buffer(expr),
+        }
+    }
+
+    /// Returns true for the name of a buffer that is no part of an argument, and for an element of an array of buffers.
+    fn is_own_buffer(&self, expr: &Expr) -> bool {
+        let (name, indexed) = match ungrouped(expr) {
+            Expr::Index(index) => (ungrouped(&index.expr), true),
+            expr => (expr, false),
+        };
+        let Expr::Path(path) = name else { return false };
         match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
-            Some(Binding::View(_)) => !indexed,
-            Some(Binding::Moved(..)) => !indexed,
-            Some(Binding::Array(..)) => indexed,
+            Some(Binding::View(_) | Binding::Moved(..)) => !indexed,
+            // Without an index it is refused as an operand.
+            Some(Binding::Array(..)) => true,
             _ => false,
         }
     }
 
+    /// Refuses a condition that is an expression of buffers: the device decides by one buffer alone.
+    pub(super) fn no_buffers(&mut self, condition: &Expr) -> Lower<()> {
+        struct Names<'e>(Vec<&'e Ident>);
+        impl<'e> Visit<'e> for Names<'e> {
+            fn visit_expr_method_call(&mut self, call: &'e ExprMethodCall) {
+                if call.method != "len" {
+                    visit::visit_expr_method_call(self, call);
+                }
+            }
+
+            fn visit_expr_path(&mut self, path: &'e ExprPath) {
+                self.0.extend(path.path.get_ident());
+            }
+        }
+        let mut names = Names(Vec::new());
+        names.visit_expr(condition);
+        let is_buffer = |name: &&&Ident| match self.scopes.get(name) {
+            // What a call returns may have been meant as a scalar.
+            Some(Binding::View(view)) => match self.buffers[view.buffer].origin {
+                Origin::Alloc(at) => {
+                    !matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))
+                }
+                _ => true,
+            },
+            Some(Binding::Array(..)) => true,
+            _ => false,
+        };
+        let Some(name) = names.0.iter().find(is_buffer) else { return Ok(()) };
+        Err(self.refuse(
+            condition,
+            &format!("the device decides by one buffer alone, and this is an expression of `{name}`"),
+            "write `if flag { .. }`, which runs where it is not 0, `if !flag { .. }`, or `match flag { 1 => .., _ => .. }`; let a kernel write \
+             any other decision into a buffer `[u32; 1]`",
+        ))
+    }
+
+    /// Returns the kind of a part of an argument that has parts; `None` for other expressions.
+    fn part_kind(&self, expr: &Expr) -> Option<PartKind> {
+        match ungrouped(expr) {
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => self.part_kind(&unary.expr),
+            Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
+                Some(Binding::Part(place)) => Some(match place.kind {
+                    PlaceKind::Record => PartKind::Record,
+                    PlaceKind::Records => PartKind::Records,
+                    PlaceKind::Buffers(_) => PartKind::Buffers,
+                    PlaceKind::Buffer(_) => PartKind::Buffer,
+                    PlaceKind::Field | PlaceKind::Array if place.borrow.is_some() => PartKind::Borrowed,
+                    PlaceKind::Field | PlaceKind::Array => PartKind::Field,
+                }),
+                _ => None,
+            },
+            Expr::Field(field) => self.part_kind(&field.base).map(|_| PartKind::Field),
+            Expr::Index(index) if !matches!(ungrouped(&index.index), Expr::Range(_)) => {
+                Some(match self.part_kind(&index.expr)? {
+                    PartKind::Buffers => PartKind::Buffer,
+                    PartKind::Records => PartKind::Record,
+                    PartKind::Borrowed => PartKind::Borrowed,
+                    PartKind::Buffer | PartKind::Record | PartKind::Field => PartKind::Field,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the tokens of a condition that the build evaluates. If it is a bare field of a record, rustc says that it is no scalar.
+    pub(super) fn choosing(&self, condition: &Expr, substituted: &Expr) -> TokenStream {
+        let Operand { expr, negated, borrowed } = operand(condition);
+        if borrowed || self.part_kind(expr) != Some(PartKind::Field) {
+            return quote!(#substituted);
+        }
+        let field = operand(substituted).expr;
+        let chosen = quote_spanned!(expr.span()=> ::cuweave::__private::mark::chosen(&#field));
+        if negated { quote!(!#chosen) } else { chosen }
+    }
+
     /// Lowers `if flag { .. } else { .. }`.
     pub(super) fn device_if(&mut self, choice: &ExprIf) -> Lower<()> {
-        let Operand { expr, negated } = operand(&choice.cond);
+        let Operand { expr, negated, .. } = operand(&choice.cond);
         let first = Test { others: !negated, ..Test::TRUE };
         let second = Test { others: negated, ..Test::TRUE };
         let mut arms = vec![Arm { test: first, statements: choice.then_branch.stmts.clone() }];
@@ -70,7 +185,7 @@ impl Lowering<'_> {
         });
         let total = otherwise.is_some();
         arms.extend(otherwise.map(|statements| Arm { test: second, statements }));
-        self.conditional(Word::If, expr, arms, (total, None))
+        self.conditional((Word::If, None), expr, arms, (total, None))
     }
 
     /// Lowers `while flag { .. }`, with or without `#[at_most(n)]`.
@@ -78,10 +193,10 @@ impl Lowering<'_> {
         let attributes = [outer, &each.attrs].concat();
         let (limits, others): (Vec<Attribute>, Vec<Attribute>) =
             attributes.into_iter().partition(|attribute| attribute.path().is_ident("at_most"));
-        self.around(&others, |lowering| lowering.device_loop(each, limits))
+        self.around(&others, |lowering, unknown| lowering.device_loop(each, limits, unknown))
     }
 
-    fn device_loop(&mut self, each: &ExprWhile, limits: Vec<Attribute>) -> Lower<()> {
+    fn device_loop(&mut self, each: &ExprWhile, limits: Vec<Attribute>, unknown: bool) -> Lower<()> {
         let mut at_most = None;
         for limit in limits {
             let number = limit.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse::<u32>());
@@ -96,14 +211,13 @@ impl Lowering<'_> {
                 }
             }
         }
-        if each.label.is_some() {
-            return Err(self.refuse(&each.cond, "a label of a `while` names nothing", "delete the label"));
-        }
-        if !self.device_decides(&each.cond) {
+        // Nothing but the device decides about a `while`, so a bare field is a buffer.
+        if !self.is_operand(&each.cond, true) {
+            self.no_buffers(&each.cond)?;
             let whole = Expr::While(each.clone());
             return Err(self.refuse_as(&whole, refused::expression(&whole, false)));
         }
-        let Operand { expr, negated } = operand(&each.cond);
+        let Operand { expr, negated, .. } = operand(&each.cond);
         let test = Test { others: !negated, ..Test::TRUE };
         let arm = Arm { test, statements: each.body.stmts.clone() };
         if arm.statements.is_empty() {
@@ -113,7 +227,34 @@ impl Lowering<'_> {
                 "write its operand in the body, by a launch, `fill` or `copy`",
             ));
         }
-        self.conditional(Word::While, expr, vec![arm], (false, at_most))
+        let label = each.label.as_ref().map(|label| &label.name.ident);
+        if let Some(label) = label.filter(|_| at_most.is_some()) {
+            self.count_turns(label, each)?;
+        }
+        let refused = std::mem::replace(&mut self.refused, unknown);
+        let done = self.conditional((Word::While, label), expr, vec![arm], (false, at_most));
+        if self.refused {
+            // The statement that is refused may have been meant to end the loop.
+            self.poison(expr.to_token_stream());
+        }
+        self.refused |= refused;
+        done
+    }
+
+    /// Notes the label of a loop with a limit, by which the exec returns its turns. A loop that is unrolled has it in each turn.
+    fn count_turns(&mut self, label: &Ident, each: &ExprWhile) -> Lower<()> {
+        let again = |other: &&Ident| *other == label && other.span().start() != label.span().start();
+        if self.counted.iter().any(|other| again(&other)) {
+            return Err(self.refuse(
+                &each.cond,
+                &format!("two loops with a limit are labelled `'{label}`"),
+                "give each a label of its own: the exec returns the turns of a loop by its label",
+            ));
+        }
+        if !self.counted.contains(label) {
+            self.counted.push(label.clone());
+        }
+        Ok(())
     }
 
     /// Lowers `match index { 0 => .., 1 | 2 => .., _ => .. }`.
@@ -136,6 +277,13 @@ impl Lowering<'_> {
                     "write literals, `0 | 1`, and `_` in the last arm",
                 ));
             }
+            if others && seen.is_empty() {
+                return Err(self.refuse(
+                    &arm.pat,
+                    "a `match` of `_` alone decides nothing",
+                    "write the statements of the arm without it",
+                ));
+            }
             values.retain(|value| !seen.contains(value));
             if !others && values.is_empty() {
                 return Err(self.refuse(&arm.pat, "no value is left for this arm", "delete it"));
@@ -155,26 +303,22 @@ impl Lowering<'_> {
                 "end it with `_ => { .. }`, whose arm may be empty",
             ));
         }
-        self.conditional(Word::Match, operand(&choice.expr).expr, arms, (true, None))
+        self.conditional((Word::Match, None), operand(&choice.expr).expr, arms, (true, None))
     }
 
     /// Lowers the arms of a conditional: each between the statement in front of it and the one behind.
     fn conditional(
         &mut self,
-        word: Word,
+        (word, label): (Word, Option<&Ident>),
         operand: &Expr,
         arms: Vec<Arm>,
         (total, at_most): (bool, Option<u32>),
     ) -> Lower<()> {
-        let name = match word {
-            Word::If => "if",
-            Word::While => "while",
-            Word::Match => "match",
-        };
+        let name = label.map_or_else(|| word.name().to_owned(), ToString::to_string);
         let all = arms.len();
         let arms: Vec<Arm> = arms.into_iter().filter(|arm| !arm.statements.is_empty()).collect();
         let span = operand.span();
-        let access = self.one_value(operand, name)?;
+        let access = self.one_value(operand, word.name())?;
         if arms.is_empty() {
             return Ok(());
         }
@@ -190,12 +334,12 @@ impl Lowering<'_> {
             let accesses = if number == 0 { own(Mode::Write) } else { Vec::new() };
             let arguments = accesses.first().map(|_| LaunchArgument::Buffer(0));
             let syntax = Syntax { arguments: arguments.into_iter().collect(), ..Syntax::default() };
-            let at = self.push(name.to_owned(), span, (Kind::Condition(body), syntax), accesses);
+            let at = self.push(name.clone(), span, (Kind::Condition(body), syntax), accesses);
             let around = self.body.replace(at);
             self.block(&arm.statements);
             self.body = around;
             let accesses = if word == Word::While { own(Mode::ReadWrite) } else { Vec::new() };
-            self.push(name.to_owned(), span, (Kind::Join(body), Syntax::default()), accesses);
+            self.push(name.clone(), span, (Kind::Join(body), Syntax::default()), accesses);
         }
         Ok(())
     }
@@ -205,7 +349,9 @@ impl Lowering<'_> {
         let Some(view) = self.view(operand)? else { return Err(self.no_buffer(operand, word)) };
         let text = compact(operand);
         let length = view.hi.poly.minus(&view.lo.poly).and_then(|length| length.as_constant());
-        if length != Some(1) {
+        // The build compares the length of a field, and rustc its elements.
+        let declared_elsewhere = matches!(self.buffers[view.buffer].origin, Origin::Part(_));
+        if length != Some(1) && !(declared_elsewhere && self.is_whole(&view)) {
             return Err(self.refuse(
                 operand,
                 &format!("`{word}` decides by a buffer of one element, and `{text}` is not known to be that"),

@@ -10,16 +10,18 @@ use crate::dims::constant;
 use crate::graph::attributes::{Attributes, Takes};
 
 impl Lowering<'_> {
-    /// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names.
+    /// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names. The closure is told of attributes that
+    /// are unknown, which were reported.
     pub(super) fn around(
         &mut self,
         attributes: &[Attribute],
-        inner: impl FnOnce(&mut Self) -> Lower<()>,
+        inner: impl FnOnce(&mut Self, bool) -> Lower<()>,
     ) -> Lower<()> {
-        let on = Attributes::of(attributes, Takes::Device, self.report).on;
+        let Attributes { levels, on, .. } = Attributes::of(attributes, Takes::Device, self.report);
+        let unknown = levels.len() + on.len() < attributes.len();
         let outside = self.on;
         self.on = self.device(&on).or(outside);
-        let done = inner(self);
+        let done = inner(self, unknown);
         self.on = outside;
         done
     }

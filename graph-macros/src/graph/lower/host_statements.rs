@@ -1,6 +1,6 @@
 //! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and the statements of events, `record(&event)` and `wait(&event)`.
 
-use cuweave_core::ir::{Access, Kind, Mode, Origin};
+use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -103,15 +103,19 @@ enum Given {
 
 impl Lowering<'_> {
     /// Refuses a statement in a body that the device decides about.
-    fn outside_bodies(&mut self, at: &ExprCall, what: &str) -> Lower<()> {
-        if self.body.is_none() {
-            return Ok(());
-        }
-        Err(self.refuse(
-            at,
-            &format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer"),
-            "the device runs such a body by itself: write the statement before it or behind it",
-        ))
+    pub(super) fn outside_bodies(&mut self, at: &ExprCall, what: &str) -> Lower<()> {
+        let Some(body) = self.body else { return Ok(()) };
+        let message = format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
+        let notes: Vec<String> = self.arm_text(body).into_iter().collect();
+        let help = "the device runs such a body by itself: write the statement before it or behind it";
+        Err(self.refuse_with(at, &message, &notes, help))
+    }
+
+    /// Says which body a statement stands in.
+    fn arm_text(&self, body: StatementId) -> Option<String> {
+        let around = &self.statements[body];
+        let Kind::Condition(condition) = around.kind else { return None };
+        Some(format!("it stands in {} on line {}", condition.body(), around.line))
     }
 
     /// Refuses a function that names a host value inside the call of a macro.
@@ -128,7 +132,7 @@ impl Lowering<'_> {
     }
 
     /// Adds a statement that is a call of a word.
-    fn push_word(
+    pub(super) fn push_word(
         &mut self,
         call: &ExprCall,
         name: Option<&Ident>,
@@ -145,7 +149,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the expression of a host value that the exec keeps.
-    fn kept(&mut self, host: &HostValue, what: &str) -> Lower<Expr> {
+    pub(super) fn kept(&mut self, host: &HostValue, what: &str) -> Lower<Expr> {
         let value = self.passed(host, &[])?;
         if host.is_resource() {
             let name = &host.name;

@@ -18,6 +18,11 @@ pub(super) struct HostValue {
 }
 
 impl HostValue {
+    /// Returns true for `&mut x`.
+    pub fn is_lent_mutably(&self) -> bool {
+        self.borrow == Some(true)
+    }
+
     /// Returns true for a resource, taken by `&mut`.
     pub fn is_resource(&self) -> bool {
         self.resource

@@ -7,13 +7,14 @@ use std::ops::RangeInclusive;
 
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
+use cuweave_core::kind::SyncWord;
 use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, LineColumn, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
-use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax, host_statements};
+use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax, host_statements, syncs};
 use crate::dims::compact;
 use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
@@ -33,7 +34,7 @@ pub(super) struct Word {
 /// Lowers a call of a word, with the name that a `let` gives it and its attributes.
 type LowerWord = fn(&mut Lowering<'_>, &ExprCall, Option<&Ident>, &[Attribute]) -> Lower<()>;
 
-const WORDS: [Word; 7] = [
+const WORDS: [Word; 11] = [
     Word { name: "alloc", arguments: 1..=1, usage: "alloc::<T>(len)", lower: alloc },
     Word { name: "fill", arguments: 2..=2, usage: "fill(&mut b, value)", lower: fill },
     Word { name: "copy", arguments: 2..=2, usage: "copy(&a, &mut b)", lower: copy },
@@ -46,6 +47,25 @@ const WORDS: [Word; 7] = [
     },
     Word { name: "record", arguments: 1..=1, usage: "record(&event)", lower: host_statements::record },
     Word { name: "wait", arguments: 1..=1, usage: "wait(&event)", lower: host_statements::wait },
+    Word {
+        name: "wait_value",
+        arguments: 2..=3,
+        usage: "wait_value(&flag, value)` or `wait_value(&flag, value, step)",
+        lower: syncs::wait_value,
+    },
+    Word {
+        name: "write_value",
+        arguments: 2..=3,
+        usage: "write_value(&flag, value)` or `write_value(&flag, value, step)",
+        lower: syncs::write_value,
+    },
+    Word {
+        name: "wait_semaphore",
+        arguments: 1..=3,
+        usage: "wait_semaphore(&semaphore, value)",
+        lower: syncs::wait_semaphore,
+    },
+    Word { name: "signal", arguments: 1..=3, usage: "signal(&semaphore, value)", lower: syncs::signal },
 ];
 
 impl Word {
@@ -59,10 +79,15 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     let Evaluated { syntax, .. } = of;
     match of.statement.kind {
         Kind::Condition(_) if !syntax.arguments.is_empty() => {
-            let element = type_at(of.element(0), of.spans[0]);
             // rustc says that the operand is no `u32`.
-            let same = quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::copies::<#element, u32>(););
-            quote!({ #same ::core::result::Result::Ok(()) })
+            let decides = match of.part(0) {
+                Some(part) => quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::decides_by(&#part);),
+                None => {
+                    let element = type_at(of.element(0), of.spans[0]);
+                    quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::decides::<#element>();)
+                }
+            };
+            quote!({ #decides ::core::result::Result::Ok(()) })
         }
         Kind::Condition(_) | Kind::Join(_) | Kind::Call(_) | Kind::Capture(()) => {
             quote!(::core::result::Result::Ok(()))
@@ -75,6 +100,7 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
             let (method, event) = (ident(of.statement.kind.name()), syntax.scalars());
             quote!(#evaluation.#method(#(#event),*))
         }
+        Kind::Sync(word, ()) => sync_step(of, word, evaluation),
         Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
             let (from, to) = (of.element_of(0, false), of.element_of(1, true));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::same(#from, #to););
@@ -160,6 +186,20 @@ fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     }}
 }
 
+/// Returns the expression that evaluates a wait for a value or a semaphore, or the write or signal of one. The values of launches differ by 1 if no step is written; a semaphore
+/// without a value has 1 in the first launch.
+fn sync_step(of: &Evaluated<'_>, word: SyncWord, evaluation: &Ident) -> TokenStream {
+    let mut values: Vec<TokenStream> = of.syntax.scalars().map(ToTokens::to_token_stream).collect();
+    let is_buffer = !of.statement.accesses.is_empty();
+    values.resize_with(if is_buffer { 2 } else { 3 }, || quote!(1));
+    let method = ident(word.name());
+    if is_buffer {
+        let (method, element) = (ident(&format!("{}_in", word.name())), of.element_of(0, !word.waits()));
+        return quote!(#evaluation.#method(#element, #(#values),*));
+    }
+    quote!(#evaluation.#method(#(#values),*))
+}
+
 impl Lowering<'_> {
     /// Lowers a call of a word.
     pub(super) fn word(
@@ -174,7 +214,12 @@ impl Lowering<'_> {
         }
         Err(self.refuse(
             call,
-            &format!("`{}` does not take {} arguments", word.name, call.args.len()),
+            &format!(
+                "`{}` does not take {} argument{}",
+                word.name,
+                call.args.len(),
+                if call.args.len() == 1 { "" } else { "s" }
+            ),
             &format!("write `{}`", word.usage),
         ))
     }

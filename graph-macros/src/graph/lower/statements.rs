@@ -121,8 +121,19 @@ impl Lowering<'_> {
     }
 
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
+        self.refuse_with(at, message, &[], help)
+    }
+
+    /// As [`Lowering::refuse`], with notes.
+    pub(super) fn refuse_with(
+        &mut self,
+        at: &(impl ToTokens + Spanned),
+        message: &str,
+        notes: &[String],
+        help: &str,
+    ) -> Reported {
         if self.is_unreported(at) {
-            self.report.error(at.span(), Code::CW001, message, &[], Some(help));
+            self.report.error(at.span(), Code::CW001, message, notes, Some(help));
         }
         Reported
     }
@@ -365,15 +376,17 @@ impl Lowering<'_> {
             Expr::Assign(assign) if name.is_none() => {
                 self.assign(&assign.left, &assign.right, &[outer, &assign.attrs].concat())
             }
-            Expr::If(choice) if name.is_none() => self.around(&[outer, &choice.attrs].concat(), |lowering| {
-                match lowering.device_decides(&choice.cond) {
-                    true => lowering.device_if(choice),
-                    false => lowering.if_else(choice),
-                }
-            }),
+            Expr::If(choice) if name.is_none() => {
+                self.around(&[outer, &choice.attrs].concat(), |lowering, _| {
+                    match lowering.device_decides(&choice.cond) {
+                        true => lowering.device_if(choice),
+                        false => lowering.if_else(choice),
+                    }
+                })
+            }
             Expr::While(each) if name.is_none() => self.device_while(each, outer),
             Expr::Match(choice) if name.is_none() => {
-                self.around(&[outer, &choice.attrs].concat(), |lowering| {
+                self.around(&[outer, &choice.attrs].concat(), |lowering, _| {
                     match lowering.device_decides(&choice.expr) {
                         true => lowering.device_match(choice),
                         false => lowering.match_arms(choice),

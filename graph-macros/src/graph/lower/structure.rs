@@ -8,7 +8,7 @@ use cuweave_core::structure::{Choice, Item, Loop, Turns};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Pat, RangeLimits, Stmt, Type};
+use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Lit, Pat, RangeLimits, Stmt, Type};
 
 use super::calls::ungrouped;
 use super::{Lower, Lowering, Reported, Turn, refused};
@@ -290,14 +290,17 @@ impl Lowering<'_> {
     pub(super) fn if_else(&mut self, choice: &ExprIf) -> Lower<()> {
         let mut arms = Vec::new();
         let mut number = quote!(0u32);
-        let mut conditions = Vec::new();
+        let (mut conditions, mut choosing) = (Vec::new(), Vec::new());
         let mut next = Some(choice);
         let mut last: Option<&Expr> = None;
         while let Some(one) = next {
             if matches!(&*one.cond, Expr::Let(_)) {
                 return Err(self.refuse_as(&one.cond, refused::expression(&one.cond, false)));
             }
-            conditions.push(self.substituted(&one.cond));
+            self.no_buffers(&one.cond)?;
+            let condition = self.substituted(&one.cond);
+            choosing.push(self.choosing(&one.cond, &condition));
+            conditions.push(condition);
             arms.push(self.items_of(|lowering| lowering.block(&one.then_branch.stmts)));
             (next, last) = match one.else_branch.as_ref().map(|(_, branch)| &**branch) {
                 Some(Expr::If(inner)) if !self.device_decides(&inner.cond) => (Some(inner), None),
@@ -313,7 +316,7 @@ impl Lowering<'_> {
             }
             _ => {}
         }
-        for (at, condition) in conditions.iter().enumerate().rev() {
+        for (at, condition) in choosing.iter().enumerate().rev() {
             let at = at as u32;
             let otherwise = if at as usize + 1 == conditions.len() {
                 let count = conditions.len() as u32;
@@ -333,6 +336,7 @@ impl Lowering<'_> {
 
     /// Lowers `match scalar { .. }`, whose scalar the build evaluates.
     pub(super) fn match_arms(&mut self, choice: &ExprMatch) -> Lower<()> {
+        self.no_buffers(&choice.expr)?;
         let of = self.substituted(&choice.expr);
         let (mut arms, mut patterns, mut tests) = (Vec::new(), Vec::new(), Vec::new());
         for (at, arm) in (0u32..).zip(&choice.arms) {
@@ -351,7 +355,11 @@ impl Lowering<'_> {
         if let Some(last) = tests.last_mut() {
             *last = Test::Known(true);
         }
-        let number = syn::parse_quote!(match #of { #(#patterns)* });
+        let chosen = match choice.arms.first().is_some_and(|arm| is_number(&arm.pat)) {
+            true => self.choosing(&choice.expr, &of),
+            false => quote!(#of),
+        };
+        let number = syn::parse_quote!(match #chosen { #(#patterns)* });
         self.choose(choice.span().start().line as u32, number, arms);
         self.conditions.push(Condition { arms: tests, total: true });
         Ok(())
@@ -403,6 +411,16 @@ pub(super) fn is_scalar(expr: &Expr) -> bool {
         Expr::Unary(unary) => !matches!(unary.op, syn::UnOp::Deref(_)),
         Expr::MethodCall(call) => call.method != "split_at_mut",
         Expr::Binary(_) | Expr::Lit(_) | Expr::Cast(_) => true,
+        _ => false,
+    }
+}
+
+/// Returns true for a pattern of integers.
+fn is_number(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Lit(literal) => matches!(literal.lit, Lit::Int(_)),
+        Pat::Paren(inner) => is_number(&inner.pat),
+        Pat::Or(or) => or.cases.first().is_some_and(is_number),
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! What a body does that another body behind it in the same kernel would meet.
+//! The conditions under which a body may be followed by another one in the same kernel.
 
 use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
@@ -20,6 +20,8 @@ pub(super) struct Barriers {
     pub counted: BTreeSet<u32>,
     /// True if the body copies to shared memory asynchronously.
     pub copies: bool,
+    /// True if threads of the body wait for each other, or if it depends on which threads of a warp run together.
+    pub converges: bool,
 }
 
 /// Checks that a body may be followed by another one in the same kernel.
@@ -32,6 +34,7 @@ pub(super) fn check(function: &Function<'_>, body: &Body<'_>) -> Result<Barriers
             synchronises |= is_joint(instruction);
         }
     }
+    found.converges |= synchronises;
     if synchronises {
         ends(function)?;
     }
@@ -45,6 +48,7 @@ fn check_instruction(instruction: &Instruction<'_>, found: &mut Barriers) -> Res
     let own = matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param));
     match instruction.op() {
         Opcode::Bar | Opcode::Barrier => barrier(instruction, found)?,
+        Opcode::Activemask | Opcode::Vote | Opcode::Shfl | Opcode::Match => found.converges = true,
         Opcode::Membar | Opcode::Fence if has("cta") && !has("proxy") => {}
         Opcode::Atom | Opcode::Red if own && !has("async") && !has("shared::cluster") => {}
         Opcode::Ld | Opcode::St => {

@@ -11,8 +11,11 @@
 //!   threads.
 //! - Registers that a body may read before it writes them are zeroed at its beginning: else they would be live in all
 //!   bodies before it.
+//! - With a [`Forward`], elements stay in registers of the kernel from body to body: see [`moves`]. A barrier stands only
+//!   where it says so.
 
 mod check;
+mod moves;
 mod part;
 mod shared;
 mod unset;
@@ -20,8 +23,10 @@ mod unset;
 use super::head::{self, LARGE_PARAMETERS, Needs, WAIT};
 use super::name::free_name;
 use super::refusal::Refusal;
-use super::table::{LARGEST_TABLE, SMALL_TABLE};
+use super::table::{Fields, LARGEST_TABLE, SMALL_TABLE};
+use crate::coverage::Forward;
 use crate::syntax::{Module, Parameter};
+use moves::Moves;
 use part::Part;
 use shared::Overlay;
 use std::collections::BTreeSet;
@@ -38,6 +43,17 @@ pub struct Fusion<'f, 'a> {
     pub block: [u32; 3],
     /// True if it waits first (`griddepcontrol.wait`).
     pub waits: bool,
+    /// The elements that stay in registers, if any do.
+    pub forward: Option<&'f Forward>,
+}
+
+/// The facts about a part of fused kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fusible {
+    /// True if it has shared memory.
+    pub shares: bool,
+    /// True if its threads wait for each other, or if it depends on which threads of a warp run together.
+    pub converges: bool,
 }
 
 /// The places of the parameters of a fused kernel's parts in its one parameter.
@@ -49,43 +65,41 @@ pub struct FusedTable {
     pub align: u32,
     /// For each part, the offset and the size of each of its parameters.
     pub parts: Vec<Vec<(u32, u32)>>,
+    /// The offset of a word that has to be 0, if the kernel reads one.
+    pub zero: Option<u32>,
 }
 
 impl FusedTable {
-    /// Returns the table of parts with these parameters. `None` if it would be larger than `most` bytes.
-    pub fn of<'p, 'a: 'p>(parts: impl IntoIterator<Item = &'p [Parameter<'a>]>, most: u32) -> Option<Self> {
-        let (mut end, mut align) = (0u64, 4u64);
-        let mut all = Vec::new();
-        for parameters in parts {
-            let mut places = Vec::with_capacity(parameters.len());
-            for parameter in parameters {
-                let own = parameter.align().max(1);
-                align = align.max(own);
-                let start = end.checked_next_multiple_of(own)?;
-                end = start.checked_add(parameter.size())?;
-                places.push((u32::try_from(start).ok()?, u32::try_from(parameter.size()).ok()?));
-            }
-            all.push(places);
-        }
-        let bytes = u32::try_from(end.max(4)).ok().filter(|&bytes| bytes <= most.min(LARGEST_TABLE))?;
-        Some(FusedTable { bytes, align: align as u32, parts: all })
+    /// Returns the table of parts with these parameters, and with a zero if `zero` says so. `None` if it would be larger than
+    /// `most` bytes.
+    pub fn of<'p, 'a: 'p>(
+        parts: impl IntoIterator<Item = &'p [Parameter<'a>]>,
+        zero: bool,
+        most: u32,
+    ) -> Option<Self> {
+        let mut fields = Fields::new();
+        let all: Option<Vec<_>> = parts.into_iter().map(|parameters| fields.all(parameters)).collect();
+        let all = all?;
+        let zero = if zero { Some(fields.one(4, 4)?) } else { None };
+        let bytes =
+            u32::try_from(fields.end.max(4)).ok().filter(|&bytes| bytes <= most.min(LARGEST_TABLE))?;
+        Some(FusedTable { bytes, align: fields.align as u32, parts: all, zero })
     }
 }
 
-/// Checks if an entry can be a part of a fused kernel.
+/// Checks if an entry can be a part of a fused kernel, and returns the facts about it.
 ///
 /// Time: an analysis of the entry's registers; where it names variables of the module, one of the whole module.
 ///
 /// # Errors
 /// Why it cannot.
-pub fn fusible(module: &Module<'_>, entry: &str) -> Result<(), Refusal> {
-    fused(&Fusion {
-        parts: &[(module, entry)],
-        name: &free_name(module, "fused"),
-        block: [1; 3],
-        waits: false,
-    })
-    .map(drop)
+pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
+    let name = free_name(module, "fused");
+    let fusion =
+        Fusion { parts: &[(module, entry)], name: &name, block: [1; 3], waits: false, forward: None };
+    fused(&fusion)?;
+    let part = Part::new(module, entry, 0)?;
+    Ok(Fusible { shares: !part.shared.is_empty() || part.copies, converges: part.converges })
 }
 
 /// Returns the text of a module with the fused kernel, and the places of its parameters.
@@ -106,9 +120,10 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
         };
         parts.push(part);
     }
+    let zero = fusion.forward.is_some_and(|forward| !forward.cells.is_empty());
     let all = || parts.iter().map(|part| part.function.parameters.as_slice());
     let table =
-        FusedTable::of(all(), LARGEST_TABLE).ok_or(Refusal::Table { capacity: parts.len() as u32 })?;
+        FusedTable::of(all(), zero, LARGEST_TABLE).ok_or(Refusal::Table { capacity: parts.len() as u32 })?;
     let mut needs = common_head(&parts)?;
     if fusion.waits {
         needs = needs.and(WAIT);
@@ -137,6 +152,9 @@ fn write(
     text: &mut String,
 ) -> Result<(), Refusal> {
     let barrier = free_barrier(parts)?;
+    let none = Forward::default();
+    let functions = parts.iter().map(|part| (part.number, part.function));
+    let moves = Moves::new(fusion.forward.unwrap_or(&none), functions, prefix, table.zero);
     let [x, y, z] = fusion.block;
     let required = parts.iter().any(|part| part.function.performance(".reqntid").is_some());
     let size = if required { ".reqntid" } else { ".maxntid" };
@@ -155,11 +173,13 @@ fn write(
     if fusion.waits {
         text.push_str("griddepcontrol.wait;\n");
     }
+    moves.declare(text);
     for (at, (part, places)) in parts.iter().zip(&table.parts).enumerate() {
-        if at > 0 {
+        if at > 0 && moves.barrier(at) {
             let _ = writeln!(text, "bar.sync {barrier};");
         }
-        text.push_str(&part.body(at, prefix, places, overlay)?);
+        moves.begin(at, text);
+        text.push_str(&part.body((at, prefix), places, overlay, &moves)?);
         let _ = writeln!(text, "\n{prefix}end{at}:");
         if part.copies {
             text.push_str("cp.async.wait_all;\n");

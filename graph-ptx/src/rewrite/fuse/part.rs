@@ -1,6 +1,7 @@
 //! A part of a fused kernel: what is known of it, and its body with other names.
 
 use super::check::{self, Barriers};
+use super::moves::Moves;
 use super::shared::Overlay;
 use super::unset;
 use crate::analysis::mentions::addresses;
@@ -33,6 +34,8 @@ pub(super) struct Part<'m, 'a> {
     pub counted: BTreeSet<u32>,
     /// True if it copies to shared memory asynchronously.
     pub copies: bool,
+    /// True if its threads wait for each other, or if it depends on which threads of a warp run together.
+    pub converges: bool,
     zeroes: String,
 }
 
@@ -57,7 +60,7 @@ impl<'m, 'a> Part<'m, 'a> {
             return Err(why);
         }
         let Some(body) = &function.body else { return Err(Refusal::NoEntry(entry.to_owned())) };
-        let Barriers { barriers, counted, copies } = check::check(function, body)?;
+        let Barriers { barriers, counted, copies, converges } = check::check(function, body)?;
         if let Some(line) = contract::sum_of_products(function) {
             return Err(Refusal::Contraction { line });
         }
@@ -95,7 +98,7 @@ impl<'m, 'a> Part<'m, 'a> {
             }
         }
         let zeroes = unset::zeroes(body);
-        Ok(Part { module, function, number, shared, copied, barriers, counted, copies, zeroes })
+        Ok(Part { module, function, number, shared, copied, barriers, counted, copies, converges, zeroes })
     }
 
     /// Returns the number of a performance directive that has one.
@@ -128,13 +131,14 @@ impl<'m, 'a> Part<'m, 'a> {
         edits.apply(self.module.text, within).map_err(overlap)
     }
 
-    /// Returns the body as the `at`-th of the kernel, in braces. `places` are those of its parameters.
+    /// Returns the body as the `at`-th of the kernel, in braces. `places` are those of its parameters, `moves` the loads and
+    /// stores that change.
     pub fn body(
         &self,
-        at: usize,
-        prefix: &str,
+        (at, prefix): (usize, &str),
         places: &[(u32, u32)],
         overlay: &Overlay<'a>,
+        moves: &Moves<'_>,
     ) -> Result<String, Refusal> {
         let Some(body) = &self.function.body else {
             return Err(Refusal::NoEntry(self.function.name.to_owned()));
@@ -146,6 +150,12 @@ impl<'m, 'a> Part<'m, 'a> {
         for statement in &body.statements {
             match statement {
                 Statement::Instruction(instruction) => {
+                    if let Some(change) = moves.change(at, instruction) {
+                        moves.apply(at, instruction, change, &mut edits);
+                        if !change.stays {
+                            continue;
+                        }
+                    }
                     if matches!(isa::row(instruction.op()).flow, ControlFlow::Return | ControlFlow::Exit) {
                         let uni = if instruction.has("uni") { ".uni" } else { "" };
                         let start = self.module.span_of(instruction.opcode).start;
@@ -163,7 +173,9 @@ impl<'m, 'a> Part<'m, 'a> {
                 _ => {}
             }
         }
-        coherent_loads(self.module, self.function, &mut edits);
+        coherent_loads(self.module, self.function, &mut edits, |instruction| {
+            moves.change(at, instruction).is_none_or(|change| change.stays)
+        });
         self.apply(&mut edits, body.span)
     }
 }

@@ -9,7 +9,8 @@ fn both(first: &str, second: &str) -> Result<String, Refusal> {
     let texts = [first, second].map(|text| format!("{HEAD}{text}"));
     let modules = [&texts[0], &texts[1]].map(|text| parse(text).unwrap());
     let parts = [(&modules[0], "k"), (&modules[1], "k")];
-    let (text, _) = fused(&Fusion { parts: &parts, name: "both", block: [64, 1, 1], waits: false })?;
+    let (text, _) =
+        fused(&Fusion { parts: &parts, name: "both", block: [64, 1, 1], waits: false, forward: None })?;
     assert!(parse(&text).unwrap().entry("both").is_some(), "{text}");
     Ok(text)
 }

@@ -51,7 +51,9 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         97 => device.shared_of_block as c_int,
         106 => device.blocks as c_int,
         111 => device.shared_reserved as c_int,
+        114 => device.has_timeline_semaphores().into(),
         120 => device.has_clusters().into(),
+        122 | 123 => device.has_wide_memory_operations().into(),
         126 => 4,
         // Supported features.
         83 => config().managed.into(),

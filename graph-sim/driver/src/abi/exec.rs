@@ -23,7 +23,11 @@ fn instantiate(exec: *mut CUgraphExec, graph: CUgraph, flags: u64) -> std::resul
     put(exec, made).map_err(|status| Refusal(status, 1, 0))
 }
 
-fn update(exec: CUgraphExec, node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
+pub(super) fn update(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    make: impl FnOnce(&State) -> Result<Op>,
+) -> Result {
     let mut state = state();
     state.exec(exec)?;
     let op = make(&state)?;

@@ -2,18 +2,15 @@
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_uint, c_void};
 
-use crate::base::config::config;
 use crate::base::pointer::{offer, put, take_all};
 use crate::base::status::{Result, Status};
-use crate::base::types::{
-    CUdeviceptr, CUmemLocation, CUmemoryPool, CUstream, LOCATION_DEVICE, MEMORY_DEVICE, MEMORY_HOST,
-};
+use crate::base::types::{CUdeviceptr, CUmemoryPool, CUstream, MEMORY_DEVICE, MEMORY_HOST};
 use crate::call::driver_calls;
 use crate::memory::{Allocation, Kind, TOTAL};
 use crate::state::op::Op;
-use crate::state::{State, state};
+use crate::state::state;
 use crate::stream;
 
 /// Allocates for the calling thread's context.
@@ -68,21 +65,6 @@ pub(super) fn allocate_ordered(
         pool.take(bytes as u64);
     }
     put(place, address)
-}
-
-/// Checks the arguments of advice and prefetches.
-fn managed(state: &State, address: u64, bytes: usize) -> Result {
-    let found = state.memory.find(address).ok_or(Status::INVALID_VALUE)?;
-    let inside = bytes > 0 && bytes as u64 <= found.end() - address;
-    if found.kind == Kind::Managed && inside { Ok(()) } else { Err(Status::INVALID_VALUE) }
-}
-
-/// Returns true if memory may be at a location.
-fn location(state: &State, location: CUmemLocation, kinds: std::ops::RangeInclusive<u32>) -> Result {
-    if !kinds.contains(&location.kind) {
-        return Err(Status::INVALID_VALUE);
-    }
-    if location.kind == LOCATION_DEVICE { state.device(location.id).map(drop) } else { Ok(()) }
 }
 
 driver_calls! {
@@ -175,61 +157,6 @@ driver_calls! {
         let state = state();
         let found = state.memory.find(pointer as u64).is_some_and(|found| found.kind == Kind::Pinned);
         if found { put(flags, 2) } else { Err(Status::INVALID_VALUE) }
-    }
-
-    Call fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytes: usize, flags: c_uint) {
-        if !matches!(flags, 1 | 2) {
-            return Err(Status::INVALID_VALUE);
-        }
-        if !config().managed {
-            return Err(Status::NOT_SUPPORTED);
-        }
-        allocate_host(dptr.cast(), bytes, Kind::Managed)
-    }
-
-    Call fn cuStreamAttachMemAsync(hstream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
-        let state = state();
-        state.stream_context(hstream)?;
-        let found = state.memory.at(dptr).filter(|found| found.kind == Kind::Managed).ok_or(Status::INVALID_VALUE)?;
-        let whole = length == 0 || length as u64 == found.size;
-        let valid = whole && matches!(flags, 1 | 2 | 4) && !(flags == 4 && hstream == 0);
-        if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
-    }
-
-    Call fn cuMemAdvise_v2(dptr: CUdeviceptr, count: usize, advice: c_uint, place: CUmemLocation) {
-        let state = state();
-        managed(&state, dptr, count)?;
-        match advice {
-            1 | 2 | 4 => Ok(()),
-            3 => location(&state, place, 1..=4),
-            5 | 6 => location(&state, place, 1..=2),
-            _ => Err(Status::INVALID_VALUE),
-        }
-    }
-
-    Call fn cuMemAdvise(dptr: CUdeviceptr, count: usize, advice: c_uint, device: c_int) {
-        let state = state();
-        managed(&state, dptr, count)?;
-        match advice {
-            1 | 2 | 4 => Ok(()),
-            3 | 5 | 6 if device == -1 => Ok(()),
-            3 | 5 | 6 => state.device(device).map(drop),
-            _ => Err(Status::INVALID_VALUE),
-        }
-    }
-
-    Call fn cuMemPrefetchAsync(dptr: CUdeviceptr, count: usize, device: c_int, hstream: CUstream) {
-        let state = state();
-        state.stream_context(hstream)?;
-        managed(&state, dptr, count)?;
-        if device == -1 { Ok(()) } else { state.device(device).map(drop) }
-    }
-
-    Call fn cuMemPrefetchAsync_v2(dptr: CUdeviceptr, count: usize, place: CUmemLocation, flags: c_uint, hstream: CUstream) {
-        let state = state();
-        state.stream_context(hstream)?;
-        managed(&state, dptr, count)?;
-        if flags != 0 { Err(Status::INVALID_VALUE) } else { location(&state, place, 1..=4) }
     }
 
     Call fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {

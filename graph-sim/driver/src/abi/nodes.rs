@@ -7,6 +7,7 @@ use std::ffi::c_uint;
 
 use super::conditional;
 use super::launch::parameters;
+use super::operations::{memory_op, semaphores};
 use crate::base::config::are_peers;
 use crate::base::log;
 use crate::base::pointer::{put, take, take_all};
@@ -103,7 +104,7 @@ fn dependencies(
 
 const NO_DATA: *const CUgraphEdgeData = std::ptr::null();
 
-fn add(
+pub(super) fn add(
     node: *mut CUgraphNode,
     graph: CUgraph,
     (nodes, count): (*const CUgraphNode, usize),
@@ -195,6 +196,9 @@ pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
         NODE_EVENT_RECORD => event(state, body(p)?).map(Op::Record),
         NODE_MEM_ALLOC => alloc_op(state, &body(p)?),
         NODE_MEM_FREE => Ok(Op::Free(body(p)?)),
+        NODE_MEMORY_OPERATIONS => memory_op(state, &body(p)?),
+        NODE_SIGNAL => semaphores(state, &body(p)?).map(Op::Signal),
+        NODE_WAIT_SEMAPHORE => semaphores(state, &body(p)?).map(Op::WaitSemaphore),
         NODE_CONDITIONAL => {
             Err(log::say(Status::NOT_SUPPORTED, "the parameters of a conditional node do not change"))
         }
@@ -211,7 +215,7 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
 }
 
 /// Replaces the work of a graph's node by other work of the same kind.
-fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
+pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
     let mut state = state();
     let op = make(&state)?;
     let entry = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;

@@ -34,7 +34,7 @@ pub extern "C" fn cuweaveSimNonce() -> u64 {
 /// The version of the calls that `ANNOTATE.md` documents.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
-    4
+    5
 }
 
 /// Returns true if this library was built without optimisation.
@@ -244,6 +244,26 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
     })
 }
 
+/// The host touches managed memory by its address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, writes: c_uint) -> u32 {
+    enter("cuweaveSimTouch", false, Kind::Basic, || {
+        let end = address.checked_add(bytes).ok_or(Status::INVALID_VALUE)?;
+        state().memory.count_host_access((address, end), writes != 0);
+        Ok(())
+    })
+}
+
+/// Counts of pages of managed memory: faults of devices and of the host, pages moved and copied by faults, prefetched, discarded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
+    enter("cuweaveSimPages", false, Kind::Basic, || {
+        let found = memory::pages::counts();
+        let faults = [found.device_faults, found.host_faults];
+        put(counts, [faults[0], faults[1], found.migrated, found.copied, found.prefetched, found.discarded])
+    })
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameMemory(address: CUdeviceptr, name: Text) -> u32 {
     enter("cuweaveSimNameMemory", false, Kind::Basic, || state().memory.name(address, name.read()?))
@@ -349,6 +369,15 @@ pub unsafe extern "C" fn cuweaveSimReports(
             // SAFETY: the caller gave the function for being called so; the texts live until it returns.
             unsafe { hear(data, text(report.kind), report.status.0, text(&nodes), text(&report.text)) };
         }
+        Ok(())
+    })
+}
+
+/// Sets the longest time that a launch waits for a value or a semaphore, in milliseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
+    enter("cuweaveSimPatience", false, Kind::Basic, || {
+        state().patience = milliseconds;
         Ok(())
     })
 }

@@ -127,6 +127,8 @@ driver_calls! {
             return Err(Status::INVALID_HANDLE);
         }
         state.streams.remove(stream).ok_or(Status::INVALID_HANDLE)?;
+        // The work of the stream is done, so that managed memory has its first association again at once.
+        state.memory.detach(stream);
         // A stream that has joined the capture of another may go.
         if let Some(capture) = state.capture_of(stream).filter(|capture| capture.origin == stream) {
             capture.broken = true;

@@ -39,6 +39,8 @@ pub struct Config {
     pub concurrent: bool,
     /// The most turns that the loops of one launch may make, all together.
     pub turns: u64,
+    /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
+    pub patience: u64,
 }
 
 /// The default devices.
@@ -114,6 +116,7 @@ pub fn config() -> &'static Config {
         managed: variable("CUWEAVE_SIM_MANAGED", true, flag),
         concurrent: variable("CUWEAVE_SIM_CONCURRENT", true, flag),
         turns: variable("CUWEAVE_SIM_TURNS", 1 << 20, |text| text.parse().ok()),
+        patience: variable("CUWEAVE_SIM_PATIENCE", 10_000, |text| text.parse().ok()),
     })
 }
 

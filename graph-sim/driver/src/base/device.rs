@@ -60,6 +60,16 @@ impl Device {
         self.capability.0 >= 9
     }
 
+    /// Returns true if timeline semaphores of other APIs can be imported.
+    pub fn has_timeline_semaphores(&self) -> bool {
+        self.capability.0 >= 7
+    }
+
+    /// Returns true if memory operations take values of eight bytes.
+    pub fn has_wide_memory_operations(&self) -> bool {
+        self.capability.0 >= 7
+    }
+
     /// Returns true if blocks can be launched in clusters.
     pub fn has_clusters(&self) -> bool {
         self.capability.0 >= 9

@@ -20,13 +20,14 @@ static ON: AtomicBool = AtomicBool::new(false);
 static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
 
 /// The calls whose first argument points to the handle or address that they create.
-const MAKERS: [&str; 15] = [
+const MAKERS: [&str; 16] = [
     "cuCtxGetCurrent",
     "cuEventCreate",
     "cuGraphConditionalHandleCreate",
     "cuGraphCreate",
     "cuGraphInstantiateWithFlags",
     "cuGraphInstantiateWithParams",
+    "cuImportExternalSemaphore",
     "cuMemAddressReserve",
     "cuMemAllocAsync",
     "cuMemAlloc_v2",

@@ -22,6 +22,7 @@ pub type CUgraphExec = u64;
 pub type CUmemoryPool = u64;
 pub type CUuserObject = u64;
 pub type CUgraphConditionalHandle = u64;
+pub type CUexternalSemaphore = u64;
 pub type CUhostFn = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
 
@@ -33,8 +34,11 @@ pub const NODE_GRAPH: u32 = 4;
 pub const NODE_EMPTY: u32 = 5;
 pub const NODE_WAIT_EVENT: u32 = 6;
 pub const NODE_EVENT_RECORD: u32 = 7;
+pub const NODE_SIGNAL: u32 = 8;
+pub const NODE_WAIT_SEMAPHORE: u32 = 9;
 pub const NODE_MEM_ALLOC: u32 = 10;
 pub const NODE_MEM_FREE: u32 = 11;
+pub const NODE_MEMORY_OPERATIONS: u32 = 12;
 pub const NODE_CONDITIONAL: u32 = 13;
 
 pub const CONDITIONAL_IF: u32 = 0;
@@ -224,6 +228,55 @@ pub struct CUDA_HOST_NODE_PARAMS {
     pub userData: *mut c_void,
 }
 
+/// `CUstreamBatchMemOpParams`: the wait for a value, and its write, have the same fields.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUstreamBatchMemOpParams {
+    pub operation: c_uint,
+    pub address: CUdeviceptr,
+    pub value: u64,
+    pub flags: c_uint,
+    pub alias: CUdeviceptr,
+    pub rest: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
+    pub ctx: CUcontext,
+    pub count: c_uint,
+    pub paramArray: *const CUstreamBatchMemOpParams,
+    pub flags: c_uint,
+}
+
+/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS`, and `.._WAIT_PARAMS`: the value is the first word of both.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_EXTERNAL_SEMAPHORE_PARAMS {
+    pub value: u64,
+    pub others: [u64; 8],
+    pub flags: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
+/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`, and `.._WAIT_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_EXT_SEM_NODE_PARAMS {
+    pub extSemArray: *const CUexternalSemaphore,
+    pub paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_PARAMS,
+    pub numExtSems: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC {
+    pub kind: c_uint,
+    pub handle: [u64; 2],
+    pub flags: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUDA_CHILD_GRAPH_NODE_PARAMS {
@@ -312,6 +365,11 @@ mod tests {
         assert_eq!(size_of::<CUDA_MEMCPY_NODE_PARAMS>(), 216);
         assert_eq!(size_of::<CUDA_MEMSET_NODE_PARAMS>(), 40);
         assert_eq!(size_of::<CUDA_CONDITIONAL_NODE_PARAMS>(), 32);
+        assert_eq!(size_of::<CUstreamBatchMemOpParams>(), 48);
+        assert_eq!(size_of::<CUDA_BATCH_MEM_OP_NODE_PARAMS>(), 32);
+        assert_eq!(size_of::<CUDA_EXTERNAL_SEMAPHORE_PARAMS>(), 144);
+        assert_eq!(size_of::<CUDA_EXT_SEM_NODE_PARAMS>(), 24);
+        assert_eq!(size_of::<CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC>(), 96);
         assert_eq!(size_of::<CUgraphNodeParams>(), 256);
         assert_eq!(size_of::<CUgraphEdgeData>(), 8);
         assert_eq!(size_of::<CUDA_GRAPH_INSTANTIATE_PARAMS>(), 32);

@@ -151,6 +151,9 @@ impl State {
                 Op::Free(_) => "a free node",
                 Op::Record(_) => "an event record node",
                 Op::Wait(_) => "an event wait node",
+                Op::Memory(_) => "a batch memory operation node",
+                Op::Signal(_) => "a semaphore signal node",
+                Op::WaitSemaphore(_) => "a semaphore wait node",
             };
             let what = format!("{what} in the body of a conditional node");
             return Err(Refusal(log::say(Status::INVALID_VALUE, what), RESULT_ERROR, node.node));

@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::state::exec::{Exec, ExecNode};
 use crate::state::graph::Owner;
 use crate::state::members::Members;
-use crate::state::op::Op;
+use crate::state::op::{MemoryOperation, MemoryWork, Op};
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -219,6 +219,12 @@ fn permitted(old: &Op, new: &Op) -> Update {
         | (Op::Record(_), Op::Record(_))
         | (Op::Wait(_), Op::Wait(_))
         | (Op::Child(_), Op::Child(_)) => Update::Success,
+        (Op::Memory(old), Op::Memory(new)) if same_operations(old, new) => Update::Success,
+        (Op::Signal(old), Op::Signal(new)) | (Op::WaitSemaphore(old), Op::WaitSemaphore(new))
+            if old.len() == new.len() =>
+        {
+            Update::Success
+        }
         (Op::Conditional(old), Op::Conditional(new))
             if (old.kind, old.bodies.len()) == (new.kind, new.bodies.len()) =>
         {
@@ -226,6 +232,12 @@ fn permitted(old: &Op, new: &Op) -> Update {
         }
         _ => Update::ParametersChanged,
     }
+}
+
+/// Returns true if operations differ in their addresses and values alone, and in how waits compare.
+fn same_operations(old: &[MemoryOperation], new: &[MemoryOperation]) -> bool {
+    let kind = |operation: &MemoryOperation| (operation.work == MemoryWork::Write, operation.bytes);
+    old.iter().map(kind).eq(new.iter().map(kind))
 }
 
 /// Keeps the attributes of a kernel node, and what was told of a host node, in an update of its parameters.

@@ -16,6 +16,7 @@ use crate::state::op::{self, Op};
 use crate::state::schedule::{Plan, Random, Step};
 use crate::state::{self, State};
 use crate::work::kernel::{self, Part};
+use crate::work::meeting;
 use crate::work::transfer::{refused, run_copy, run_fill, tell_unwritten};
 
 /// The data of a launch, apart from the state: the lock is released while host nodes run.
@@ -32,6 +33,7 @@ pub(super) struct Run {
     pub seed: Option<u64>,
     pub parallel: bool,
     pub context: u64,
+    pub stream: u64,
 }
 
 impl Run {
@@ -167,9 +169,14 @@ impl Execution<'_> {
                         self.end(at, true);
                         Begun::Done
                     }
-                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) | Op::Conditional(_) => {
-                        Begun::Exclusive(at)
-                    }
+                    Op::Record(_)
+                    | Op::Host { .. }
+                    | Op::Alloc { .. }
+                    | Op::Free(_)
+                    | Op::Conditional(_)
+                    | Op::Memory(_)
+                    | Op::Signal(_)
+                    | Op::WaitSemaphore(_) => Begun::Exclusive(at),
                 }
             }
         }
@@ -233,6 +240,9 @@ impl Execution<'_> {
             }
             Op::Host { function, data, touched: told } => {
                 touched.extend(told.iter().filter(|range| range.0 < range.1));
+                for &(from, to, flags) in &touched {
+                    state.memory.count_host_access((from, to), flags & WRITTEN != 0);
+                }
                 let (function, data) = (*function, *data);
                 drop(state);
                 // SAFETY: the program passed the function to be called in this way.
@@ -256,6 +266,11 @@ impl Execution<'_> {
                 gone = state.memory.at(*address).map(|found| (found.base..found.end(), found.describe()));
                 touched.push((*address, address + bytes, LIFE));
                 free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
+            }
+            Op::Memory(_) | Op::Signal(_) | Op::WaitSemaphore(_) => {
+                let result;
+                (state, result) = meeting::run(state, &node.op, &run.names[at], &mut touched);
+                result
             }
             Op::Empty
             | Op::Child(_)
@@ -358,7 +373,7 @@ fn launches(
             None if until_wait => Part::UntilWait,
             None => Part::Whole { dependent },
         };
-        let (own, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
+        let (own, result) = kernel::run(state, launch, (run.context, run.stream), (Some(node), beside), part);
         done.push((actor, own));
         if result.is_err() {
             return (done, result);

@@ -17,6 +17,7 @@ use crate::state::exec::{ExecNode, Shape};
 use crate::state::op::Op;
 use crate::state::schedule::Random;
 use crate::state::{State, state};
+use crate::work::meeting;
 
 /// The maximum number of nodes of a checked graph, since the precedence relation of more takes too much memory.
 const CHECKED: usize = 40_000;
@@ -27,12 +28,12 @@ pub fn launch(exec: u64, stream: u64) -> Result {
     let context = state.stream_context(stream)?;
     state.exec(exec)?;
     state.not_captured(stream)?;
-    let run = prepare(&mut state, exec, context)?;
+    let run = prepare(&mut state, exec, (context, stream))?;
     execute(state, &run)
 }
 
 /// Checks the rules of a launch and collects its data.
-fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
+fn prepare(state: &mut State, exec: u64, (context, stream): (u64, u64)) -> Result<Run> {
     let entry = state.exec(exec)?;
     let auto_free = entry.flags & INSTANTIATE_AUTO_FREE != 0;
     let mut own = Vec::new();
@@ -48,6 +49,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
                 }
             }
             Op::Free(address) => foreign.push(address),
+            Op::Memory(_) => meeting::check(state, &node.op)?,
             _ => {}
         }
     }
@@ -80,7 +82,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     for members in nodes.iter().filter_map(|node| node.members.as_ref()) {
         names.extend((0..members.notes.len()).map(|member| members.describe(member)));
     }
-    Ok(Run { nodes, shape, names, members, conditions, seed, parallel, context })
+    Ok(Run { nodes, shape, names, members, conditions, seed, parallel, context, stream })
 }
 
 /// Returns the names of nodes. A node that the program did not name has its number in its graph; in a body the name includes

@@ -4,7 +4,7 @@
 //! that a program that reads them does not see zeros by chance, and the copy reports them.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::backing::Backing;
 use crate::interp::INITIALISED;
@@ -45,6 +45,40 @@ impl Place {
             Place::Host(address) => Place::Host(address + bytes),
         }
     }
+}
+
+/// Returns the value of 4 or 8 bytes, which the host may change at the same time. The place is aligned for them.
+pub fn load(from: &Place, bytes: u64) -> u64 {
+    // SAFETY: the place was checked against the allocation's size by the caller, and is aligned.
+    unsafe {
+        match bytes {
+            4 => AtomicU32::from_ptr(from.pointer().cast()).load(Ordering::SeqCst).into(),
+            _ => AtomicU64::from_ptr(from.pointer().cast()).load(Ordering::SeqCst),
+        }
+    }
+}
+
+/// Writes a value of 4 or 8 bytes, which the host may read at the same time. The place is aligned for them.
+pub fn store(to: &Place, bytes: u64, value: u64) {
+    // SAFETY: as above.
+    unsafe {
+        match bytes {
+            4 => AtomicU32::from_ptr(to.pointer().cast()).store(value as u32, Ordering::SeqCst),
+            _ => AtomicU64::from_ptr(to.pointer().cast()).store(value, Ordering::SeqCst),
+        }
+    }
+    if let Place::Device(backing, at) = to
+        && backing.is_marked()
+    {
+        backing.mark(*at, bytes, true);
+    }
+}
+
+/// Returns true if all bytes of a range were written.
+pub fn is_written(place: &Place, bytes: u64) -> bool {
+    let Place::Device(backing, at) = place else { return true };
+    let cells = || backing.cells()[*at as usize..(*at + bytes) as usize].iter();
+    !backing.is_marked() || cells().all(|cell| cell.load(Ordering::Relaxed) & INITIALISED != 0)
 }
 
 /// Bytes of a range copied to the host that were never written.

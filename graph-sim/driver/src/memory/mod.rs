@@ -8,13 +8,14 @@
 mod backing;
 mod copy;
 mod mapping;
+pub mod pages;
 mod ranges;
 mod space;
 mod touched;
 
 pub use crate::interp::{ATOMIC, PRE_WAIT, READ, WRITTEN};
 pub use backing::{Backing, Marks};
-pub use copy::{Box3, Place, Unwritten, copy, fill};
+pub use copy::{Box3, Place, Unwritten, copy, fill, is_written, load, store};
 pub use mapping::GRANULARITY;
 pub use space::{Allocation, Kind, Memory, TOTAL};
 pub use touched::{LIFE, Touched, access_word};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::backing::Backing;
 use super::copy::Place;
 use super::mapping::Mappings;
+use super::pages::{self, Managed};
 use crate::base::note::Note;
 use crate::base::status::{Result, Status};
 
@@ -67,6 +68,8 @@ pub struct Allocation {
     pub(super) buffers: BTreeMap<u64, (u64, Note)>,
     /// Its bytes.
     pub backing: Arc<Backing>,
+    /// The state of managed memory.
+    pub managed: Option<Arc<Managed>>,
 }
 
 impl Allocation {
@@ -240,6 +243,50 @@ impl Memory {
         Ok(base)
     }
 
+    /// Allocates managed memory, for the host alone at first on devices without concurrent access if `host` is true.
+    pub fn allocate_managed(&mut self, size: u64, host: bool, device: usize, context: u64) -> Result<u64> {
+        let base = self.allocate_host(size, Kind::Managed, device, context)?;
+        if let Some(made) = self.live.get_mut(&base) {
+            made.managed = Some(Arc::new(Managed::new(size, host)));
+        }
+        Ok(base)
+    }
+
+    /// Returns the managed memory that holds all of some bytes, and their offsets.
+    pub fn managed(&self, address: u64, bytes: u64) -> Result<(&Allocation, &Managed, std::ops::Range<u64>)> {
+        let found = self.find(address).ok_or(Status::INVALID_VALUE)?;
+        let start = address - found.base;
+        match &found.managed {
+            Some(managed) if bytes > 0 && bytes <= found.size - start => {
+                Ok((found, managed, start..start + bytes))
+            }
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    /// Counts an access to bytes, if they are managed memory, by a device or the host.
+    pub fn count_access(&self, by: Option<usize>, (from, to): (u64, u64), write: bool) {
+        if let Ok((found, managed, range)) = self.managed(from, to.saturating_sub(from)) {
+            let own = by.unwrap_or(found.device);
+            managed.access(i32::try_from(own).unwrap_or(0), range, write);
+        }
+    }
+
+    /// Counts accesses of the host to bytes that are managed memory.
+    pub fn count_host_access(&self, (from, to): (u64, u64), write: bool) {
+        if let Ok((_, managed, range)) = self.managed(from, to.saturating_sub(from)) {
+            managed.access(pages::HOST, range, write);
+        }
+    }
+
+    /// Ends the association of managed memory with a stream.
+    pub fn detach(&self, stream: u64) {
+        self.live
+            .values()
+            .filter_map(|found| found.managed.as_ref())
+            .for_each(|managed| managed.detach(stream));
+    }
+
     /// Registers host memory of the program.
     pub fn register(&mut self, base: u64, size: u64, device: usize, context: u64) -> Result {
         if base == 0 || size == 0 || base.checked_add(size).is_none() {
@@ -289,6 +336,7 @@ impl Memory {
             name: None,
             buffers: BTreeMap::new(),
             backing,
+            managed: None,
         };
         self.live.insert(base, allocation);
     }

@@ -7,7 +7,8 @@ use crate::base::status::{Result, Status};
 use crate::base::types::{
     CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, MEMORY_ARRAY, MEMORY_DEVICE, MEMORY_HOST, MEMORY_UNIFIED,
     NODE_CONDITIONAL, NODE_EMPTY, NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC,
-    NODE_MEM_FREE, NODE_MEMCPY, NODE_MEMSET, NODE_WAIT_EVENT,
+    NODE_MEM_FREE, NODE_MEMCPY, NODE_MEMORY_OPERATIONS, NODE_MEMSET, NODE_SIGNAL, NODE_WAIT_EVENT,
+    NODE_WAIT_SEMAPHORE,
 };
 use crate::memory::{Box3, Memory, Place, Touched};
 
@@ -231,6 +232,46 @@ pub struct Conditional {
     pub bodies: Box<[u64]>,
 }
 
+/// A memory operation of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryOperation {
+    pub work: MemoryWork,
+    /// The size of the value in bytes: 4 or 8.
+    pub bytes: u64,
+    pub address: u64,
+    pub value: u64,
+}
+
+/// The work of a memory operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryWork {
+    /// The value is written.
+    Write,
+    /// The wait ends when the value in memory, less this one, is not negative.
+    WaitReached,
+    /// The wait ends when the value in memory is this one.
+    WaitEqual,
+    /// The wait ends when the two have a bit in common.
+    WaitAnd,
+    /// The wait ends when some bit is in neither of the two.
+    WaitNor,
+}
+
+impl MemoryOperation {
+    /// Returns true if a wait ends with this value in memory.
+    pub fn ends(&self, found: u64) -> bool {
+        let bits = if self.bytes == 4 { u64::from(u32::MAX) } else { u64::MAX };
+        let (found, value) = (found & bits, self.value & bits);
+        match self.work {
+            MemoryWork::Write => true,
+            MemoryWork::WaitReached => found.wrapping_sub(value) & bits <= bits >> 1,
+            MemoryWork::WaitEqual => found == value,
+            MemoryWork::WaitAnd => found & value != 0,
+            MemoryWork::WaitNor => !(found | value) & bits != 0,
+        }
+    }
+}
+
 /// A piece of work.
 #[derive(Clone)]
 pub enum Op {
@@ -272,6 +313,12 @@ pub enum Op {
     Record(u64),
     /// The wait for an event.
     Wait(u64),
+    /// Waits for values in memory, and their writes, one after the other.
+    Memory(Vec<MemoryOperation>),
+    /// The signals of semaphores, each with its value.
+    Signal(Vec<(u64, u64)>),
+    /// The waits for semaphores, each with its value.
+    WaitSemaphore(Vec<(u64, u64)>),
 }
 
 impl Op {
@@ -289,6 +336,9 @@ impl Op {
             Op::Free(_) => NODE_MEM_FREE,
             Op::Record(_) => NODE_EVENT_RECORD,
             Op::Wait(_) => NODE_WAIT_EVENT,
+            Op::Memory(_) => NODE_MEMORY_OPERATIONS,
+            Op::Signal(_) => NODE_SIGNAL,
+            Op::WaitSemaphore(_) => NODE_WAIT_SEMAPHORE,
         }
     }
 
@@ -320,6 +370,28 @@ impl Op {
             Op::Free(_) => "free",
             Op::Record(_) => "record",
             Op::Wait(_) => "wait",
+            Op::Memory(_) => "memory operations",
+            Op::Signal(_) => "signal",
+            Op::WaitSemaphore(_) => "wait for a semaphore",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_compare_in_a_circle() {
+        let wait = |work, bytes, value| MemoryOperation { work, bytes, address: 0, value };
+        let reached = |bytes, value: u64, found: u64| wait(MemoryWork::WaitReached, bytes, value).ends(found);
+        assert!(reached(4, 3, 3) && reached(4, 3, 4) && !reached(4, 3, 2));
+        assert!(reached(4, u64::from(u32::MAX), 0) && !reached(4, 0, u64::from(u32::MAX)));
+        assert!(!reached(8, u64::MAX - 1, u64::from(u32::MAX)) && reached(8, u64::MAX, 0));
+        assert!(wait(MemoryWork::WaitEqual, 4, 1 << 32 | 7).ends(7));
+        assert!(wait(MemoryWork::WaitAnd, 4, 6).ends(2) && !wait(MemoryWork::WaitAnd, 4, 6).ends(1));
+        assert!(
+            wait(MemoryWork::WaitNor, 4, 6).ends(1) && !wait(MemoryWork::WaitNor, 4, 6).ends(0xffff_fff9)
+        );
     }
 }

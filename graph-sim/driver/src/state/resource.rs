@@ -1,6 +1,7 @@
 //! Devices, contexts, streams, events, memory pools and user objects.
 
 use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use crate::base::status::Status;
@@ -42,6 +43,34 @@ impl Context {
     pub fn new(device: usize, primary: bool, flags: u32) -> Self {
         let limits = [1024, 1 << 20, 8 << 20, 2, 2048, 128, 0];
         Context { device, broken: None, primary, flags, limits, peers: BTreeSet::new() }
+    }
+}
+
+/// A semaphore of another API.
+pub struct Semaphore {
+    /// True if its value counts up; false if it is signalled or not, 1 or 0.
+    pub counts: bool,
+    /// Its value.
+    pub value: u64,
+    /// The file descriptor that the driver has taken over.
+    pub _descriptor: Option<OwnedFd>,
+}
+
+impl Semaphore {
+    /// Ends a wait, if the semaphore has reached the value. A wait takes the signal of one that does not count.
+    pub fn take(&mut self, value: u64) -> bool {
+        match self.counts {
+            true => self.value >= value,
+            false => std::mem::take(&mut self.value) != 0,
+        }
+    }
+
+    /// Signals the semaphore. Returns false if its value would not rise.
+    pub fn signal(&mut self, value: u64) -> bool {
+        let value = if self.counts { value } else { 1 };
+        let rises = value > self.value;
+        self.value = self.value.max(value);
+        rises
     }
 }
 

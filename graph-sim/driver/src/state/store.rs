@@ -12,7 +12,7 @@ use super::exec::Exec;
 use super::graph::{Graph, Node};
 use super::link::Link;
 use super::module::{Function, Module};
-use super::resource::{Context, Device, Event, Pool, Stream, UserObject};
+use super::resource::{Context, Device, Event, Pool, Semaphore, Stream, UserObject};
 use crate::base::config::config;
 use crate::base::status::{Result, Status};
 use crate::base::table::Table;
@@ -47,6 +47,8 @@ pub struct State {
     pub pools: Table<Pool>,
     /// User objects.
     pub objects: Table<UserObject>,
+    /// Semaphores of other APIs.
+    pub semaphores: Table<Semaphore>,
     /// Conditional handles.
     pub conditions: Table<Handle>,
     /// Memory of all devices.
@@ -59,6 +61,8 @@ pub struct State {
     pub seed: u64,
     /// True if nodes of a graph that no path orders run at the same time.
     pub parallel: bool,
+    /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
+    pub patience: u64,
 }
 
 impl State {
@@ -78,12 +82,14 @@ impl State {
             execs: Table::new(8),
             pools: Table::new(9),
             objects: Table::new(10),
+            semaphores: Table::new(13),
             conditions: Table::new(11),
             memory: Memory::new(count),
             captures: Vec::new(),
             ids: 0,
             seed: config().seed,
             parallel: config().parallel,
+            patience: config().patience,
         };
         for device in 0..count {
             let primary = state.contexts.insert(Context::new(device, true, 0));

@@ -9,6 +9,7 @@ use crate::state::State;
 pub fn may_touch(state: &State, context: u64, found: &Allocation) -> bool {
     let Some(own) = state.contexts.get(context) else { return false };
     match found.kind {
+        Kind::Managed => true,
         Kind::Mapped => found.access.contains(&own.device),
         Kind::Graph(_) => found.device == own.device || found.access.contains(&own.device),
         Kind::Pool(pool) => {

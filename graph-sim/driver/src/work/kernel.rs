@@ -9,7 +9,8 @@ use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region, Setter};
-use crate::memory::{Backing, Kind, Marks, Memory, PRE_WAIT, Touched, WRITTEN};
+use crate::memory::pages::Managed;
+use crate::memory::{Allocation, Backing, Kind, Marks, Memory, PRE_WAIT, READ, Touched, WRITTEN};
 use crate::state::State;
 use crate::state::conditions::{self, Conditions};
 use crate::state::image::Kernel;
@@ -114,6 +115,8 @@ struct View<'a> {
     conditions: Option<&'a Conditions>,
     /// The context of the kernel.
     context: u64,
+    /// The stream of the launch.
+    stream: u64,
     /// The conditions that the kernel has set, by their handles.
     set: Mutex<BTreeMap<u64, Set>>,
 }
@@ -140,10 +143,18 @@ impl Seen {
     }
 }
 
+impl View<'_> {
+    /// Managed memory is accessible as it is attached; for other memory see [`access::may_touch`].
+    fn may_touch(&self, found: &Allocation) -> bool {
+        let concurrent = config().concurrent;
+        let open = |managed: &Arc<Managed>| managed.is_open_to(self.stream, concurrent);
+        access::may_touch(self.state, self.context, found) && found.managed.as_ref().is_none_or(open)
+    }
+}
+
 impl interp::Memory for View<'_> {
     fn region(&self, address: u64) -> Option<Region> {
-        let found =
-            self.memory.find(address).filter(|found| access::may_touch(self.state, self.context, found))?;
+        let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
         let backing = &found.backing;
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = match all.entry(found.base) {
@@ -217,7 +228,7 @@ pub struct Done {
 pub fn run(
     state: &State,
     launch: &Launch,
-    context: u64,
+    (context, stream): (u64, u64),
     (node, beside): (Option<Node>, bool),
     part: Part,
 ) -> (Done, std::result::Result<(), Report>) {
@@ -244,6 +255,7 @@ pub fn run(
         seen: Mutex::default(),
         conditions: node.map(|node| node.conditions),
         context: function.context,
+        stream,
         set: Mutex::default(),
     };
     let settings = config();
@@ -311,8 +323,15 @@ fn interpret(
 /// Takes the flags of accesses off the shadow, so that the next node does not find them, and collects them if they are wanted.
 /// Returns true if threads have set one condition to different values.
 fn take_touched(view: View, wanted: bool, touched: &mut Touched) -> bool {
+    let device = view.state.contexts.get(view.context).map(|context| context.device);
     for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let ranges = seen.marks().take();
+        if view.memory.at(base).is_some_and(|found| found.managed.is_some()) {
+            for &(from, to, flags) in &ranges {
+                let write = flags & !(READ | READ << PRE_WAIT) != 0;
+                view.memory.count_access(device, (base + from, base + to), write);
+            }
+        }
         if wanted {
             touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
         }

@@ -2,5 +2,6 @@
 
 pub mod access;
 pub mod kernel;
+pub mod meeting;
 mod modules;
 pub mod transfer;

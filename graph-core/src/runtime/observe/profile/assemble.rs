@@ -91,7 +91,7 @@ impl Profile {
             if let Some(name) = body_name(program, &scopes, operation) {
                 entry.name = name;
             }
-            let around = around(&scopes, operations, operation);
+            let around = operations.body_of(&scopes, operation);
             let begin = around.and_then(|scope| operations.of_statement[scopes.list[scope].condition]);
             entry.body = begin.and_then(|begin| entry_of[begin]);
             if let Some(body) = entry.body {
@@ -202,17 +202,4 @@ fn body_name(program: &Program, scopes: &Scopes, operation: &Operation) -> Optio
 /// Returns the body that ends with a statement.
 fn ended_by(scopes: &Scopes, join: StatementId) -> Option<ScopeId> {
     scopes.list.position(|scope| scope.join == join)
-}
-
-/// Returns the body that an operation stands in. A hub stands where those before it do.
-fn around(scopes: &Scopes, operations: &Operations, operation: &Operation) -> Option<ScopeId> {
-    match (operation.sources.first(), &operation.what) {
-        (Some(&source), _) => scopes.around(source),
-        (None, What::Hub) => {
-            let before = operation.after.iter().map(|&before| &operations.list[before]);
-            let mut before = before.filter(|before| !before.what.is_memory());
-            before.next().and_then(|before| around(scopes, operations, before))
-        }
-        (None, _) => None,
-    }
 }

@@ -1,0 +1,147 @@
+//! Launches of one kernel that are waited for together, whenever they begin: one launch of them delays nothing that comes after them.
+//!
+//! What comes after a batch waits for the last predecessor of its members, and for the longest of them. It did so before if it came
+//! after all of them, or after a longest member that begins with the others. Launches with nothing behind them are waited for by the end of the
+//! graph alone.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::blocks::Blocks;
+use super::decision::Batch;
+use super::draft::Draft;
+use super::launch::{Batching, Launch};
+use crate::ids::KernelId;
+use crate::index::{Vector, ids};
+use crate::ir::StatementId;
+
+/// The maximum number of sets of launches with equal successors that are compared with each other.
+const MOST_SETS: usize = 16;
+
+/// Unites sets of launches that begin at the same time, each set with its own successors, where what comes after a set also comes after a longest
+/// launch of the other.
+///
+/// # Complexity
+///
+/// Quadratic in the sets, of which 16 are looked at at most.
+pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<StatementId>> {
+    let is_allowed = draft.tuning.late.0 > 0 && (2..=MOST_SETS).contains(&sets.len());
+    if !is_allowed || has_one_grid(draft, sets.iter().flatten()) {
+        return sets;
+    }
+    let mut sets = sets;
+    let blocks = |id: &StatementId| draft.launches[*id].as_ref().map_or(Blocks::default(), Launch::blocks);
+    sets.sort_by_key(|set| Reverse(set.iter().map(blocks).max()));
+    let mut united: Vec<Vec<StatementId>> = Vec::new();
+    for set in sets {
+        match united.iter_mut().find(|other| wait_for_a_longest(draft, other, &set)) {
+            Some(other) => other.extend(set),
+            None => united.push(set),
+        }
+    }
+    united.iter_mut().for_each(|set| set.sort_unstable());
+    united
+}
+
+/// Returns true if everything after any of the launches comes after one that lasts at least as long as each of them.
+fn wait_for_a_longest(draft: &Draft<'_>, one: &[StatementId], other: &[StatementId]) -> bool {
+    let launches = || one.iter().chain(other).filter_map(|&id| Some((id, draft.launches[id].as_ref()?)));
+    let Some((_, first)) = launches().next() else { return false };
+    let most = launches().map(|(_, launch)| launch.blocks()).max();
+    let is_longest = |launch: &Launch| Some(launch.blocks()) == most;
+    launches().all(|(id, launch)| {
+        launch.work == first.work
+            && behind(draft, id).all(|after| {
+                launches().any(|(id, launch)| is_longest(launch) && draft.reach.precedes(id, after))
+            })
+    })
+}
+
+/// Returns the direct successors that take time.
+fn behind<'d>(draft: &'d Draft<'_>, id: StatementId) -> impl Iterator<Item = StatementId> + 'd {
+    let takes_time = |id: &StatementId| !draft.program.statements[*id].kind.is_memory();
+    draft.followers[id].iter().copied().filter(takes_time)
+}
+
+/// Adds batches of launches of one level that are in none yet, and that are not known to begin at the same time. Their kernels and trip counts are
+/// equal. Their grids are equal, too, unless nothing comes after them while other launches are still to begin.
+///
+/// The levels are gone through from the last to the first: launches in front of one batch are waited for together. `chunks` makes batches of
+/// launches that may be one.
+///
+/// # Complexity
+///
+/// O(n log n) in the launches and their edges.
+pub(super) fn add(
+    draft: &Draft<'_>,
+    batches: &mut Vec<Batch>,
+    chunks: impl Fn(&[StatementId], &mut Vec<Batch>),
+) {
+    let mut node: Vector<StatementId, StatementId> = ids(draft.program.statements.len()).collect();
+    let mut taken: BTreeSet<StatementId> = BTreeSet::new();
+    for batch in batches.iter() {
+        contract(&mut node, batch);
+        taken.extend(&batch.members);
+    }
+    type Key<'l> = (Reverse<u32>, KernelId, [u32; 3], u32, &'l [u64]);
+    let mut groups: BTreeMap<Key<'_>, Vec<StatementId>> = BTreeMap::new();
+    let mut last = 0;
+    for (id, launch) in draft.launches.enumerate() {
+        let Some(launch) = launch else { continue };
+        let level = draft.reach.levels()[id];
+        last = last.max(level);
+        if launch.batch != Batching::Never && !taken.contains(&id) {
+            let key = (Reverse(level), launch.kernel, launch.block, launch.shared, launch.work.as_slice());
+            groups.entry(key).or_default().push(id);
+        }
+    }
+    for ((Reverse(level), ..), group) in groups {
+        let mut sets: BTreeMap<BTreeSet<StatementId>, Vec<StatementId>> = BTreeMap::new();
+        for id in group {
+            let behind = behind(draft, id).map(|after| node[after]).collect();
+            sets.entry(behind).or_default().push(id);
+        }
+        for (behind, members) in sets {
+            let fits = if behind.is_empty() { level < last } else { has_one_grid(draft, &members) };
+            if !fits || members.len() < 2 {
+                continue;
+            }
+            let first = batches.len();
+            for part in within(draft, members) {
+                chunks(&part, batches);
+            }
+            batches[first..].iter().for_each(|batch| contract(&mut node, batch));
+        }
+    }
+}
+
+fn contract(node: &mut Vector<StatementId, StatementId>, batch: &Batch) {
+    batch.members.iter().for_each(|&member| node[member] = batch.members[0]);
+}
+
+fn has_one_grid<'i>(draft: &Draft<'_>, ids: impl IntoIterator<Item = &'i StatementId>) -> bool {
+    let grids: BTreeSet<Option<[u32; 3]>> =
+        ids.into_iter().map(|&id| draft.launches[id].as_ref().map(|launch| launch.grid)).collect();
+    grids.len() < 2
+}
+
+/// Splits launches of one kernel into parts whose blocks stay below the limit.
+fn within(draft: &Draft<'_>, members: Vec<StatementId>) -> Vec<Vec<StatementId>> {
+    let mut parts: Vec<Vec<StatementId>> = Vec::new();
+    let mut sum = Blocks::default();
+    for id in members {
+        let Some(launch) = &draft.launches[id] else { continue };
+        let blocks = launch.blocks();
+        match parts.last_mut() {
+            Some(part) if draft.tuning.fits_late(sum + blocks, launch.wave) => {
+                part.push(id);
+                sum = sum + blocks;
+            }
+            _ => {
+                parts.push(vec![id]);
+                sum = blocks;
+            }
+        }
+    }
+    parts
+}

@@ -1,0 +1,115 @@
+//! The turns of loops with a limit, as the device recorded them.
+
+use std::collections::BTreeSet;
+
+use crate::expand::FrameId;
+use crate::ir::StatementId;
+
+use crate::runtime::build::{Counted, RECORD_WORDS};
+use crate::runtime::context;
+use crate::runtime::error::{Error, Result};
+
+use super::core::Core;
+
+/// The turns of a loop `#[at_most(n)] while ..` in the last launch, by `exec.turns("name")`.
+///
+/// A loop is entered where the launch comes to it: not at all in an arm that did not run, and several times in the body of another
+/// loop. The numbers are sums over all entries of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoopTurns {
+    /// The number of times that the launch came to the loop.
+    pub entries: u64,
+    /// The number of entries that the limit ended: after `at_most` turns the operand still asked for another one.
+    pub limited: u64,
+    /// The number of turns of all entries.
+    pub turns: u64,
+    /// The most turns of an entry.
+    pub at_most: u32,
+}
+
+impl LoopTurns {
+    /// Returns true if the limit ended an entry of the launch, and not the operand.
+    #[must_use]
+    pub fn limit_hit(&self) -> bool {
+        self.limited > 0
+    }
+}
+
+impl Core {
+    /// See the generated `turns`.
+    pub(crate) fn turns(&self, name: &str) -> Result<LoopTurns> {
+        let loops = self.loops_of(name)?;
+        self.turns_of(&loops)
+    }
+
+    /// Returns the loops with a limit that have a name, by their indices: several if they are one in the source.
+    fn loops_of(&self, name: &str) -> Result<Vec<usize>> {
+        let (program, flat) = (self.definition.program(), &self.definition.flat);
+        let list = &self.nodes.counted.list;
+        let name_of = |counted: &Counted| &*program.statements[counted.condition].name;
+        let found = list.iter().enumerate().filter(|(_, counted)| name_of(counted) == name);
+        let found: Vec<usize> = found.map(|(at, _)| at).collect();
+        let template = |&at: &usize| {
+            let instance = &flat.instances[list[at].condition];
+            (flat.frames[instance.frame].table.address(), instance.template)
+        };
+        let different: BTreeSet<(usize, StatementId)> = found.iter().map(template).collect();
+        let reason = match different.len() {
+            1 => return Ok(found),
+            0 => {
+                let names: BTreeSet<String> =
+                    list.iter().map(|counted| format!("`{}`", name_of(counted))).collect();
+                let known = match names.len() {
+                    0 => "it has none".to_owned(),
+                    _ => format!("those with a limit are {}", Vec::from_iter(names).join(", ")),
+                };
+                format!("no loop with a limit is called `{name}`: {known}")
+            }
+            several => format!(
+                "{several} loops with a limit are called `{name}`: give each a label, as in `'solve: while go {{ .. }}`"
+            ),
+        };
+        Err(Error::Loop { function: program.name.to_string(), reason })
+    }
+
+    /// Waits for the last launch, and returns the turns of a loop of which these are the instances.
+    fn turns_of(&self, loops: &[usize]) -> Result<LoopTurns> {
+        let counted = &self.nodes.counted;
+        let at_most = loops.first().map_or(0, |&at| counted.list[at].at_most);
+        let mut sum = LoopTurns { entries: 0, limited: 0, turns: 0, at_most };
+        if self.in_flight.last.is_none() {
+            return Ok(sum);
+        }
+        let driver = self.definition.driver;
+        context::enter(driver, &self.definition.ctx)?;
+        self.in_flight.wait_on_host(driver)?;
+        self.check_hosts()?;
+        let mut words = vec![0u64; counted.list.len() * RECORD_WORDS];
+        // The stream of the launch may capture by now.
+        let stream = driver.create_stream()?;
+        let read = driver.read(counted.address, &mut words, stream);
+        driver.destroy_stream(stream)?;
+        read?;
+        for &at in loops {
+            if let Some(&[entries, limited, turns, _]) = words.chunks(RECORD_WORDS).nth(at) {
+                sum.entries += entries;
+                sum.limited += limited;
+                sum.turns += turns;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Returns the turns of the loop that is that statement of the outermost function.
+    pub(crate) fn turns_of_statement(&self, statement: StatementId) -> Result<Option<LoopTurns>> {
+        let (flat, list) = (&self.definition.flat, &self.nodes.counted.list);
+        let is_it = |counted: &Counted| {
+            let instance = &flat.instances[counted.join];
+            instance.frame == FrameId::OUTERMOST && instance.template == statement
+        };
+        let loops: Vec<usize> =
+            list.iter().enumerate().filter(|(_, one)| is_it(one)).map(|(at, _)| at).collect();
+        if loops.is_empty() { Ok(None) } else { self.turns_of(&loops).map(Some) }
+    }
+}

@@ -1,0 +1,71 @@
+//! The elements that stay in registers of fused kernels.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::index::{Vector, narrow};
+use crate::ir::{BufferId, Origin, Program, StatementId};
+use crate::launches::Chain;
+use crate::operation::ChainId;
+use cuweave_ptx::coverage::{self, Forward, Member, Pointer};
+
+use super::facts::Facts;
+
+/// The statements that access each buffer that a member of a chain accesses.
+pub(super) type Users = BTreeMap<BufferId, Vec<StatementId>>;
+
+/// Collects the statements that access the buffers of chains.
+pub(super) fn users(program: &Program, chains: &Vector<ChainId, Chain>) -> Users {
+    let mut users = Users::new();
+    for &member in chains.iter().flat_map(|chain| &chain.members) {
+        for access in program.statements[member].accesses.iter() {
+            users.entry(access.buffer).or_default();
+        }
+    }
+    if users.is_empty() {
+        return users;
+    }
+    for (statement, declared) in program.statements.enumerate() {
+        for access in declared.accesses.iter() {
+            if let Some(list) = users.get_mut(&access.buffer) {
+                list.push(statement);
+            }
+        }
+    }
+    users
+}
+
+impl Facts {
+    /// Returns the elements of a chain that stay in registers. `None` if there are none, and a barrier stands between all members.
+    pub(super) fn forward(&self, program: &Program, users: &Users, chain: &Chain) -> Option<Arc<Forward>> {
+        let block = self.launches[chain.members[0]].as_ref()?.block;
+        let members: Option<Vec<Member<'_>>> =
+            chain.members.iter().map(|&member| self.member(program, member)).collect();
+        let members_of: BTreeSet<StatementId> = chain.members.iter().copied().collect();
+        let ends = |buffer: u32| {
+            let buffer = BufferId::from_u32(buffer);
+            matches!(program.buffers[buffer].origin, Origin::Alloc(_))
+                && !program.outputs.contains(&buffer)
+                && users.get(&buffer).is_some_and(|users| users.iter().all(|user| members_of.contains(user)))
+        };
+        let forward = coverage::forward(&members?, block, &ends);
+        let changes = forward.changes.iter().any(|changes| !changes.is_empty());
+        (changes || forward.barriers.contains(&false)).then(|| Arc::new(forward))
+    }
+
+    fn member(&self, program: &Program, statement: StatementId) -> Option<Member<'_>> {
+        let located = self.located.get(&statement)?;
+        let (_, kernel) = self.kernels[self.launches[statement].as_ref()?.kernel];
+        let pointers = (0..).zip(kernel.params).filter(|(_, param)| !param.is_scalar());
+        let accesses = program.statements[statement].accesses.iter().zip(&located.offsets);
+        let pointer = |((parameter, _), (access, &at)): ((usize, _), (&crate::ir::Access, &Option<u64>))| {
+            Pointer { parameter: narrow(parameter), buffer: access.buffer.as_u32(), at }
+        };
+        Some(Member {
+            sites: &located.sites,
+            pointers: pointers.zip(accesses).map(pointer).collect(),
+            shares: located.of.facts.shares || self.launches[statement].as_ref()?.shared > 0,
+            converges: located.of.facts.converges,
+        })
+    }
+}

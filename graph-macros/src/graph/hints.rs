@@ -1,0 +1,110 @@
+//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on arguments.
+
+use cuweave_core::codes::Code;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, Token};
+
+use crate::report::Report;
+
+/// The names of the attributes.
+const NAMES: [&str; 3] = ["advise", "prefetch", "discard"];
+const ADVISE: &str = "write `#[advise(read_mostly)]`, `#[advise(preferred_location(device))]` or `#[advise(accessed_by(device))]`, with `device` or `host`";
+const PREFETCH: &str = "write `#[prefetch(device)]` or `#[prefetch(host)]`";
+
+/// The attributes of an argument about managed memory.
+#[derive(Default)]
+pub struct Hints {
+    /// The expressions of the hints.
+    pub list: Vec<TokenStream>,
+    /// The first attribute.
+    pub span: Option<Span>,
+    /// True if the contents are discarded before each launch.
+    pub discard: bool,
+}
+
+impl Hints {
+    /// Returns true for an attribute about managed memory.
+    pub fn is_one(attribute: &Attribute) -> bool {
+        NAMES.iter().any(|name| attribute.path().is_ident(name))
+    }
+
+    /// Reads the attributes of an argument.
+    pub fn of(attributes: &[Attribute], report: &mut Report) -> Hints {
+        let mut hints = Hints::default();
+        for attribute in attributes {
+            hints.span.get_or_insert(attribute.span());
+            hints.add(attribute, report);
+        }
+        hints
+    }
+
+    fn add(&mut self, attribute: &Attribute, report: &mut Report) {
+        let mut refuse = |message: &str, help: &str| {
+            report.error(attribute.span(), Code::CW001, message, &[], Some(help));
+        };
+        let hint = |name: TokenStream| quote!(::cuweave::__private::Hint::#name);
+        if attribute.path().is_ident("discard") {
+            match (&attribute.meta, self.discard) {
+                (syn::Meta::Path(_), false) => {
+                    self.discard = true;
+                    self.list.push(hint(quote!(Discard)));
+                }
+                (syn::Meta::Path(_), true) => refuse("`#[discard]` stands twice", "delete one of the two"),
+                _ => refuse("`#[discard]` takes nothing", "write `#[discard]`"),
+            }
+            return;
+        }
+        let given = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+        let given = given.unwrap_or_default();
+        if attribute.path().is_ident("prefetch") {
+            let site = if given.len() == 1 { site(&given[0]) } else { None };
+            let Some(site) = site else {
+                return refuse("`#[prefetch(..)]` takes a location", PREFETCH);
+            };
+            if self.list.iter().any(|hint| hint.to_string().contains("Prefetch")) {
+                return refuse("`#[prefetch(..)]` stands twice", "delete one of the two");
+            }
+            self.list.push(hint(quote!(Prefetch(#site))));
+            return;
+        }
+        if given.is_empty() {
+            return refuse("`#[advise(..)]` takes advice", ADVISE);
+        }
+        for advice in &given {
+            match advised(advice) {
+                Some(advice) => self.list.push(hint(advice)),
+                None => return refuse("`#[advise(..)]` takes advice", ADVISE),
+            }
+        }
+    }
+}
+
+/// Returns the location that is named `device` or `host`.
+fn site(expr: &Expr) -> Option<TokenStream> {
+    let Expr::Path(path) = expr else { return None };
+    match path.path.get_ident()?.to_string().as_str() {
+        "device" => Some(quote!(::cuweave::__private::Site::Device)),
+        "host" => Some(quote!(::cuweave::__private::Site::Host)),
+        _ => None,
+    }
+}
+
+/// Returns the hint of advice.
+fn advised(advice: &Expr) -> Option<TokenStream> {
+    match advice {
+        Expr::Path(path) => path.path.is_ident("read_mostly").then(|| quote!(ReadMostly)),
+        Expr::Call(call) => {
+            let Expr::Path(name) = &*call.func else { return None };
+            let site = site(call.args.first()?).filter(|_| call.args.len() == 1)?;
+            match name.path.get_ident()?.to_string().as_str() {
+                "preferred_location" => Some(quote!(PreferredLocation(#site))),
+                "accessed_by" => Some(quote!(AccessedBy(#site))),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! The loads and stores of an outline as instructions between memory and registers.
+
+use crate::analysis::code::Code as Body;
+use crate::analysis::effect::{self, Effect};
+use crate::coverage::Access;
+use crate::syntax::{Class, Instruction, Names, Operand, Space, Type};
+use std::collections::BTreeMap;
+
+/// Returns the loads and stores of these steps, each through its parameter.
+pub(super) fn accesses(
+    body: &Body<'_, '_>,
+    stores: &BTreeMap<u32, u32>,
+    mut note: impl FnMut(u32) -> u32,
+) -> Vec<Access> {
+    let names = body.function.body.as_ref().map(Names::new);
+    let mut all = Vec::with_capacity(stores.len());
+    for (&step, &parameter) in stores {
+        let Some(instruction) = body.steps[step as usize].instruction else { continue };
+        let stores = effect::effect(instruction) == Effect::Store;
+        let element = names.as_ref().and_then(|names| element(instruction, names, stores));
+        let bytes = effect::sizes(instruction).0;
+        all.push(Access { note: note(step), at: instruction.span.start, parameter, stores, element, bytes });
+    }
+    all
+}
+
+/// Returns the size of an element, if each is a register of that size (of 16 bits for a byte) or a constant, so that a move
+/// of registers can stand for the access. `None` for other forms of instructions.
+fn element(instruction: &Instruction<'_>, names: &Names<'_, '_>, stores: bool) -> Option<u32> {
+    let known = |modifier: &str| {
+        Type::from_name(modifier).is_some()
+            || matches!(
+                modifier,
+                "global"
+                    | "weak"
+                    | "nc"
+                    | "ca"
+                    | "cg"
+                    | "cs"
+                    | "lu"
+                    | "cv"
+                    | "wb"
+                    | "wt"
+                    | "v2"
+                    | "v4"
+                    | "v8"
+            )
+            || modifier.starts_with("L1::")
+            || modifier.starts_with("L2::")
+    };
+    let (bytes, element, ty) = effect::sizes(instruction);
+    let (value, address) = match (stores, &instruction.operands[..]) {
+        (true, [address, value]) | (false, [value, address]) => (value, address),
+        _ => return None,
+    };
+    let plain = matches!(element, 1 | 2 | 4 | 8)
+        && instruction.modifiers().all(known)
+        && instruction.types().count() == 1
+        && ty.is_some_and(|ty| matches!(ty.class(), Class::Integer | Class::Bits | Class::Float))
+        && matches!(address, Operand::Address(_));
+    if !plain {
+        return None;
+    }
+    let fits = |operand: &Operand<'_>| match operand {
+        Operand::Name(name) => names.resolve(instruction.scope, name).is_some_and(|binding| {
+            let variable = binding.variable;
+            let scalar = variable.space == Space::Reg && variable.vector == 1 && variable.ty != Type::Pred;
+            scalar && variable.ty.size() == element.max(2)
+        }),
+        Operand::Integer(_) => stores,
+        Operand::Single(_) => stores && element == 4,
+        Operand::Double(_) => stores && element == 8,
+        Operand::Sink => !stores,
+        _ => false,
+    };
+    let all = match value {
+        Operand::Vector(values) => values.len() == (bytes / element) as usize && values.iter().all(fits),
+        value => bytes == element && fits(value),
+    };
+    all.then_some(element)
+}

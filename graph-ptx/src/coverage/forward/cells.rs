@@ -1,0 +1,215 @@
+//! The cells of a buffer, and what becomes of its loads and stores.
+
+use super::entry::{Change, Entry};
+use super::places::{Place, Relation, relation};
+use crate::coverage::sites::Threads;
+use std::collections::BTreeMap;
+
+/// A cell: family, bytes from the thread's first, and its size.
+type Key = (u32, i128, u32);
+
+/// The registers of the cells of all buffers.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    /// The bytes of each register.
+    pub bytes: Vec<u32>,
+}
+
+/// The outcome for a buffer.
+pub(super) struct Done {
+    /// The change of each access, if there is one.
+    pub changes: Vec<Option<Change>>,
+    /// True if nothing accesses the buffer any more.
+    pub left_out: bool,
+}
+
+/// The accesses of a buffer.
+struct Buffer<'b, 'm> {
+    entries: &'b [&'b Entry<'m>],
+    block: [u32; 3],
+    loops: &'b dyn Fn(usize) -> bool,
+    /// The cells of each access, if they may be held in registers.
+    cells: Vec<Option<Vec<Key>>>,
+}
+
+impl Cells {
+    /// Decides about the accesses of one buffer, in the order of the members.
+    pub fn buffer(
+        &mut self,
+        entries: &[&Entry<'_>],
+        block: [u32; 3],
+        loops: &dyn Fn(usize) -> bool,
+        ends: bool,
+    ) -> Done {
+        let mut buffer = Buffer { entries, block, loops, cells: Vec::new() };
+        buffer.cells = entries.iter().map(|entry| buffer.cells_of(entry)).collect();
+        buffer.settle();
+        let moves = buffer.moves();
+        let idle = |at: usize| entries[at].is_idle();
+        let loads_go = (0..entries.len()).all(|at| entries[at].stores || moves[at] || idle(at));
+        let left_out = ends && loads_go && entries.iter().all(|entry| entry.site.is_some());
+        let goes: Vec<bool> = (0..entries.len())
+            .map(|at| match entries[at].stores {
+                true => left_out || buffer.is_lost(at, &moves),
+                false => moves[at],
+            })
+            .collect();
+        let wanted = buffer.wanted(&moves);
+        let mut registers: BTreeMap<Key, u32> = BTreeMap::new();
+        let mut register = |key: &Key| {
+            *registers.entry(*key).or_insert_with(|| {
+                self.bytes.push(key.2);
+                (self.bytes.len() - 1) as u32
+            })
+        };
+        let changes = (0..entries.len()).map(|at| {
+            let entry = entries[at];
+            let keys = buffer.cells[at].as_deref().unwrap_or_default();
+            let is_wanted =
+                |key: &&Key| moves[at] || wanted.get(key).is_some_and(|last| entry.member <= *last);
+            let cells: Vec<Option<u32>> =
+                keys.iter().map(|key| Some(key).filter(is_wanted).map(&mut register)).collect();
+            let changed = goes[at] || cells.iter().any(Option::is_some);
+            (changed && entry.site.is_some()).then_some(Change { at: entry.at, stays: !goes[at], cells })
+        });
+        Done { changes: changes.collect(), left_out }
+    }
+}
+
+/// Returns true if an access of a thread that lies so many bytes behind another one of the thread has bytes of it.
+fn meets(place: &Place, other: &Entry<'_>, distance: i128) -> bool {
+    other.place.is_none_or(|other| distance < place.bytes && distance + other.bytes > 0)
+}
+
+impl Buffer<'_, '_> {
+    /// Returns the cells of an access, one for each element, if nothing writes them in a way that no register follows.
+    fn cells_of(&self, entry: &Entry<'_>) -> Option<Vec<Key>> {
+        let (place, element) = (entry.place?, entry.element?);
+        let size = i128::from(element);
+        let count = place.bytes / size;
+        for other in self.entries.iter().filter(|other| other.stores && !other.is_idle()) {
+            match relation(Some(&place), other.place.as_ref(), self.block) {
+                Relation::Apart => {}
+                Relation::Any => return None,
+                Relation::Own(distance) => {
+                    if !meets(&place, other, distance) {
+                        continue;
+                    }
+                    // The elements of both are the same, or lie beside each other.
+                    if other.element != Some(element) || distance % size != 0 {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some((0..count).map(|nth| (place.family, place.constant + nth * size, element)).collect())
+    }
+
+    /// Takes the cells of accesses away that a store without cells writes: no register follows them.
+    fn settle(&mut self) {
+        loop {
+            let lost = |at: usize| {
+                let place = self.entries[at].place.filter(|_| self.cells[at].is_some());
+                let Some(place) = place else { return false };
+                self.entries.iter().zip(&self.cells).any(|(other, cells)| {
+                    let unfollowed = other.stores && cells.is_none() && !other.is_idle();
+                    unfollowed
+                        && match relation(Some(&place), other.place.as_ref(), self.block) {
+                            Relation::Apart => false,
+                            Relation::Any => true,
+                            Relation::Own(distance) => meets(&place, other, distance),
+                        }
+                })
+            };
+            let lost: Vec<usize> = (0..self.entries.len()).filter(|&at| lost(at)).collect();
+            if lost.is_empty() {
+                return;
+            }
+            lost.into_iter().for_each(|at| self.cells[at] = None);
+        }
+    }
+
+    /// Returns the loads that become moves.
+    fn moves(&self) -> Vec<bool> {
+        let mut moves = vec![false; self.entries.len()];
+        let mut held: BTreeMap<Key, Vec<Threads>> = BTreeMap::new();
+        let mut at = 0;
+        while at < self.entries.len() {
+            let member = self.entries[at].member;
+            let end = (at..self.entries.len())
+                .find(|&other| self.entries[other].member != member)
+                .unwrap_or(self.entries.len());
+            for load in (at..end).filter(|&load| !self.entries[load].stores) {
+                let Some(keys) = &self.cells[load] else { continue };
+                let touched = self.entries[load].touched;
+                let holds = |key: &Key| {
+                    held.get(key).is_some_and(|boxes| touched.iter().all(|one| one.threads.within(boxes)))
+                };
+                moves[load] = !touched.is_empty() && keys.iter().all(holds);
+            }
+            for access in at..end {
+                for key in self.cells[access].iter().flatten() {
+                    let sure = self.entries[access].touched.iter().filter(|touched| touched.surely);
+                    let boxes = held.entry(*key).or_default();
+                    for one in sure {
+                        if !one.threads.within(boxes) {
+                            boxes.push(one.threads);
+                        }
+                    }
+                }
+            }
+            at = end;
+        }
+        moves
+    }
+
+    /// Returns the last member that reads each register.
+    fn wanted(&self, moves: &[bool]) -> BTreeMap<Key, usize> {
+        let mut wanted = BTreeMap::new();
+        for (at, keys) in self.cells.iter().enumerate().filter(|(at, _)| moves[*at]) {
+            for key in keys.iter().flatten() {
+                wanted.insert(*key, self.entries[at].member);
+            }
+        }
+        wanted
+    }
+
+    /// Returns true if nothing reads what a store stores before a later one overwrites it.
+    fn is_lost(&self, at: usize, moves: &[bool]) -> bool {
+        let entry = self.entries[at];
+        let Some(place) = &entry.place else { return false };
+        let reads = |other: usize| {
+            let load = self.entries[other];
+            if load.stores || moves[other] || load.is_idle() || load.member < entry.member {
+                return false;
+            }
+            let before = load.member == entry.member && load.at < entry.at && load.site.is_some();
+            if before && !(self.loops)(entry.member) {
+                return false;
+            }
+            match relation(Some(place), load.place.as_ref(), self.block) {
+                Relation::Apart => false,
+                Relation::Any => true,
+                Relation::Own(distance) => meets(place, load, distance),
+            }
+        };
+        if (0..self.entries.len()).any(reads) {
+            return false;
+        }
+        let overwrites = |other: &&Entry<'_>| {
+            other.stores
+                && other.member > entry.member
+                && other.place.is_some_and(|other| {
+                    let first = other.constant <= place.constant;
+                    let last = place.constant + place.bytes <= other.constant + other.bytes;
+                    other.family == place.family && first && last
+                })
+        };
+        let sure = self.entries.iter().copied().filter(|other| overwrites(other));
+        let boxes: Vec<Threads> = sure
+            .flat_map(|other| other.touched.iter().filter(|touched| touched.surely))
+            .map(|touched| touched.threads)
+            .collect();
+        !entry.touched.is_empty() && entry.touched.iter().all(|one| one.threads.within(&boxes))
+    }
+}

@@ -1,0 +1,202 @@
+//! Values that stay in registers between the bodies of a fused kernel.
+//!
+//! A *cell* is an element of a buffer as one thread sees it: an address that is a sum over the thread's indices. Where no
+//! other thread writes the cells of a thread, a register of the thread holds what the cell holds from the first access on
+//! that each thread of a box surely does: each later store sets it, too, and each later load in these threads is a move.
+//!
+//! A store goes if nothing reads what it stored: each later load of the cell is a move, and a later store of a thread goes
+//! to the same cell, or the buffer ends with the chain. Between two bodies there is a barrier only where a thread accesses
+//! what another one does, and one of the two writes.
+
+mod cells;
+mod entry;
+mod places;
+
+use super::sites::Sites;
+use cells::Cells;
+pub use entry::Change;
+use entry::Entry;
+use places::Places;
+use std::collections::BTreeSet;
+
+/// The pointer of a member of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    /// The kernel's parameter.
+    pub parameter: u32,
+    /// The buffer that it points into.
+    pub buffer: u32,
+    /// The distance from the buffer's start in bytes; `None` if it may change.
+    pub at: Option<u64>,
+}
+
+/// A launch of a chain.
+#[derive(Clone, Debug)]
+pub struct Member<'m> {
+    /// The loads and stores of its threads.
+    pub sites: &'m Sites,
+    /// Its pointers.
+    pub pointers: Vec<Pointer>,
+    /// True if it has shared memory.
+    pub shares: bool,
+    /// True if it depends on which threads of a warp run together.
+    pub converges: bool,
+}
+
+/// The registers of a fused kernel that hold elements from body to body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forward {
+    /// By member: its changed instructions, in the order of the text.
+    pub changes: Vec<Vec<Change>>,
+    /// For each member, the registers that are first set in it.
+    pub first_set: Vec<Vec<u32>>,
+    /// The bytes that each register holds.
+    pub cells: Vec<u32>,
+    /// For each member but the first, true if a barrier stands before it.
+    pub barriers: Vec<bool>,
+    /// The buffers that nothing accesses any more, ascending.
+    pub left_out: Vec<u32>,
+    /// The number of loads that became moves.
+    pub loads: usize,
+    /// The number of stores that went.
+    pub stores: usize,
+}
+
+/// Finds the registers for a chain of launches of one grid and block, whose blocks access nothing that other blocks of other
+/// members write. `ends` returns true for a buffer that nothing but the members accesses, and whose contents end with them.
+///
+/// Time: for each buffer the square of the number of its accesses.
+pub fn forward(members: &[Member<'_>], block: [u32; 3], ends: &dyn Fn(u32) -> bool) -> Forward {
+    let entries = entries(members);
+    let buffers: BTreeSet<u32> = entries.iter().map(|entry| entry.buffer).collect();
+    let mut all = Cells::default();
+    let mut found = Forward { changes: vec![Vec::new(); members.len()], ..Forward::default() };
+    for buffer in buffers {
+        let of: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.buffer == buffer).collect();
+        let loops = |member: usize| members[member].sites.loops;
+        let done = all.buffer(&of, block, &loops, ends(buffer));
+        if done.left_out {
+            found.left_out.push(buffer);
+        }
+        for (entry, change) in of.iter().zip(done.changes) {
+            let Some(change) = change else { continue };
+            match (entry.stores, change.stays) {
+                (true, false) => found.stores += 1,
+                (false, false) => found.loads += 1,
+                _ => {}
+            }
+            found.changes[entry.member].push(change);
+        }
+    }
+    found.changes.iter_mut().for_each(|changes| changes.sort_by_key(|change| change.at));
+    found.barriers = barriers(members, &entries, &found, block);
+    found.first_set = vec![Vec::new(); members.len()];
+    let mut seen = BTreeSet::new();
+    for (member, changes) in found.changes.iter().enumerate() {
+        for cell in changes.iter().flat_map(|change| change.cells.iter().flatten()) {
+            if seen.insert(*cell) {
+                found.first_set[member].push(*cell);
+            }
+        }
+    }
+    found.cells = all.bytes;
+    found
+}
+
+/// Lists the accesses of all members.
+fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
+    let mut entries = Vec::new();
+    let mut places: Vec<(u32, Places)> = Vec::new();
+    for (at, member) in members.iter().enumerate() {
+        let pointer = |parameter: u32| member.pointers.iter().find(|pointer| pointer.parameter == parameter);
+        for &(parameter, stores) in &member.sites.others {
+            let Some(pointer) = pointer(parameter) else { continue };
+            entries.push(Entry {
+                member: at,
+                site: None,
+                buffer: pointer.buffer,
+                stores,
+                place: None,
+                element: None,
+                at: 0,
+                touched: &[],
+            });
+        }
+        for (nth, site) in member.sites.list.iter().enumerate() {
+            let Some(pointer) = pointer(site.access.parameter) else { continue };
+            entries.push(Entry {
+                member: at,
+                site: Some(nth),
+                buffer: pointer.buffer,
+                stores: site.access.stores,
+                place: None,
+                element: site.access.element,
+                at: site.access.at,
+                touched: site.touched.as_deref().unwrap_or_default(),
+            });
+            if !places.iter().any(|(buffer, _)| *buffer == pointer.buffer) {
+                places.push((pointer.buffer, Places::default()));
+            }
+        }
+    }
+    // Places are found from those that say most of their strides on.
+    let known = |entry: &Entry<'_>| {
+        let axes = |touched: &super::sites::Touched| touched.strides.iter().flatten().count();
+        entry.touched.iter().map(axes).max().unwrap_or(0)
+    };
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(known(&entries[at])));
+    for at in order {
+        let entry = &entries[at];
+        let Some(site) = entry.site else { continue };
+        let member = &members[entry.member];
+        let site = &member.sites.list[site];
+        let pointer = member.pointers.iter().find(|pointer| pointer.parameter == site.access.parameter);
+        let (Some(base), Some(touched)) = (pointer.and_then(|pointer| pointer.at), &site.touched) else {
+            continue;
+        };
+        let places = places.iter_mut().find(|(buffer, _)| *buffer == entry.buffer);
+        let place = places.and_then(|(_, places)| places.find(touched, base, site.access.bytes));
+        entries[at].place = place;
+    }
+    entries
+}
+
+/// Returns true for each member but the first before which a barrier has to stand.
+fn barriers(members: &[Member<'_>], entries: &[Entry<'_>], found: &Forward, block: [u32; 3]) -> Vec<bool> {
+    let goes = |entry: &Entry<'_>| {
+        let changes = &found.changes[entry.member];
+        entry.site.is_some() && changes.iter().any(|change| change.at == entry.at && !change.stays)
+    };
+    let mut left: Vec<Vec<&Entry<'_>>> = vec![Vec::new(); members.len()];
+    for entry in entries.iter().filter(|entry| !entry.is_idle() && !goes(entry)) {
+        left[entry.member].push(entry);
+    }
+    let meet = |mine: &Entry<'_>, theirs: &Entry<'_>| {
+        (mine.stores || theirs.stores) && !places::is_own(mine.place.as_ref(), theirs.place.as_ref(), block)
+    };
+    let crosses = |one: usize, other: usize| {
+        let both = |test: fn(&Member<'_>) -> bool| test(&members[one]) && test(&members[other]);
+        let theirs = |mine: &Entry<'_>| {
+            let of_buffer = left[other].iter().filter(|entry| entry.buffer == mine.buffer);
+            of_buffer.copied().any(|theirs| meet(mine, theirs))
+        };
+        both(|member| member.shares)
+            || members[one].converges
+            || members[other].converges
+            || left[one].iter().any(|mine| theirs(mine))
+    };
+    let mut first = 0;
+    let mut barriers = Vec::with_capacity(members.len().saturating_sub(1));
+    for member in 1..members.len() {
+        let stands = (first..member).any(|before| crosses(before, member));
+        if stands {
+            first = member;
+        }
+        barriers.push(stands);
+    }
+    barriers
+}
+
+#[cfg(test)]
+mod tests;

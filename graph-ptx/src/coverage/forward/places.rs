@@ -1,0 +1,181 @@
+//! The addresses of an access in all threads, and where those of two accesses meet.
+
+use crate::coverage::sites::Touched;
+
+/// The addresses of an access: `bytes` from `constant + Σ stride · index` in the thread with these indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Accesses of one number have the same strides. Their offsets say how far apart they are in each thread.
+    pub family: u32,
+    /// Bytes from the start of the buffer, for the thread whose indices are 0.
+    pub constant: i128,
+    pub strides: [i128; 6],
+    pub bytes: i128,
+    /// The first and the last index of `%tid` along each axis.
+    tids: [(u64, u64); 3],
+}
+
+/// The places of a buffer's accesses.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    families: Vec<[i128; 6]>,
+}
+
+impl Places {
+    /// Returns the place of an access whose pointer lies so many bytes behind the start of the buffer. `None` if no sum over
+    /// the indices is its address in all threads.
+    pub fn find(&mut self, touched: &[Touched], base: u64, bytes: u32) -> Option<Place> {
+        let base = i128::from(base);
+        let tids = |axis: usize| {
+            let all = touched.iter().map(|touched| touched.threads.0[axis]);
+            let first = all.clone().map(|(first, _)| first).min().unwrap_or(0);
+            (first, all.map(|(first, count)| first + count - 1).max().unwrap_or(0))
+        };
+        let place = |(family, strides): (usize, &[i128; 6])| {
+            let constant = constant(touched, strides)?.checked_add(base)?;
+            let tids = [tids(0), tids(1), tids(2)];
+            Some(Place { family: family as u32, constant, strides: *strides, bytes: i128::from(bytes), tids })
+        };
+        if let Some(known) = self.families.iter().enumerate().find_map(place) {
+            return Some(known);
+        }
+        let strides = strides(touched)?;
+        self.families.push(strides);
+        place((self.families.len() - 1, &strides))
+    }
+}
+
+/// Returns the constant with which these strides give the addresses of all threads.
+fn constant(touched: &[Touched], strides: &[i128; 6]) -> Option<i128> {
+    let mut all: Option<i128> = None;
+    for one in touched {
+        let mut constant = one.constant;
+        for (axis, (own, stride)) in one.strides.iter().zip(strides).enumerate() {
+            match own {
+                Some(own) if own == stride => {}
+                Some(_) => return None,
+                None => {
+                    let index = i128::from(one.threads.0[axis].0);
+                    constant = constant.checked_sub(stride.checked_mul(index)?)?;
+                }
+            }
+        }
+        if *all.get_or_insert(constant) != constant {
+            return None;
+        }
+    }
+    Some(all.unwrap_or(0))
+}
+
+/// Returns strides that give the addresses of all threads, if there are any. Where all threads have one index it has no stride.
+fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
+    let mut strides = [0; 6];
+    let mut known = [false; 6];
+    for one in touched {
+        for axis in 0..6 {
+            if let Some(own) = one.strides[axis] {
+                if known[axis] && strides[axis] != own {
+                    return None;
+                }
+                (strides[axis], known[axis]) = (own, true);
+            }
+        }
+    }
+    // Two boxes of one index each that differ along one axis alone say how far apart they are.
+    for axis in (0..6).filter(|&axis| !known[axis]) {
+        let first = touched.first()?;
+        let Some(other) = touched.iter().find(|other| other.threads.0[axis].0 != first.threads.0[axis].0)
+        else {
+            continue;
+        };
+        let reduced = |one: &Touched| {
+            let index = |at: usize| i128::from(one.threads.0[at].0);
+            let others = (0..6).filter(|&at| at != axis && one.strides[at].is_none());
+            others.fold(one.constant, |sum, at| sum - strides[at] * index(at))
+        };
+        let index = |one: &Touched| i128::from(one.threads.0[axis].0);
+        let (apart, count) = (reduced(other) - reduced(first), index(other) - index(first));
+        if apart % count != 0 {
+            return None;
+        }
+        strides[axis] = apart / count;
+    }
+    constant(touched, &strides).map(|_| strides)
+}
+
+/// Returns true if no thread of a block accesses what another one of the block does with the other access.
+pub(super) fn is_own(one: Option<&Place>, other: Option<&Place>, block: [u32; 3]) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    is_own_of_threads(one, other, block).unwrap_or(false)
+}
+
+/// The same; `None` for numbers that are too large.
+fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool> {
+    if are_apart(one, other)? {
+        return Some(true);
+    }
+    if one.family != other.family {
+        return Some(false);
+    }
+    let distance = other.constant.checked_sub(one.constant)?;
+    let window = (distance.checked_add(other.bytes)?).max(one.bytes) - distance.min(0);
+    let mut axes: Vec<(i128, i128)> = Vec::new();
+    let tids = one.tids.iter().zip(&other.tids);
+    for ((mine, theirs), (stride, &count)) in tids.zip(one.strides.iter().zip(&block)) {
+        let same = mine.0 == mine.1 && mine == theirs;
+        if count > 1 && !same {
+            axes.push((stride.checked_abs()?, i128::from(count) - 1));
+        }
+    }
+    axes.sort_unstable();
+    // The windows of two threads are at least one stride less the reach of the smaller ones apart.
+    let mut reach = window;
+    for (stride, most) in axes {
+        if stride < reach {
+            return Some(false);
+        }
+        reach = reach.checked_add(stride.checked_mul(most)?)?;
+    }
+    Some(true)
+}
+
+/// Returns true if in a block no thread at all accesses what a thread does with the other access.
+fn are_apart(one: &Place, other: &Place) -> Option<bool> {
+    // Of two blocks of different grids nothing is known here.
+    if one.strides[3..] != other.strides[3..] {
+        return Some(false);
+    }
+    let range = |place: &Place| {
+        let (mut least, mut most) = (place.constant, place.constant.checked_add(place.bytes)?);
+        for (stride, (first, last)) in place.strides.iter().zip(place.tids) {
+            let (a, b) = (stride.checked_mul(first.into())?, stride.checked_mul(last.into())?);
+            least = least.checked_add(a.min(b))?;
+            most = most.checked_add(a.max(b))?;
+        }
+        Some((least, most))
+    };
+    let (a, b) = (range(one)?, range(other)?);
+    Some(a.1 <= b.0 || b.1 <= a.0)
+}
+
+/// How two accesses of the same thread lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// They never meet, in no two threads of a block.
+    Apart,
+    /// They meet in no two different threads, and in each thread the other one lies so many bytes behind.
+    Own(i128),
+    /// They may meet anyhow.
+    Any,
+}
+
+pub(super) fn relation(one: Option<&Place>, other: Option<&Place>, block: [u32; 3]) -> Relation {
+    let (Some(one), Some(other)) = (one, other) else { return Relation::Any };
+    if are_apart(one, other) == Some(true) {
+        return Relation::Apart;
+    }
+    match is_own(Some(one), Some(other), block) {
+        true => Relation::Own(other.constant - one.constant),
+        false => Relation::Any,
+    }
+}

@@ -1,0 +1,192 @@
+//! The addresses that each load and store of a kernel has in each thread of a launch.
+
+use super::form::Form;
+use super::outline::{Access, Outline};
+use std::collections::HashMap;
+
+/// A site with more boxes of threads is irregular.
+const MOST_BOXES: usize = 64;
+
+/// A box of threads: the first of `%tid` and `%ctaid` along each axis, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads(pub [(u64, u64); 6]);
+
+/// An access of each thread of a box, at `constant + Σ stride · index`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The threads.
+    pub threads: Threads,
+    /// Bytes from the pointer.
+    pub constant: i128,
+    /// By axis; `None` if the box has one index there.
+    pub strides: [Option<i128>; 6],
+    /// True if each thread does it, false if it may.
+    pub surely: bool,
+}
+
+/// A load or a store in the threads of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The instruction.
+    pub access: Access,
+    /// The accesses of all threads; `None` if they are not known one by one.
+    pub touched: Option<Vec<Touched>>,
+}
+
+/// The loads and stores of a kernel in the threads of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sites {
+    /// All that are known, in the order of the text.
+    pub list: Vec<Site>,
+    /// The parameters through which the kernel may also read or write otherwise, true for writes.
+    pub others: Vec<(u32, bool)>,
+    /// True if an instruction may be reached again.
+    pub loops: bool,
+}
+
+/// The accesses that a run of an outline meets, by the notes that name them.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    touched: HashMap<u32, Option<Vec<Touched>>>,
+    gave_up: bool,
+}
+
+impl Trace {
+    /// Notes that the threads of an access are not known one by one.
+    pub fn irregular(&mut self, note: u32) {
+        self.touched.insert(note, None);
+    }
+
+    /// Notes that no access is known.
+    pub fn gives_up(&mut self) {
+        self.gave_up = true;
+    }
+
+    /// Notes an access of all threads of a group.
+    pub fn touched(&mut self, note: u32, (form, counts, places): (&Form, &[u64], &[Form; 6]), surely: bool) {
+        let entry = self.touched.entry(note).or_insert_with(|| Some(Vec::new()));
+        let Some(list) = entry else { return };
+        match Touched::of(form, counts, places, surely) {
+            Some(new) if list.contains(&new) => {}
+            Some(new) if list.len() < MOST_BOXES => list.push(new),
+            _ => *entry = None,
+        }
+    }
+
+    pub fn sites(mut self, outline: &Outline) -> Sites {
+        let site = |access: &Access| Site {
+            access: access.clone(),
+            touched: match self.gave_up {
+                true => None,
+                false => self.touched.remove(&access.note).unwrap_or_else(|| Some(Vec::new())),
+            },
+        };
+        let list = outline.instructions.iter().map(site).collect();
+        // Reads have an entry before that of writes.
+        let others = outline.parameters.chunks(2).flat_map(|pair| {
+            let foreign = pair.iter().zip([false, true]).filter(|(followed, _)| followed.foreign.is_some());
+            foreign.map(|(followed, writes)| (followed.parameter, writes))
+        });
+        Sites { list, others: others.collect(), loops: outline.loops }
+    }
+}
+
+impl Touched {
+    /// Returns the access of a group at an address. `None` if its threads are no box, or if the address is no sum over their
+    /// indices.
+    fn of(form: &Form, counts: &[u64], places: &[Form; 6], surely: bool) -> Option<Touched> {
+        let mut threads = [(0, 1); 6];
+        let mut strides = [None; 6];
+        let mut constant = form.constant;
+        let mut known = Vec::new();
+        for (axis, place) in places.iter().enumerate() {
+            let mut terms: Vec<(i128, u32)> = place
+                .terms
+                .iter()
+                .filter(|term| counts[term.0 as usize] > 1)
+                .map(|&(index, by)| (by, index))
+                .collect();
+            terms.sort_unstable();
+            let mut reach = 1_i128;
+            for &(by, index) in &terms {
+                if by != reach {
+                    return None;
+                }
+                reach = reach.checked_mul(i128::from(counts[index as usize]))?;
+                let own = form.terms.iter().find(|term| term.0 == index).map_or(0, |term| term.1);
+                if own % by != 0 || *strides[axis].get_or_insert(own / by) != own / by {
+                    return None;
+                }
+                known.push(index);
+            }
+            threads[axis] = (u64::try_from(place.constant).ok()?, u64::try_from(reach).ok()?);
+            if let Some(stride) = strides[axis] {
+                constant = constant.checked_sub(stride.checked_mul(place.constant)?)?;
+            }
+        }
+        let others = form.terms.iter().filter(|term| counts[term.0 as usize] > 1 && !known.contains(&term.0));
+        (others.count() == 0).then_some(Touched { threads: Threads(threads), constant, strides, surely })
+    }
+}
+
+impl Threads {
+    /// Returns true if each of these threads is in one of the boxes.
+    pub(super) fn within(&self, boxes: &[Threads]) -> bool {
+        self.left(boxes, &mut 4096)
+    }
+
+    fn left(&self, boxes: &[Threads], most: &mut u32) -> bool {
+        *most = most.saturating_sub(1);
+        let Some((first, others)) = boxes.split_first() else { return false };
+        if *most == 0 {
+            return false;
+        }
+        if self.meets(first) {
+            // What lies before and behind the first box along each axis is in the others.
+            let mut inside = *self;
+            for axis in 0..6 {
+                let (from, count) = inside.0[axis];
+                let (low, end) = (first.0[axis].0, first.0[axis].0 + first.0[axis].1);
+                let parts =
+                    [(from, low.saturating_sub(from)), (end.max(from), (from + count).saturating_sub(end))];
+                for (from, count) in parts.into_iter().filter(|part| part.1 > 0) {
+                    let mut rest = inside;
+                    rest.0[axis] = (from, count);
+                    if !rest.left(others, most) {
+                        return false;
+                    }
+                }
+                let from_inside = from.max(low);
+                inside.0[axis] = (from_inside, (from + count).min(end) - from_inside);
+            }
+            return true;
+        }
+        self.left(others, most)
+    }
+
+    fn meets(&self, other: &Threads) -> bool {
+        self.0.iter().zip(&other.0).all(|(one, other)| one.0 < other.0 + other.1 && other.0 < one.0 + one.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(x: (u64, u64), block: (u64, u64)) -> Threads {
+        Threads([x, (0, 1), (0, 1), block, (0, 1), (0, 1)])
+    }
+
+    #[test]
+    fn boxes_are_covered_by_several() {
+        let all = threads((0, 64), (0, 4));
+        let (full, last) = (threads((0, 64), (0, 3)), threads((0, 10), (3, 1)));
+        assert!(all.within(&[all]));
+        assert!(!all.within(&[full, last]));
+        assert!(all.within(&[full, last, threads((10, 54), (3, 1))]));
+        assert!(all.within(&[last, threads((5, 59), (2, 2)), full]));
+        assert!(threads((3, 7), (3, 1)).within(&[full, last]));
+        assert!(!threads((3, 8), (3, 1)).within(&[full, last]));
+        assert!(!all.within(&[]));
+    }
+}

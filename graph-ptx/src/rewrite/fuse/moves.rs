@@ -1,0 +1,151 @@
+//! Elements in registers of a fused kernel: the moves that take the place of loads and stores.
+//!
+//! A bare product that stays in a register is mixed with a zero that the assembler does not know: it would make one `fma`
+//! of the product and a sum of another body, which rounds once where the two launches round twice.
+
+use crate::analysis::effect::{self, Effect};
+use crate::coverage::{Change, Forward};
+use crate::rewrite::contract;
+use crate::rewrite::edit::Edits;
+use crate::syntax::{Function, Instruction, Operand, Type};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The changed loads and stores of all parts.
+pub(super) struct Moves<'f> {
+    forward: &'f Forward,
+    prefix: &'f str,
+    /// For each part, its stores of bare products; `None` if any store may be one.
+    products: Vec<Option<BTreeSet<u32>>>,
+    /// The offset of a zero among the parameters.
+    zero: Option<u32>,
+}
+
+impl<'f> Moves<'f> {
+    /// Prepares the changes of parts, whose functions come with equal numbers for equal parts. `zero` is the offset of a zero among
+    /// the parameters.
+    pub fn new<'p>(
+        forward: &'f Forward,
+        parts: impl Iterator<Item = (usize, &'p Function<'p>)>,
+        prefix: &'f str,
+        zero: Option<u32>,
+    ) -> Moves<'f> {
+        let mut known: BTreeMap<usize, Option<BTreeSet<u32>>> = BTreeMap::new();
+        let none = forward.cells.is_empty();
+        let of = |(number, function): (usize, &Function<'_>)| match none {
+            true => None,
+            false => known.entry(number).or_insert_with(|| contract::stored_products(function)).clone(),
+        };
+        Moves { forward, prefix, products: parts.map(of).collect(), zero }
+    }
+
+    /// Returns true if a barrier stands before a part.
+    pub fn barrier(&self, part: usize) -> bool {
+        self.forward.barriers.get(part - 1).is_none_or(|stands| *stands)
+    }
+
+    /// Declares the registers.
+    pub fn declare(&self, text: &mut String) {
+        let prefix = self.prefix;
+        for (at, bytes) in self.forward.cells.iter().enumerate() {
+            let _ = writeln!(text, ".reg .b{} {prefix}c{at};", bits(*bytes));
+        }
+        if let Some(zero) = self.zero {
+            let _ = writeln!(
+                text,
+                ".reg .b16 {prefix}z2;\n.reg .b32 {prefix}z4;\n.reg .b64 {prefix}z8;\n\
+                 ld.param.u32 {prefix}z4, [{prefix}table+{zero}];\n\
+                 cvt.u16.u32 {prefix}z2, {prefix}z4;\ncvt.u64.u32 {prefix}z8, {prefix}z4;"
+            );
+        }
+    }
+
+    /// Zeroes the registers that are first set in a part.
+    pub fn begin(&self, part: usize, text: &mut String) {
+        for &cell in self.forward.first_set.get(part).into_iter().flatten() {
+            let bits = bits(self.forward.cells[cell as usize]);
+            let _ = writeln!(text, "mov.b{bits} {}, 0;", self.cell(cell));
+        }
+    }
+
+    /// Returns the change of an instruction of a part, if it has one.
+    pub fn change(&self, part: usize, instruction: &Instruction<'_>) -> Option<&Change> {
+        let changes = self.forward.changes.get(part)?;
+        let at = changes.binary_search_by_key(&instruction.span.start, |change| change.at).ok()?;
+        Some(&changes[at])
+    }
+
+    fn cell(&self, cell: u32) -> String {
+        format!("{}c{cell}", self.prefix)
+    }
+
+    /// Writes the moves of a changed instruction: in its place, or behind it if it stays.
+    pub fn apply(&self, part: usize, instruction: &Instruction<'_>, change: &Change, edits: &mut Edits) {
+        let guard = instruction.guard.map_or(String::new(), |guard| {
+            format!("@{}{} ", if guard.negated { "!" } else { "" }, guard.register)
+        });
+        let stores = effect::effect(instruction) == Effect::Store;
+        let value = instruction.operands.get(usize::from(stores));
+        let values = match value {
+            Some(Operand::Vector(values)) => values.as_slice(),
+            Some(value) => std::slice::from_ref(value),
+            None => &[],
+        };
+        let mut text = String::new();
+        for (value, cell) in values.iter().zip(&change.cells) {
+            let Some(cell) = cell else { continue };
+            let bytes = self.forward.cells[*cell as usize];
+            let cell = self.cell(*cell);
+            let into_cell = stores || change.stays;
+            let product = stores && self.may_be_product(part, instruction);
+            let Some(line) = moved(value, &cell, bytes, instruction, into_cell) else { continue };
+            let _ = write!(text, "{guard}{line} ");
+            if product {
+                let (bits, zero) = (bits(bytes), format!("{}z{}", self.prefix, bytes.max(2)));
+                let _ = write!(text, "{guard}xor.b{bits} {cell}, {cell}, {zero}; ");
+            }
+        }
+        match change.stays {
+            true => edits.insert(instruction.span.end, format!(" {}", text.trim_end())),
+            false => edits.replace(instruction.span, text.trim_end()),
+        }
+    }
+
+    fn may_be_product(&self, part: usize, instruction: &Instruction<'_>) -> bool {
+        let products = self.products.get(part).and_then(Option::as_ref);
+        products.is_none_or(|products| products.contains(&instruction.span.start))
+    }
+}
+
+/// Returns the bits of a register that holds an element.
+fn bits(bytes: u32) -> u32 {
+    8 * bytes.max(2)
+}
+
+/// Returns the move of an operand into a cell, or of a cell into a register. A cell of one byte has zeros above it.
+fn moved(
+    value: &Operand<'_>,
+    cell: &str,
+    bytes: u32,
+    instruction: &Instruction<'_>,
+    into_cell: bool,
+) -> Option<String> {
+    let bits = bits(bytes);
+    let value = match value {
+        Operand::Name(name) => (*name).to_owned(),
+        Operand::Integer(number) => {
+            let low = if bytes == 8 { *number } else { *number & ((1 << (8 * bytes)) - 1) };
+            return Some(format!("mov.b{bits} {cell}, {low:#x};"));
+        }
+        Operand::Single(number) => return Some(format!("mov.b32 {cell}, {number:#x};")),
+        Operand::Double(number) => return Some(format!("mov.b64 {cell}, {number:#x};")),
+        _ => return None,
+    };
+    let signed = instruction.types().next_back() == Some(Type::S8);
+    Some(match (into_cell, bytes) {
+        (true, 1) => format!("and.b16 {cell}, {value}, 0xff;"),
+        (true, _) => format!("mov.b{bits} {cell}, {value};"),
+        (false, 1) if signed => format!("cvt.s16.s8 {value}, {cell};"),
+        (false, _) => format!("mov.b{bits} {value}, {cell};"),
+    })
+}

@@ -1,0 +1,329 @@
+//! Managed memory: its association with streams, and its pages with their residence and advice.
+//!
+//! A page is at one place, or has copies at several while it is only read. An access by a processor that has no copy of the page and no
+//! mapping of it is a fault, which moves the page, copies it or maps it, as its advice says. Faults and moves are counted, for
+//! tests: the numbers are those of this model, not of a driver.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a page.
+pub const PAGE: u64 = 4096;
+
+/// The host as a processor; a device is its ordinal.
+pub const HOST: i32 = -1;
+
+/// A `CUmemLocation`: its type and number.
+pub type Location = (u32, i32);
+
+/// Returns the processor whose memory a location is.
+fn processor(location: Location) -> i32 {
+    if location.0 == 1 { location.1 } else { HOST }
+}
+
+/// Faults and moves of pages.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Accesses of devices to pages that they had neither a copy nor a mapping of.
+    pub device_faults: u64,
+    /// Such accesses of the host.
+    pub host_faults: u64,
+    /// Pages that a fault moved.
+    pub migrated: u64,
+    /// Pages that a fault copied.
+    pub copied: u64,
+    /// Pages that a prefetch moved, copied or populated.
+    pub prefetched: u64,
+    /// Pages whose contents were discarded.
+    pub discarded: u64,
+}
+
+static COUNTS: Mutex<Counts> = Mutex::new(Counts {
+    device_faults: 0,
+    host_faults: 0,
+    migrated: 0,
+    copied: 0,
+    prefetched: 0,
+    discarded: 0,
+});
+
+/// Returns the counts of the process so far.
+pub fn counts() -> Counts {
+    *COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn count(change: impl FnOnce(&mut Counts)) {
+    change(&mut COUNTS.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// A page of managed memory.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// The processors whose memory holds it; empty before the first access and after a discard.
+    at: BTreeSet<i32>,
+    /// The processors that have it mapped where it is.
+    mapped: BTreeSet<i32>,
+    /// Advice.
+    pub read_mostly: bool,
+    pub preferred: Option<Location>,
+    pub accessed_by: BTreeSet<i32>,
+    /// The destination of the last prefetch.
+    pub prefetched: Option<Location>,
+}
+
+impl Page {
+    fn access(&mut self, by: i32, write: bool) {
+        let here = self.at.contains(&by);
+        if here && (!write || self.at.len() == 1) {
+            return;
+        }
+        // The host cannot map memory of a device.
+        let maps =
+            |page: &Page| by != HOST && !page.at.is_empty() && !(page.read_mostly && page.at.len() > 1);
+        let advised = self.accessed_by.contains(&by) && !self.read_mostly;
+        if !here && maps(self) && (advised || self.mapped.contains(&by)) {
+            return;
+        }
+        count(|counts| match by {
+            HOST => counts.host_faults += 1,
+            _ => counts.device_faults += 1,
+        });
+        let preferred = self.preferred.map(processor);
+        if !here && !write && self.read_mostly && !self.at.is_empty() {
+            count(|counts| counts.copied += 1);
+            self.at.insert(by);
+        } else if !here && maps(self) && preferred.is_some_and(|at| at != by && self.at.contains(&at)) {
+            self.mapped.insert(by);
+        } else {
+            count(|counts| counts.migrated += u64::from(!here && !self.at.is_empty()));
+            self.at = BTreeSet::from([by]);
+            self.mapped.clear();
+        }
+    }
+
+    fn prefetch(&mut self, to: Location) {
+        let by = processor(to);
+        self.prefetched = Some(to);
+        if self.at == BTreeSet::from([by]) || self.read_mostly && self.at.contains(&by) {
+            return;
+        }
+        count(|counts| counts.prefetched += 1);
+        if !self.read_mostly {
+            self.at.clear();
+        }
+        self.at.insert(by);
+        self.mapped.clear();
+    }
+
+    fn discard(&mut self) {
+        count(|counts| counts.discarded += 1);
+        self.at.clear();
+        self.mapped.clear();
+    }
+
+    /// Ends read duplication: one copy stays, at the preferred location if one is there.
+    pub fn collapse(&mut self) {
+        self.read_mostly = false;
+        let preferred = self.preferred.map(processor).filter(|at| self.at.contains(at));
+        if let Some(stays) = preferred.or_else(|| self.at.first().copied()) {
+            self.at = BTreeSet::from([stays]);
+        }
+    }
+}
+
+/// The streams that may use an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attached {
+    /// All.
+    Global,
+    /// None, on devices without concurrent access.
+    Host,
+    /// One.
+    Single(u64),
+}
+
+struct State {
+    /// The association that was allocated, and the current one.
+    default: Attached,
+    attached: Attached,
+    pages: Vec<Page>,
+}
+
+/// The state of an allocation of managed memory.
+pub struct Managed {
+    state: Mutex<State>,
+}
+
+impl Managed {
+    /// Returns the state of a new allocation.
+    pub fn new(bytes: u64, host: bool) -> Managed {
+        let attached = if host { Attached::Host } else { Attached::Global };
+        let pages = vec![Page::default(); bytes.div_ceil(PAGE) as usize];
+        Managed { state: Mutex::new(State { default: attached, attached, pages }) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the association. That of a single stream ends with it.
+    pub fn attach(&self, to: Attached) {
+        let mut state = self.state();
+        state.attached = to;
+        if !matches!(to, Attached::Single(_)) {
+            state.default = to;
+        }
+    }
+
+    /// Restores the association that a destroyed stream had changed.
+    pub fn detach(&self, stream: u64) {
+        let mut state = self.state();
+        if state.attached == Attached::Single(stream) {
+            state.attached = state.default;
+        }
+    }
+
+    /// Returns true if work of a stream may access the memory.
+    pub fn is_open_to(&self, stream: u64, concurrent: bool) -> bool {
+        match self.state().attached {
+            Attached::Global => true,
+            Attached::Host => concurrent,
+            Attached::Single(only) => only == stream,
+        }
+    }
+
+    /// Counts an access to bytes from `range.start` on.
+    pub fn access(&self, by: i32, range: Range<u64>, write: bool) {
+        self.on_pages(range, |page| page.access(by, write));
+    }
+
+    /// Moves the pages that hold bytes.
+    pub fn prefetch(&self, range: Range<u64>, to: Location) {
+        self.on_pages(range, |page| page.prefetch(to));
+    }
+
+    /// Drops the pages that lie in a range as a whole.
+    pub fn discard(&self, range: Range<u64>) {
+        let (first, last) = (range.start.div_ceil(PAGE), range.end / PAGE);
+        if first < last {
+            self.on_pages(first * PAGE..last * PAGE, Page::discard);
+        }
+    }
+
+    /// Changes the pages that hold bytes.
+    pub fn on_pages(&self, range: Range<u64>, change: impl FnMut(&mut Page)) {
+        let mut state = self.state();
+        let last = (range.end.div_ceil(PAGE) as usize).min(state.pages.len());
+        let first = ((range.start / PAGE) as usize).min(last);
+        state.pages[first..last].iter_mut().for_each(change);
+    }
+
+    /// Returns a property that all pages that hold bytes have; `None` if they differ.
+    pub fn common<V: PartialEq>(&self, range: Range<u64>, of: impl Fn(&Page) -> V) -> Option<V> {
+        let mut found: Option<V> = None;
+        let mut same = true;
+        self.on_pages(range, |page| {
+            let value = of(page);
+            match &found {
+                Some(first) => same &= *first == value,
+                None => found = Some(value),
+            }
+        });
+        found.filter(|_| same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the change of the counts by some work, of which no other test may do any meanwhile.
+    fn counted(work: impl FnOnce()) -> Counts {
+        let before = counts();
+        work();
+        let after = counts();
+        Counts {
+            device_faults: after.device_faults - before.device_faults,
+            host_faults: after.host_faults - before.host_faults,
+            migrated: after.migrated - before.migrated,
+            copied: after.copied - before.copied,
+            prefetched: after.prefetched - before.prefetched,
+            discarded: after.discarded - before.discarded,
+        }
+    }
+
+    #[test]
+    fn faults_are_counted_as_pages_move() {
+        let two = || Managed::new(2 * PAGE, false);
+        let all = 0..2 * PAGE;
+        let faults = |device, host| (device, host);
+        let of = |counts: Counts| (counts.device_faults, counts.host_faults);
+        // Each side faults once, and again after the other one has had the pages.
+        let memory = two();
+        let found = counted(|| {
+            for _ in 0..2 {
+                memory.access(HOST, all.clone(), true);
+                memory.access(0, all.clone(), false);
+                memory.access(0, all.clone(), true);
+            }
+        });
+        assert_eq!((of(found), found.migrated), (faults(4, 4), 6));
+        // A prefetch avoids the faults.
+        let found = counted(|| {
+            memory.prefetch(all.clone(), (2, 0));
+            memory.access(HOST, all.clone(), true);
+            memory.prefetch(all.clone(), (1, 0));
+            memory.access(0, all.clone(), true);
+        });
+        assert_eq!((of(found), found.prefetched), (faults(0, 0), 4));
+        // Readers of read-mostly pages copy them, and a writer invalidates the copies.
+        let memory = two();
+        memory.access(HOST, all.clone(), true);
+        memory.on_pages(all.clone(), |page| page.read_mostly = true);
+        let found = counted(|| {
+            memory.access(0, all.clone(), false);
+            memory.access(HOST, all.clone(), false);
+            memory.access(0, all.clone(), false);
+        });
+        assert_eq!((of(found), found.copied), (faults(2, 0), 2));
+        let found = counted(|| {
+            memory.access(HOST, 0..1, true);
+            memory.access(0, all.clone(), false);
+        });
+        assert_eq!(of(found), faults(1, 1));
+        // A mapped page is used where it is.
+        let memory = two();
+        memory.access(HOST, all.clone(), true);
+        memory.on_pages(all.clone(), |page| {
+            page.accessed_by.insert(0);
+        });
+        assert_eq!(of(counted(|| memory.access(0, all.clone(), true))), faults(0, 0));
+        assert_eq!(of(counted(|| memory.access(HOST, all.clone(), true))), faults(0, 0));
+        // With a preferred location a fault maps the page and leaves it there.
+        let memory = two();
+        memory.access(HOST, all.clone(), true);
+        memory.on_pages(all.clone(), |page| page.preferred = Some((2, 0)));
+        let found = counted(|| (0..3).for_each(|_| memory.access(0, all.clone(), true)));
+        assert_eq!((of(found), found.migrated), (faults(2, 0), 0));
+        assert_eq!(of(counted(|| memory.access(HOST, all.clone(), true))), faults(0, 0));
+        // Whole pages alone are discarded, and then moved without a move of contents.
+        let found = counted(|| {
+            memory.discard(1..2 * PAGE);
+            memory.access(0, PAGE..2 * PAGE, true);
+        });
+        assert_eq!((found.discarded, found.migrated, found.device_faults), (1, 0, 1));
+    }
+
+    #[test]
+    fn streams_are_attached_until_they_are_destroyed() {
+        let memory = Managed::new(10, true);
+        assert!(memory.is_open_to(7, true) && !memory.is_open_to(7, false));
+        memory.attach(Attached::Single(7));
+        assert!(memory.is_open_to(7, false) && !memory.is_open_to(8, true));
+        memory.detach(8);
+        assert!(!memory.is_open_to(8, true));
+        memory.detach(7);
+        assert!(memory.is_open_to(8, true) && !memory.is_open_to(8, false));
+    }
+}

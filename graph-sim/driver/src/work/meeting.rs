@@ -1,0 +1,163 @@
+//! Waits for values in memory and for semaphores, and the work that ends them.
+
+use std::time::{Duration, Instant};
+
+use crate::base::config::config;
+use crate::base::log;
+use crate::base::report::Report;
+use crate::base::status::{Result, Status};
+use crate::memory::{self, ATOMIC, Kind, READ, Touched};
+use crate::state::op::{MemoryOperation, MemoryWork, Op};
+use crate::state::{self, State};
+
+type Guard = std::sync::MutexGuard<'static, State>;
+type Checked = std::result::Result<(), Report>;
+
+/// Runs memory operations, or the signals of semaphores and the waits for them. The lock is released while a wait lasts, so that other
+/// threads end it. A wait that lasts longer than the patience is an error.
+pub fn run(mut state: Guard, op: &Op, name: &str, touched: &mut Touched) -> (Guard, Checked) {
+    let mut result = Ok(());
+    match op {
+        Op::Memory(operations) => {
+            for operation in operations {
+                (state, result) = memory_operation(state, operation, name, touched);
+                if result.is_err() {
+                    break;
+                }
+            }
+        }
+        Op::Signal(signals) => {
+            for &(semaphore, value) in signals {
+                if let Some(semaphore) = state.semaphores.get_mut(semaphore)
+                    && !semaphore.signal(value)
+                {
+                    let text = match semaphore.counts {
+                        true => format!(
+                            "node {name} signals a timeline with {value}, which is at {}",
+                            semaphore.value
+                        ),
+                        false => format!(
+                            "node {name} signals a semaphore that is signalled and that nothing has waited for"
+                        ),
+                    };
+                    result = Err(report("semaphore", Status::LAUNCH_FAILED, name, text));
+                }
+            }
+        }
+        Op::WaitSemaphore(waits) => {
+            for &(semaphore, value) in waits {
+                let ready = |state: &mut State| {
+                    state.semaphores.get_mut(semaphore).is_none_or(|semaphore| semaphore.take(value))
+                };
+                let ended;
+                (state, ended) = until(state, ready);
+                if !ended {
+                    let text = match state.semaphores.get(semaphore) {
+                        Some(semaphore) if semaphore.counts => {
+                            format!("a timeline to reach {value}, which is at {}", semaphore.value)
+                        }
+                        _ => "a semaphore to be signalled".to_owned(),
+                    };
+                    result = Err(deadlock(&state, name, &text));
+                    break;
+                }
+            }
+        }
+        _ => {}
+    }
+    (state, result)
+}
+
+/// Checks that memory operations are on memory that drivers take: none of pools, graphs, or managed. Driver 580 refuses a launch with
+/// other nodes.
+pub fn check(state: &State, op: &Op) -> Result {
+    let Op::Memory(operations) = op else { return Ok(()) };
+    for operation in operations {
+        let kind = state.memory.find(operation.address).map(|found| found.kind);
+        let what = match kind {
+            Some(Kind::Device | Kind::Pinned | Kind::Registered) => continue,
+            Some(Kind::Managed) => "managed memory",
+            Some(_) => "memory that is allocated in stream order, or is no allocation of a device",
+            None => "no live allocation",
+        };
+        let what = format!("a batch memory operation at {:#x}, in {what}", operation.address);
+        return Err(log::say(Status::INVALID_VALUE, what));
+    }
+    Ok(())
+}
+
+fn memory_operation(
+    state: Guard,
+    operation: &MemoryOperation,
+    name: &str,
+    touched: &mut Touched,
+) -> (Guard, Checked) {
+    let MemoryOperation { work, bytes, address, value } = *operation;
+    let place = |state: &State| state.memory.resolve_device(address, bytes);
+    let Ok(found) = place(&state) else {
+        let text =
+            format!("node {name} waits for a value, or writes one, at {address:#x}, in no live allocation");
+        return (state, Err(report("illegal-address", Status::ILLEGAL_ADDRESS, name, text)));
+    };
+    // What a wait reads is made to be changed meanwhile. In memory of the host only the host itself would be a race.
+    let on_host = state.memory.find(address).is_some_and(|found| found.on_host());
+    if !on_host {
+        touched.push((address, address + bytes, if work == MemoryWork::Write { ATOMIC } else { READ }));
+    }
+    if work == MemoryWork::Write {
+        memory::store(&found, bytes, value);
+        return (state, Ok(()));
+    }
+    if config().initialised && !memory::is_written(&found, bytes) {
+        let text = format!("node {name} waits for a value at {address:#x}, which nothing has written");
+        return (state, Err(report("uninitialised-read", Status::LAUNCH_FAILED, name, text)));
+    }
+    drop(found);
+    // The memory may be freed while the lock is released.
+    let ready = |state: &mut State| match place(state) {
+        Ok(found) => operation.ends(memory::load(&found, bytes)),
+        Err(_) => true,
+    };
+    let (state, ended) = until(state, ready);
+    let result = match place(&state) {
+        Err(_) => {
+            let text = format!("node {name} waits for a value at {address:#x}, which was freed meanwhile");
+            Err(report("illegal-address", Status::ILLEGAL_ADDRESS, name, text))
+        }
+        Ok(_) if ended => Ok(()),
+        Ok(found) => {
+            let (place, now) = (state.memory.find(address), memory::load(&found, bytes));
+            let place = place.map_or_else(|| "memory".to_owned(), |found| found.describe_at(address));
+            Err(deadlock(&state, name, &format!("the value {value} in {place}, which is {now}")))
+        }
+    };
+    (state, result)
+}
+
+/// Waits until something is ready, or the patience is over; returns true if it is ready.
+fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Guard, bool) {
+    let began = Instant::now();
+    let mut pause = Duration::from_micros(20);
+    while !ready(&mut state) {
+        if began.elapsed() >= Duration::from_millis(state.patience) {
+            return (state, false);
+        }
+        drop(state);
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
+        state = state::state();
+    }
+    (state, true)
+}
+
+fn deadlock(state: &State, name: &str, what: &str) -> Report {
+    let text = format!(
+        "node {name} waits for {what}, and nothing has ended the wait for {} ms: nobody answers, or what does is enqueued behind this work, which the simulator does when it is enqueued",
+        state.patience
+    );
+    report("deadlock", Status::LAUNCH_TIMEOUT, name, text)
+}
+
+fn report(kind: &'static str, status: Status, name: &str, text: String) -> Report {
+    Report { kind, status, nodes: vec![name.to_owned()], text }
+}

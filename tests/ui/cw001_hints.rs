@@ -1,0 +1,36 @@
+//! Attributes about managed memory, where they cannot stand, and with other contents.
+#![forbid(unsafe_code)]
+
+use cuweave::prelude::*;
+
+#[cuweave::graph]
+fn of_a_scalar(#[prefetch(device)] n: u32, x: &mut [f32; n]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn of_pinned(#[advise(read_mostly)] x: &Pinned<[f32; 4]>, out: &mut [f32; 4]) { //~ CW001
+    copy(&x, &mut out);
+}
+
+#[cuweave::graph]
+fn read_only(#[discard] x: &[f32; 4], out: &mut [f32; 4]) { //~ CW001
+    copy(&x, &mut out);
+}
+
+#[cuweave::graph]
+fn no_location(#[prefetch(numa)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn no_advice(#[advise(mostly_read)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn twice(#[discard] #[discard] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+fn main() {}
