@@ -95,6 +95,8 @@ fn what_a_loop_uses_is_in_use_in_all_of_it() {
     for seed in 0..5 {
         device.schedule(seed);
         let (mut x, mut again) = (device.upload(&vec![5u32; N as usize]), device.upload(&[3u32]));
+        // A fused chain would leave its temporaries out.
+        cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
         let graph = in_use(&device.ctx, N, &mut x, &mut again).expect("it builds");
         let plan = graph.report().plan.expect("there is a plan");
         assert_eq!((plan.planned, plan.optimal), (3 * ONE, true));
@@ -447,6 +449,8 @@ fn conditions_that_share_nothing_run_beside_each_other() {
         device.schedule(seed);
         let [mut x, mut y] = [7u32, 8].map(|word| device.upload(&vec![word; N as usize]));
         let (one, two) = (device.upload(&[1u32]), device.upload(&[1u32]));
+        // A fused chain would leave its temporaries out.
+        cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
         let graph = beside(&device.ctx, N, &mut x, &mut y, &one, &two).expect("it builds");
         let plan = graph.report().plan.expect("there is a plan");
         assert_eq!((plan.planned, plan.optimal), (2 * ONE, true));

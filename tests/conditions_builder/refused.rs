@@ -72,14 +72,14 @@ fn names_of_a_body_are_not_known_outside() {
     })
     .expect("a body");
     let (t, second) = (made.expect("called"), filled.expect("called"));
-    let text = "`t`, an allocation of an arm of an `if`, is used outside of it";
+    let text = "`t`, an allocation of the only arm of an `if`, is used outside of it";
     says(b.copy(&t, x.write()), line!(), &["CW001", text, "make it before the condition"]);
     says(b.output(t), line!(), &["CW001", text]);
     says(b.while_(&go, |b| b.copy(&t, x.write())), line!(), &["CW001", text]);
     says(
         b.after(second).fill(x.write(), 1),
         line!(),
-        &["CW001", "`second`, a statement of an arm of an `if`"],
+        &["CW001", "`second`, a statement of the only arm of an `if`"],
     );
     says(b.if_else(&go, |b| b.fill(x.write(), 1), |b| b.fill(t.write(), 1)), line!(), &["CW001", text]);
 }

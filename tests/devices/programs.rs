@@ -58,7 +58,7 @@ fn crosses() {
     let report = exec.report().to_string();
     println!("{report}\n{}", exec.dot());
     assert!(report.contains("edges between devices"), "{report}");
-    assert!(exec.dot().contains("cluster_1"), "{}", exec.dot());
+    assert!(exec.dot().contains("cluster_device_1"), "{}", exec.dot());
     assert!(exec.memory_svg().expect("a picture").contains("there"));
     drop(exec);
     assert_eq!(streams[1].clone_dtoh(&out).expect("a download"), expected());

@@ -128,7 +128,8 @@ fn outlines(module: &ptx::Module<'_>, function: &Function<'_>) -> (Vec<bool>, Ou
     let scalars: Vec<bool> = pointers.iter().map(|pointer| !pointer).collect();
     let (_, outline) = analysis.kernel_and_outline(function.name, &pointers, &written, &scalars);
     let bytes = outline.encode();
-    assert_eq!(Outline::decode(&bytes).as_ref(), Some(&outline), "{}", function.name);
+    let encoded = Outline { instructions: Vec::new(), loops: false, ..outline.clone() };
+    assert_eq!(Outline::decode(&bytes), Some(encoded), "{}", function.name);
     (pointers, outline)
 }
 
