@@ -10,6 +10,7 @@ use super::cuda::{self, Failure, Unavailable};
 mod calls;
 mod failed;
 mod managed;
+mod multicast;
 mod parts;
 mod places;
 pub(crate) mod program;
@@ -19,6 +20,7 @@ mod tests;
 pub use calls::CallFault;
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
+pub use multicast::MulticastFault;
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
 
@@ -402,6 +404,9 @@ pub enum Error {
     /// Managed memory that cannot be made or used in this way.
     #[error("{0}")]
     Managed(ManagedFault),
+    /// A multicast object that cannot be made or used in this way.
+    #[error("{0}")]
+    Multicast(MulticastFault),
     /// Managed memory is bound to an argument, and cannot be used in this way.
     #[error("{at}: {fault}")]
     #[non_exhaustive]

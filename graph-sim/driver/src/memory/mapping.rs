@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::backing::Backing;
+use super::multicast::Multicast;
 use crate::base::status::{Result, Status};
 use crate::base::table::Table;
 
@@ -21,15 +22,17 @@ pub struct Physical {
     pub handles: u32,
     /// True while it has a mapping.
     pub mapped: bool,
+    /// The number of bindings to multicast objects.
+    pub bound: u32,
     /// Its bytes and their offset while it is not mapped; `None` if it was never mapped.
     pub bytes: Option<(Arc<Backing>, u64)>,
 }
 
-/// A mapping of all of a physical memory.
+/// A mapping of all of a physical memory, or of a multicast object.
 pub struct Mapping {
     /// The address after its last byte.
     pub end: u64,
-    /// The handle of the memory.
+    /// The handle of the memory or the object.
     pub physical: u64,
     /// The devices with access.
     pub access: Vec<usize>,
@@ -43,11 +46,18 @@ pub struct Mappings {
     pub mapped: BTreeMap<u64, Mapping>,
     /// Physical memories.
     pub physical: Table<Physical>,
+    /// Multicast objects.
+    pub multicast: Table<Multicast>,
 }
 
 impl Default for Mappings {
     fn default() -> Self {
-        Mappings { ranges: BTreeMap::new(), mapped: BTreeMap::new(), physical: Table::new(11) }
+        Mappings {
+            ranges: BTreeMap::new(),
+            mapped: BTreeMap::new(),
+            physical: Table::new(11),
+            multicast: Table::new(14),
+        }
     }
 }
 

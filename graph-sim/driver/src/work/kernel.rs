@@ -147,7 +147,8 @@ impl View<'_> {
     fn may_touch(&self, found: &Allocation) -> bool {
         match found.kind {
             Kind::Graph(_) | Kind::Pool(_) => true,
-            Kind::Mapped => found.access.contains(&self.device),
+            // Accesses of a kernel to a multicast object, except by `multimem`, are undefined.
+            Kind::Mapped => found.access.contains(&self.device) && !found.backing.is_multicast(),
             Kind::Managed => {
                 let concurrent = config().concurrent;
                 found.managed.as_ref().is_none_or(|managed| managed.is_open_to(self.stream, concurrent))
