@@ -248,7 +248,7 @@ fn unsupported() {
     });
     let counts = cuweave_sim::calls().unwrap();
     let made: Vec<_> =
-        counts.iter().filter(|(name, &count)| name.contains("Multicast") && count > 0).collect();
+        counts.iter().filter(|(name, count)| name.contains("Multicast") && **count > 0).collect();
     assert!(made.is_empty(), "{made:?}");
     nothing_reported();
 }
@@ -351,15 +351,9 @@ fn missing_members() {
         for member in members {
             scope.spawn(move || {
                 let found = fault(Forming::join(member, STEP));
-                let late =
-                    matches!(found, MulticastFault::TimedOut { step: "create", arrived: 3, members: 4, .. });
-                assert!(
-                    late || matches!(
-                        found,
-                        MulticastFault::TimedOut { .. } | MulticastFault::MemberGone { .. }
-                    ),
-                    "{found:?}"
-                );
+                // The first that gives up ends the wait of all, for this reason.
+                let late = matches!(found, MulticastFault::TimedOut { step: "create", members: 4, .. });
+                assert!(late, "{found:?}");
             });
         }
     });
@@ -443,14 +437,14 @@ fn faults() {
     for (call, count) in calls {
         for nth in 1..=count {
             // CUDA_ERROR_UNKNOWN
-            cuweave_sim::fail(&call, u32::try_from(nth).unwrap(), 999).expect("a fault");
+            cuweave_sim::fail(&call, nth, 999).expect("a fault");
             let result = whole_life(&contexts, &streams);
             let recorded = contexts.iter().filter(|ctx| ctx.check_err().is_err()).count();
             match result {
                 Ok(()) => assert!(drops.contains(&call.as_str()) && recorded == 1, "{nth}. {call}: not seen"),
                 Err(error) => {
                     let text = error.to_string();
-                    assert!(text.contains(&call), "{nth}. {call}: {text}");
+                    assert!(text.contains(call.trim_end_matches("_v2")), "{nth}. {call}: {text}");
                 }
             }
             cuweave_sim::clear_faults().unwrap();
