@@ -469,6 +469,42 @@ fn faults() {
 }
 
 #[test]
+fn kernels_access_the_object_by_multimem_alone() {
+    on("2", "13.0", "plain_access");
+}
+
+/// A store by the address of the object, which is undefined on hardware. Its error breaks the context.
+#[test]
+#[ignore = "run by another test, with several devices"]
+#[allow(unsafe_code)]
+fn plain_access() {
+    use cudarc::driver::{LaunchConfig, PushKernelArg};
+    use cudarc::nvrtc::Ptx;
+    let contexts = contexts();
+    let streams = streams(&contexts);
+    let memory = memories(&streams, STEP);
+    let object = complete(&contexts, STEP);
+    let _bound = [0, 1].map(|at| object.bind(0, &memory[at], 0, STEP).unwrap());
+    let all = object.map().unwrap();
+    let module =
+        contexts[0].load_module(Ptx::from_src(include_str!("../examples/kernels/memory.ptx"))).unwrap();
+    let shift = module.load_function("shift").unwrap();
+    let launch = |address: u64| {
+        let (by, n) = (3i32, 4u32);
+        let mut launch = streams[0].launch_builder(&shift);
+        launch.arg(&address).arg(&by).arg(&n);
+        // SAFETY: the simulated driver checks each access.
+        unsafe { launch.launch(LaunchConfig::for_num_elems(n)) }.and_then(|_| streams[0].synchronize())
+    };
+    launch(memory[0].address()).unwrap();
+    assert_eq!(memory[0].read::<i32>(&streams[0], 0, 5).unwrap(), [3, 3, 3, 3, 0]);
+    nothing_reported();
+    launch(all.address()).expect_err("an illegal address");
+    let reports = cuweave_sim::take_reports().unwrap();
+    assert!(reports.iter().any(|report| report.kind == "illegal-address"), "{reports:#?}");
+}
+
+#[test]
 fn the_driver_waits_for_all_devices_and_says_so() {
     if driver().is_simulated() {
         let settings = [("CUWEAVE_SIM_DEVICES", "2"), ("CUWEAVE_SIM_PATIENCE", "50")];

@@ -9,10 +9,9 @@ use cudarc::driver::sys;
 
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
-use super::multicast::ObjectProperties;
 use super::params::{
     Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, MemLocation,
-    MemcpyParams, MemsetParams, Properties, SemaphoreDescription, SemaphoreParams,
+    MemcpyParams, MemsetParams, ObjectProperties, Properties, SemaphoreDescription, SemaphoreParams,
 };
 
 /// The oldest CUDA version that is supported.

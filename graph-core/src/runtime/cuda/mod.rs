@@ -58,10 +58,10 @@ pub use managed::{
     Addresses, Advice, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, attribute_of,
     device_count, host_elements, host_elements_mut, may_have_node, page_size, whole_pages, write_first,
 };
-pub use multicast::{BindFailure, MULTICAST_SUPPORTED, Mapped, ObjectProperties, Physical};
+pub use multicast::{BindFailure, MULTICAST_SUPPORTED, Mapped, Physical};
 pub use params::{
-    Filling, Launching, MemLocation, Packed, Place, Scratch, Values, Word, WordCount, address_word, number,
-    push_value, write_value,
+    Filling, Launching, MemLocation, ObjectProperties, Packed, Place, Scratch, Values, Word, WordCount,
+    address_word, number, push_value, write_value,
 };
 pub use quiet::Quiet;
 pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};

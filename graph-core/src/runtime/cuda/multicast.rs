@@ -9,7 +9,7 @@ use super::any_bits::AnyBits;
 use super::entry::{Driver, call, call_newer};
 use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::Stream;
-use super::params::{Access, Properties, host_size};
+use super::params::{Access, ObjectProperties, Properties, host_size};
 use crate::index::wide;
 
 /// `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED`: the device can be added to multicast objects.
@@ -37,23 +37,6 @@ impl BindFailure {
             401 => Some(BindFailure::IllegalState),
             _ => None,
         }
-    }
-}
-
-/// `CUmulticastObjectProp`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ObjectProperties {
-    devices: u32,
-    bytes: usize,
-    handle_types: u64,
-    flags: u64,
-}
-
-impl ObjectProperties {
-    /// Returns the properties of an object of this process for a number of devices.
-    pub fn new(devices: u32, bytes: u64) -> ObjectProperties {
-        ObjectProperties { devices, bytes: host_size(bytes), handle_types: 0, flags: 0 }
     }
 }
 

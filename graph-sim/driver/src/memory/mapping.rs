@@ -1,11 +1,10 @@
-//! Reserved ranges of addresses and physical memory, as tables.
+//! Reserved ranges of addresses, physical memory and multicast objects, as tables.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::backing::Backing;
-use super::multicast::Multicast;
 use crate::base::status::{Result, Status};
 use crate::base::table::Table;
 
@@ -26,6 +25,44 @@ pub struct Physical {
     pub bound: u32,
     /// Its bytes and their offset while it is not mapped; `None` if it was never mapped.
     pub bytes: Option<(Arc<Backing>, u64)>,
+}
+
+/// Memory bound to a part of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// The device whose writes and reads the binding is for.
+    pub device: usize,
+    /// The offset in the object.
+    pub offset: u64,
+    /// The number of bytes.
+    pub size: u64,
+    /// The handle of the physical memory.
+    pub physical: u64,
+    /// The offset in that memory.
+    pub at: u64,
+}
+
+/// A multicast object.
+pub struct Multicast {
+    /// Its bytes.
+    pub size: u64,
+    /// The number of devices that it waits for.
+    pub wanted: usize,
+    /// The devices added so far.
+    pub devices: Vec<usize>,
+    /// The number of handles to it.
+    pub handles: u32,
+    /// True while it has a mapping.
+    pub mapped: bool,
+    /// The memory bound to it.
+    pub bound: Vec<Bound>,
+}
+
+impl Multicast {
+    /// Returns true if all devices have been added.
+    pub fn is_complete(&self) -> bool {
+        self.devices.len() == self.wanted
+    }
 }
 
 /// A mapping of all of a physical memory, or of a multicast object.

@@ -6,50 +6,12 @@
 use std::sync::Arc;
 
 use super::backing::{Backing, Mirror};
-use super::mapping::GRANULARITY;
+use super::mapping::{Bound, GRANULARITY, Multicast};
 use super::space::{Kind, Memory};
 use crate::base::status::{Result, Status};
 
 /// The recommended granularity of multicast objects, that of an H200.
 pub const RECOMMENDED: u64 = 512 << 20;
-
-/// Memory bound to a part of an object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bound {
-    /// The device whose writes and reads the binding is for.
-    pub device: usize,
-    /// The offset in the object.
-    pub offset: u64,
-    /// The number of bytes.
-    pub size: u64,
-    /// The handle of the physical memory.
-    pub physical: u64,
-    /// The offset in that memory.
-    pub at: u64,
-}
-
-/// A multicast object.
-pub struct Multicast {
-    /// Its bytes.
-    pub size: u64,
-    /// The number of devices that it waits for.
-    pub wanted: usize,
-    /// The devices added so far.
-    pub devices: Vec<usize>,
-    /// The number of handles to it.
-    pub handles: u32,
-    /// True while it has a mapping.
-    pub mapped: bool,
-    /// The memory bound to it.
-    pub bound: Vec<Bound>,
-}
-
-impl Multicast {
-    /// Returns true if all devices have been added.
-    pub fn is_complete(&self) -> bool {
-        self.devices.len() == self.wanted
-    }
-}
 
 /// Returns an error unless a size is a multiple of the granularity, and not 0.
 fn whole(size: u64) -> Result {

@@ -14,6 +14,10 @@ use super::space::{Allocation, Kind, Memory};
 use crate::base::console::say_once;
 use crate::base::status::{Result, Status};
 
+/// Addresses that become one allocation, its device, the devices with access, and the multicast object, if it is the mapping of one:
+/// that stays an allocation of its own.
+type Run = (Range<u64>, usize, Vec<usize>, Option<u64>);
+
 impl Memory {
     /// Reserves a range of addresses for mappings. `align` is a power of two, or 0.
     pub fn reserve_range(&mut self, size: u64, align: u64) -> Result<u64> {
@@ -171,8 +175,7 @@ impl Memory {
     /// Makes the allocations of a reserved range from its mappings, with the bytes of the old allocations and of memory
     /// that was mapped elsewhere. An unchanged allocation is kept.
     fn make_allocations(&mut self, range: &Range<u64>, old: &[Allocation]) -> Result {
-        // With the multicast object, whose mapping stays an allocation of its own.
-        let mut runs: Vec<(Range<u64>, usize, Vec<usize>, Option<u64>)> = Vec::new();
+        let mut runs: Vec<Run> = Vec::new();
         for (&start, mapping) in self.mappings.mapped.range(range.clone()) {
             let memory = self.mappings.physical.get(mapping.physical).map(|found| (found.device, None));
             let object = self.mappings.multicast.get(mapping.physical);

@@ -147,8 +147,7 @@ impl View<'_> {
     fn may_touch(&self, found: &Allocation) -> bool {
         match found.kind {
             Kind::Graph(_) | Kind::Pool(_) => true,
-            // Accesses of a kernel to a multicast object, except by `multimem`, are undefined.
-            Kind::Mapped => found.access.contains(&self.device) && !found.backing.is_multicast(),
+            Kind::Mapped => found.access.contains(&self.device),
             Kind::Managed => {
                 let concurrent = config().concurrent;
                 found.managed.as_ref().is_none_or(|managed| managed.is_open_to(self.stream, concurrent))
@@ -162,6 +161,10 @@ impl interp::Memory for View<'_> {
     fn region(&self, address: u64) -> Option<Region> {
         let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
         let backing = &found.backing;
+        // Accesses to the addresses of a multicast object, except by `multimem`, are undefined.
+        if backing.is_multicast() {
+            return None;
+        }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = match all.entry(found.base) {
             Entry::Occupied(entry) => entry.into_mut(),
