@@ -6,16 +6,16 @@
 //! are checked before the driver sees them. All are in bytes; errors are [`Error::Multicast`](crate::Error::Multicast) with a
 //! [`MulticastFault`].
 //!
-//! ```
+//! ```standalone_crate
 //! use cuweave::multicast::{Forming, Memory};
 //!
-//! # // Two devices: the simulated driver reads its settings when it is loaded.
-//! # unsafe { std::env::set_var("CUWEAVE_SIM_DEVICES", "2") };
-//! # cuweave_sim::load().expect("a driver");
 //! # fn main() -> cuweave::Result<()> {
+//! # // SAFETY: no other thread runs. The simulated driver reads its settings when it is loaded.
+//! # unsafe { std::env::set_var("CUWEAVE_SIM_DEVICES", "2") };
+//! # let driver = cuweave_sim::load().expect("a driver");
+//! # if !driver.is_simulated() { return Ok(()); }
 //! const MIB: u64 = 1 << 20;
 //! let contexts = [cuweave::context(0)?, cuweave::context(1)?];
-//! # if !cuweave::multicast::is_supported(&contexts[0])? { return Ok(()); }
 //! let streams = [contexts[0].new_stream()?, contexts[1].new_stream()?];
 //! let memory = [Memory::zeros(&streams[0], 2 * MIB)?, Memory::zeros(&streams[1], 2 * MIB)?];
 //!

@@ -108,7 +108,7 @@ impl Binding {
     ///
     /// # Errors
     ///
-    /// A failed call of the driver. The memory then counts as unbound, and is not bound again at this place by the object.
+    /// A failed call of the driver. The memory counts as unbound all the same.
     pub fn unbind(mut self) -> Result<Arc<Memory>> {
         self.end()?;
         Ok(self.memory.clone())
