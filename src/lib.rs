@@ -449,6 +449,8 @@
 //! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on its arguments guide the driver; `docs/unified-memory.md` of the repository
 //! describes them.
 //!
+//! [`multicast`] has memory of several devices that one write reaches.
+//!
 //! # Shared buffers
 //!
 //! A [`Buffer`] is device memory that any number of execs bind, to be read or written: a cache that one graph fills and
@@ -545,6 +547,7 @@ pub mod blas;
 mod borrows;
 pub mod codes;
 pub mod guide;
+pub mod multicast;
 #[cfg(doctest)]
 mod pages;
 pub mod prelude;

@@ -32,6 +32,7 @@
 //! | `CUWEAVE_SIM_INITIALISED` | `0`: kernels may read memory that nothing has written |
 //! | `CUWEAVE_SIM_MANAGED` | `0`: the devices do not allocate managed memory |
 //! | `CUWEAVE_SIM_CONCURRENT` | `0`: host and devices cannot access managed memory at the same time |
+//! | `CUWEAVE_SIM_MULTICAST` | `0`: the devices have no multicast objects; otherwise two or more of them have, from capability 9.0 on |
 //! | `CUWEAVE_SIM_INSTRUCTIONS` | the most instructions that one thread of a kernel may run; default 16,777,216 |
 //! | `CUWEAVE_SIM_TURNS` | the most turns that the loops of one launch may make, all together; default 1,048,576 |
 //! | `CUWEAVE_SIM_LIBRARY` | the simulated driver's file, if it lies where [`load`] does not look |

@@ -11,6 +11,7 @@ mod calls;
 mod devices;
 mod failed;
 mod managed;
+mod multicast;
 mod parts;
 mod places;
 pub(crate) mod program;
@@ -21,6 +22,7 @@ pub use calls::CallFault;
 pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
+pub use multicast::MulticastFault;
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
 
@@ -410,6 +412,9 @@ pub enum Error {
     /// Managed memory that cannot be made or used in this way.
     #[error("{0}")]
     Managed(ManagedFault),
+    /// A multicast object that cannot be made or used in this way.
+    #[error("{0}")]
+    Multicast(MulticastFault),
     /// Managed memory is bound to an argument, and cannot be used in this way.
     #[error("{at}: {fault}")]
     #[non_exhaustive]

@@ -35,6 +35,7 @@ mod token;
 mod waits;
 
 pub use crate::plan::budget::CurvePoint;
+pub use bind::multicast;
 pub use bind::{
     Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared,
     BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue,
@@ -45,8 +46,7 @@ pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
-    At, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible, ManagedFault,
-    ModuleFailure, Refusal, Result, ShortLaunch,
+    At, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible, ManagedFault, ModuleFailure, Refusal, Result, ShortLaunch, MulticastFault,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};

@@ -9,6 +9,7 @@
 //! - `flag`, `semaphore`: host values that graphs wait for and signal;
 //! - `managed`: memory that host and device share; `unified`: its state; `advice`: advice, prefetches and discards; `location`: their places;
 //!   `hint`, `hints`: the same by attributes of arguments;
+//! - `multicast`: memory of several devices that one write reaches;
 //! - `record`: records and lists of arguments, as the build sees them;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
@@ -25,6 +26,7 @@ mod lend;
 mod lending;
 mod location;
 mod managed;
+pub mod multicast;
 mod operand;
 mod operands;
 mod output;

@@ -10,8 +10,7 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 use super::params::{
-    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location,
-    MemLocation, MemcpyParams, MemsetParams, Properties, SemaphoreDescription, SemaphoreParams,
+    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location, MemLocation, MemcpyParams, MemsetParams, Properties, SemaphoreDescription, SemaphoreParams, ObjectProperties,
 };
 
 /// The oldest CUDA version that is supported.
@@ -160,6 +159,8 @@ entry_points! {
     exported {
         cuMemAdvise_v2(u64, usize, u32, MemLocation);
         cuMemPrefetchAsync_v2(u64, usize, MemLocation, u32, Stream);
+        cuMulticastBindMem_v2(u64, c_int, usize, u64, usize, usize, u64);
+        cuMulticastBindAddr_v2(u64, c_int, usize, u64, usize, u64);
         cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut c_void);
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
@@ -169,6 +170,13 @@ entry_points! {
     optional {
         cuMemHostAlloc = 12040(*mut *mut c_void, usize, u32);
         cuMemFreeHost = 12040(*mut c_void);
+        cuMemcpyHtoDAsync = 12040(u64, *const c_void, usize, Stream);
+        cuMulticastGetGranularity = 12040(*mut usize, *const ObjectProperties, u32);
+        cuMulticastCreate = 12040(*mut u64, *const ObjectProperties);
+        cuMulticastAddDevice = 12040(u64, c_int);
+        cuMulticastBindMem = 12040(u64, usize, u64, usize, usize, u64);
+        cuMulticastBindAddr = 12040(u64, usize, u64, usize, u64);
+        cuMulticastUnbind = 12040(u64, c_int, usize, usize);
         cuGraphAddBatchMemOpNode = 12040(*mut Node, RawGraph, *const Node, usize, *const BatchParams);
         cuGraphExecBatchMemOpNodeSetParams = 12040(RawExec, Node, *const BatchParams);
         cuImportExternalSemaphore = 12040(*mut RawSemaphore, *const SemaphoreDescription);

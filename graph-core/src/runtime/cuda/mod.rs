@@ -14,6 +14,7 @@
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `any_bits`: element types without invalid bits;
 //! - `managed`: managed memory, and its elements on the host;
+//! - `multicast`: multicast objects, the memory that is bound to them, and mappings of both;
 //! - `host`: functions of the program that host nodes call; `sync`: values and semaphores that nodes wait for and write;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
@@ -31,6 +32,7 @@ mod host;
 mod link;
 mod managed;
 mod mappings;
+mod multicast;
 mod params;
 mod peers;
 mod quiet;
@@ -57,9 +59,10 @@ pub use managed::{
     Addresses, Advice, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, attribute_of,
     device_count, host_elements, host_elements_mut, may_have_node, page_size, whole_pages, write_first,
 };
+pub use multicast::{BindFailure, MULTICAST_SUPPORTED, Mapped, Physical};
 pub use params::{
-    Filling, Launching, MemLocation, Packed, Place, Scratch, Values, Word, WordCount, address_word, number,
-    push_value, write_value,
+    Filling, Launching, MemLocation, ObjectProperties, Packed, Place, Scratch, Values, Word, WordCount,
+    address_word, number, push_value, write_value,
 };
 pub use quiet::Quiet;
 pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};

@@ -196,6 +196,23 @@ impl Properties {
     }
 }
 
+/// `CUmulticastObjectProp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectProperties {
+    devices: u32,
+    bytes: usize,
+    handle_types: u64,
+    flags: u64,
+}
+
+impl ObjectProperties {
+    /// Returns the properties of an object of this process for a number of devices.
+    pub fn new(devices: u32, bytes: u64) -> ObjectProperties {
+        ObjectProperties { devices, bytes: host_size(bytes), handle_types: 0, flags: 0 }
+    }
+}
+
 /// `CUmemAccessDesc`.
 #[repr(C)]
 pub(super) struct Access {

@@ -56,6 +56,8 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         122 | 123 => device.has_wide_memory_operations().into(),
         126 => 4,
         // Supported features.
+        // As measured: not on a machine of one H200, but on one of two.
+        132 => has_multicast().into(),
         83 => config().managed.into(),
         89 => (config().managed && config().concurrent).into(),
         19 | 31 | 41 | 78 | 79 | 80 | 90 | 91 | 95 | 99 | 102 | 113 | 115 | 129 => 1,
@@ -65,6 +67,11 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         number if number < 162 => 0,
         _ => return None,
     })
+}
+
+/// Returns true if the devices support multicast objects.
+pub(super) fn has_multicast() -> bool {
+    config().multicast && config().devices > 1 && device().capability >= (9, 0)
 }
 
 driver_calls! {

@@ -4,6 +4,7 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
+use super::multicast;
 use crate::base::console::say_once;
 use crate::base::pointer::{put, take, take_all};
 use crate::base::status::{Result, Status};
@@ -68,7 +69,8 @@ driver_calls! {
         if offset != 0 || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        state().memory.map(start, size as u64, handle)
+        // Of a multicast object only after all of its devices were added.
+        multicast::completed("cuMemMap", handle)?.memory.map(start, size as u64, handle)
     }
 
     Release fn cuMemUnmap(start: CUdeviceptr, size: usize) {

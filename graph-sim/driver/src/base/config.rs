@@ -37,6 +37,8 @@ pub struct Config {
     pub managed: bool,
     /// True if host and devices access managed memory at the same time.
     pub concurrent: bool,
+    /// True if the devices have multicast objects.
+    pub multicast: bool,
     /// The most turns that the loops of one launch may make, all together.
     pub turns: u64,
     /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
@@ -115,6 +117,7 @@ pub fn config() -> &'static Config {
         instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
         managed: variable("CUWEAVE_SIM_MANAGED", true, flag),
         concurrent: variable("CUWEAVE_SIM_CONCURRENT", true, flag),
+        multicast: variable("CUWEAVE_SIM_MULTICAST", true, flag),
         turns: variable("CUWEAVE_SIM_TURNS", 1 << 20, |text| text.parse().ok()),
         patience: variable("CUWEAVE_SIM_PATIENCE", 10_000, |text| text.parse().ok()),
     })

@@ -4,7 +4,7 @@
 
 #![allow(non_camel_case_types, non_snake_case, missing_docs)]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 pub type CUdevice = c_int;
 pub type CUdeviceptr = u64;
@@ -118,6 +118,15 @@ impl Default for CUmemAllocationProp {
             allocFlags: [0; 8],
         }
     }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmulticastObjectProp {
+    pub numDevices: c_uint,
+    pub size: usize,
+    pub handleTypes: c_ulonglong,
+    pub flags: c_ulonglong,
 }
 
 #[repr(C)]

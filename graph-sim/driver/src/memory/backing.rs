@@ -6,7 +6,9 @@
 //! [`Marks`] of their own for their accesses.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::status::{Result, Status};
 use crate::interp::{INITIALISED, PAGE};
@@ -57,11 +59,24 @@ enum Owner {
 /// The maximum size of a variable that is marked byte by byte.
 const MARKED_VARIABLE: u64 = 1 << 30;
 
+/// A part of a multicast mapping, and the bytes of another allocation that receive what is written to it.
+#[derive(Clone)]
+pub struct Mirror {
+    /// The offsets in the mapping.
+    pub range: Range<u64>,
+    /// The bytes that receive it.
+    pub backing: Arc<Backing>,
+    /// The offset in them of the first byte.
+    pub at: u64,
+}
+
 /// The bytes of an allocation and their shadow.
 pub struct Backing {
     data: *mut u8,
     owner: Owner,
     marks: Marks,
+    /// The receivers of what is written, if this is the mapping of a multicast object.
+    mirrors: Option<Mutex<Vec<Mirror>>>,
     /// The owner of `data`, unless the program owns it.
     _bytes: Option<Block>,
 }
@@ -80,6 +95,37 @@ impl Backing {
     /// Allocates memory of a device; no byte counts as written.
     pub fn new(size: u64) -> Result<Self> {
         Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, Owner::Device)
+    }
+
+    /// Allocates the bytes of the mapping of a multicast object.
+    pub fn new_multicast(size: u64) -> Result<Self> {
+        Ok(Backing { mirrors: Some(Mutex::default()), ..Backing::new(size)? })
+    }
+
+    /// Returns true if this is the mapping of a multicast object.
+    pub fn is_multicast(&self) -> bool {
+        self.mirrors.is_some()
+    }
+
+    /// Sets the receivers of what is written to the mapping of a multicast object.
+    pub fn set_mirrors(&self, mirrors: Vec<Mirror>) {
+        if let Some(own) = &self.mirrors {
+            *own.lock().unwrap_or_else(PoisonError::into_inner) = mirrors;
+        }
+    }
+
+    /// Passes bytes that were just written, with their marks, on to the receivers. The mapping of a multicast object holds nothing
+    /// itself: its bytes count as never written.
+    pub fn pass_on(&self, at: u64, bytes: u64) {
+        let Some(mirrors) = &self.mirrors else { return };
+        for mirror in mirrors.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let (from, to) = (at.max(mirror.range.start), (at + bytes).min(mirror.range.end));
+            if from < to {
+                let target = mirror.at + (from - mirror.range.start);
+                mirror.backing.take_over(target, self, from, to - from);
+            }
+        }
+        self.mark(at, bytes, false);
     }
 
     /// Allocates memory of a module's variable. It is zeroed, so every byte counts as written.
@@ -120,7 +166,7 @@ impl Backing {
 
     fn build(bytes: Option<Block>, data: *mut u8, size: u64, owner: Owner) -> Result<Self> {
         let data = bytes.as_ref().map_or(data, |block| block.start);
-        Ok(Backing { data, owner, marks: Marks::new(size)?, _bytes: bytes })
+        Ok(Backing { data, owner, marks: Marks::new(size)?, mirrors: None, _bytes: bytes })
     }
 
     /// Returns the bytes.

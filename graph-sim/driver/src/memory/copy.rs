@@ -71,6 +71,7 @@ pub fn store(to: &Place, bytes: u64, value: u64) {
         && backing.is_marked()
     {
         backing.mark(*at, bytes, true);
+        backing.pass_on(*at, bytes);
     }
 }
 
@@ -111,6 +112,9 @@ pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
         }
         _ => {}
     }
+    if let Place::Device(to, at) = to {
+        to.pass_on(*at, bytes);
+    }
     None
 }
 
@@ -144,6 +148,7 @@ pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
     }
     if let Place::Device(backing, offset) = to {
         backing.mark(*offset, count * element, true);
+        backing.pass_on(*offset, count * element);
     }
 }
 

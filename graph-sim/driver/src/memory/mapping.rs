@@ -1,4 +1,4 @@
-//! Reserved ranges of addresses and physical memory, as tables.
+//! Reserved ranges of addresses, physical memory and multicast objects, as tables.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,15 +21,55 @@ pub struct Physical {
     pub handles: u32,
     /// True while it has a mapping.
     pub mapped: bool,
+    /// The number of bindings to multicast objects.
+    pub bound: u32,
     /// Its bytes and their offset while it is not mapped; `None` if it was never mapped.
     pub bytes: Option<(Arc<Backing>, u64)>,
 }
 
-/// A mapping of all of a physical memory.
+/// Memory bound to a part of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// The device whose writes and reads the binding is for.
+    pub device: usize,
+    /// The offset in the object.
+    pub offset: u64,
+    /// The number of bytes.
+    pub size: u64,
+    /// The handle of the physical memory.
+    pub physical: u64,
+    /// The offset in that memory.
+    pub at: u64,
+}
+
+/// A multicast object.
+pub struct Multicast {
+    /// Its bytes.
+    pub size: u64,
+    /// The number of devices that it waits for.
+    pub wanted: usize,
+    /// The devices added so far.
+    pub devices: Vec<usize>,
+    /// The number of handles to it.
+    pub handles: u32,
+    /// True while it has a mapping.
+    pub mapped: bool,
+    /// The memory bound to it.
+    pub bound: Vec<Bound>,
+}
+
+impl Multicast {
+    /// Returns true if all devices have been added.
+    pub fn is_complete(&self) -> bool {
+        self.devices.len() == self.wanted
+    }
+}
+
+/// A mapping of all of a physical memory, or of a multicast object.
 pub struct Mapping {
     /// The address after its last byte.
     pub end: u64,
-    /// The handle of the memory.
+    /// The handle of the memory or the object.
     pub physical: u64,
     /// The devices with access.
     pub access: Vec<usize>,
@@ -43,11 +83,18 @@ pub struct Mappings {
     pub mapped: BTreeMap<u64, Mapping>,
     /// Physical memories.
     pub physical: Table<Physical>,
+    /// Multicast objects.
+    pub multicast: Table<Multicast>,
 }
 
 impl Default for Mappings {
     fn default() -> Self {
-        Mappings { ranges: BTreeMap::new(), mapped: BTreeMap::new(), physical: Table::new(11) }
+        Mappings {
+            ranges: BTreeMap::new(),
+            mapped: BTreeMap::new(),
+            physical: Table::new(11),
+            multicast: Table::new(14),
+        }
     }
 }
 

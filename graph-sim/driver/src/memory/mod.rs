@@ -8,6 +8,7 @@
 mod backing;
 mod copy;
 mod mapping;
+mod multicast;
 pub mod pages;
 mod ranges;
 mod space;
@@ -17,5 +18,6 @@ pub use crate::interp::{ATOMIC, PRE_WAIT, READ, WRITTEN};
 pub use backing::{Backing, Marks};
 pub use copy::{Box3, Place, Unwritten, copy, fill, is_written, load, store};
 pub use mapping::GRANULARITY;
+pub use multicast::RECOMMENDED;
 pub use space::{Allocation, Kind, Memory, TOTAL};
 pub use touched::{LIFE, Touched, access_word};

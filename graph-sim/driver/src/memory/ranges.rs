@@ -15,6 +15,10 @@ use crate::base::config::are_peers;
 use crate::base::console::say_once;
 use crate::base::status::{Result, Status};
 
+/// Addresses that become one allocation, its device, the devices with access, and the multicast object, if it is the mapping of one:
+/// that stays an allocation of its own.
+type Run = (Range<u64>, usize, Vec<usize>, Option<u64>);
+
 impl Memory {
     /// Reserves a range of addresses for mappings. `align` is a power of two, or 0.
     pub fn reserve_range(&mut self, size: u64, align: u64) -> Result<u64> {
@@ -44,12 +48,15 @@ impl Memory {
             return Err(Status::INVALID_VALUE);
         }
         self.charge(device, size)?;
-        let made = Physical { size, device, handles: 1, mapped: false, bytes: None };
+        let made = Physical { size, device, handles: 1, mapped: false, bound: 0, bytes: None };
         Ok(self.mappings.physical.insert(made))
     }
 
-    /// Releases a handle; the memory is freed once it has no handles and no mapping.
+    /// Releases a handle; the memory is freed once it has no handles, no mapping and no binding.
     pub fn release_physical(&mut self, handle: u64) -> Result {
+        if self.multicast(handle).is_ok() {
+            return self.release_multicast(handle);
+        }
         let found = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
         found.ok_or(Status::INVALID_VALUE)?.handles -= 1;
         self.collect(handle);
@@ -62,10 +69,13 @@ impl Memory {
         found.map(|found| (found.size, found.device)).ok_or(Status::INVALID_VALUE)
     }
 
-    /// Returns the number of reserved ranges and of physical memories, and the bytes of the latter.
+    /// Returns the number of reserved ranges, physical memories and multicast objects, and the bytes of the memories.
     pub fn count_mappings(&self) -> (usize, u64) {
         let physical = &self.mappings.physical;
-        (self.mappings.ranges.len() + physical.len(), physical.iter().map(|(_, found)| found.size).sum())
+        (
+            self.mappings.ranges.len() + physical.len() + self.mappings.multicast.len(),
+            physical.iter().map(|(_, found)| found.size).sum(),
+        )
     }
 
     /// Returns one more handle to the memory that is mapped at an address.
@@ -78,8 +88,8 @@ impl Memory {
     }
 
     /// Frees physical memory that nothing refers to.
-    fn collect(&mut self, handle: u64) {
-        let unused = |found: &&Physical| found.handles == 0 && !found.mapped;
+    pub(super) fn collect(&mut self, handle: u64) {
+        let unused = |found: &&Physical| found.handles == 0 && !found.mapped && found.bound == 0;
         if let Some(&Physical { size, device, .. }) = self.mappings.physical.get(handle).filter(unused) {
             self.mappings.physical.remove(handle);
             self.refund(device, size);
@@ -90,19 +100,22 @@ impl Memory {
     pub fn map(&mut self, start: u64, size: u64, handle: u64) -> Result {
         let range = addresses(start, size)?;
         self.mappings.range_of(&range)?;
-        let found = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
-        let found = found.ok_or(Status::INVALID_VALUE)?;
-        if found.size != size {
+        let object = self.mappings.multicast.get_mut(handle).filter(|found| found.handles > 0);
+        let object = object.map(|found| (found.size, &mut found.mapped));
+        let memory = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
+        let memory = memory.map(|found| (found.size, &mut found.mapped));
+        let (bytes, mapped) = object.or(memory).ok_or(Status::INVALID_VALUE)?;
+        if bytes != size {
             return Err(Status::INVALID_VALUE);
         }
         if self.mappings.mapped.range(..range.end).next_back().is_some_and(|(_, last)| last.end > start) {
             return Err(Status::INVALID_VALUE);
         }
-        if found.mapped {
-            say_once("two mappings of one physical memory are not simulated".to_owned());
+        if *mapped {
+            say_once("two mappings of one physical memory or multicast object are not simulated".to_owned());
             return Err(Status::NOT_SUPPORTED);
         }
-        found.mapped = true;
+        *mapped = true;
         let mapping = Mapping { end: range.end, physical: handle, access: Vec::new() };
         self.mappings.mapped.insert(start, mapping);
         Ok(())
@@ -122,7 +135,11 @@ impl Memory {
                 let bytes = bytes.map(|old| (Arc::clone(&old.backing), start - old.base));
                 physical.bytes = bytes.or(physical.bytes.take());
             }
+            if let Some(object) = self.mappings.multicast.get_mut(gone.physical) {
+                object.mapped = false;
+            }
             self.collect(gone.physical);
+            self.collect_multicast(gone.physical);
         }
         self.make_allocations(&around, &old)
     }
@@ -166,27 +183,33 @@ impl Memory {
     /// Makes the allocations of a reserved range from its mappings, with the bytes of the old allocations and of memory
     /// that was mapped elsewhere. An unchanged allocation is kept.
     fn make_allocations(&mut self, range: &Range<u64>, old: &[Allocation]) -> Result {
-        let mut runs: Vec<(Range<u64>, usize, Vec<usize>)> = Vec::new();
+        let mut runs: Vec<Run> = Vec::new();
         for (&start, mapping) in self.mappings.mapped.range(range.clone()) {
-            let Some(&Physical { device, .. }) = self.mappings.physical.get(mapping.physical) else {
-                continue;
-            };
+            let memory = self.mappings.physical.get(mapping.physical).map(|found| (found.device, None));
+            let object = self.mappings.multicast.get(mapping.physical);
+            let object = object.and_then(|found| Some((*found.devices.first()?, Some(mapping.physical))));
+            let Some((device, object)) = memory.or(object) else { continue };
             match runs.last_mut() {
-                Some((run, on, access)) if (run.end, *on, &*access) == (start, device, &mapping.access) => {
+                Some((run, on, access, None))
+                    if object.is_none() && (run.end, *on, &*access) == (start, device, &mapping.access) =>
+                {
                     run.end = mapping.end;
                 }
                 _ if mapping.access.is_empty() => {}
-                _ => runs.push((start..mapping.end, device, mapping.access.clone())),
+                _ => runs.push((start..mapping.end, device, mapping.access.clone(), object)),
             }
         }
-        for (run, device, access) in runs {
+        for (run, device, access, object) in runs {
             let same =
                 |old: &&Allocation| (old.base, old.end(), &old.access) == (run.start, run.end, &access);
             if let Some(same) = old.iter().find(same) {
                 self.live.insert(run.start, same.clone());
                 continue;
             }
-            let backing = Backing::new(run.end - run.start)?;
+            let backing = match object {
+                Some(_) => Backing::new_multicast(run.end - run.start)?,
+                None => Backing::new(run.end - run.start)?,
+            };
             for old in old.iter().filter(|old| old.base < run.end && run.start < old.end()) {
                 let (from, to) = (old.base.max(run.start), old.end().min(run.end));
                 backing.take_over(from - run.start, &old.backing, from - old.base, to - from);
@@ -207,7 +230,7 @@ impl Memory {
                 made.buffers.extend(inside.map(|(&start, note)| (start, note.clone())));
             }
         }
-        Ok(())
+        self.renew_mirrors()
     }
 }
 

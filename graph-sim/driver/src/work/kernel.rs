@@ -156,6 +156,10 @@ impl interp::Memory for View<'_> {
     fn region(&self, address: u64) -> Option<Region> {
         let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
         let backing = &found.backing;
+        // Accesses to the addresses of a multicast object, except by `multimem`, are undefined.
+        if backing.is_multicast() {
+            return None;
+        }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = match all.entry(found.base) {
             Entry::Occupied(entry) => entry.into_mut(),

@@ -135,7 +135,7 @@ fn memory_operation(
 }
 
 /// Waits until something is ready, or the patience is over; returns true if it is ready.
-fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Guard, bool) {
+pub fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Guard, bool) {
     let began = Instant::now();
     let mut pause = Duration::from_micros(20);
     while !ready(&mut state) {
