@@ -180,5 +180,9 @@ fn addresses_of_the_crate_name_its_modules() {
         }
     }
     assert!(checked > 30, "only {checked} addresses were found");
-    assert!(broken.is_empty(), "addresses that the crate's documentation does not have:\n{}", broken.join("\n"));
+    assert!(
+        broken.is_empty(),
+        "addresses that the crate's documentation does not have:\n{}",
+        broken.join("\n")
+    );
 }
