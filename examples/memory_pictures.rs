@@ -1,8 +1,10 @@
-//! Draws how the temporaries of two graphs share their memory: `memory_pictures [FOLDER]` writes `unet.svg` and
-//! `butterflies.svg`, the pictures of the README, there (by default into `docs/memory`).
+//! Draws the pictures of the README: `memory_pictures [FOLDER]` writes `graph.svg`, the nodes and edges of a graph, and `unet.svg` and
+//! `butterflies.svg`, which show how the temporaries of two graphs share their memory, there (by default into `docs/memory`).
 //!
 //! Nothing is launched, so this runs without a GPU.
 
+#[path = "pictures/layered.rs"]
+mod layered;
 #[path = "../benches/graphs/shapes.rs"]
 #[allow(dead_code)]
 mod shapes;
@@ -10,7 +12,37 @@ mod shapes;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use cuweave::prelude::*;
 use cuweave::{Graph, GraphFn};
+
+#[cuweave::kernels("examples/kernels/nn.ptx")]
+unsafe extern "ptx-kernel" {
+    fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
+    fn relu(x: &mut [f32; n], n: u32);
+    fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+}
+
+/// The graph of the README's first picture.
+#[cuweave::graph(launches = "as-written")]
+fn gated(
+    n: u32,
+    up: &[f32; n * n],
+    gate: &[f32; n * n],
+    down: &[f32; n * n],
+    x: &[f32; n],
+    out: &mut [f32; n],
+) {
+    let h = alloc::<f32>(n);
+    let g = alloc::<f32>(n);
+    let y = alloc::<f32>(n);
+    matvec[per_item(n)](&up, &x, &mut h, n);
+    matvec[per_item(n)](&gate, &x, &mut g, n);
+    relu[per_item(n)](&mut g, n);
+    add[per_item(n)](&h, &g, &mut y, n);
+    let z = alloc::<f32>(n);
+    matvec[per_item(n)](&down, &y, &mut z, n);
+    add[per_item(n)](&x, &z, &mut out, n);
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("driver: {}", cuweave_sim::load()?);
@@ -18,6 +50,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&folder)?;
     let ctx = cuweave::context(0)?;
     let stream = ctx.new_stream()?;
+    let w = stream.alloc_zeros::<f32>(64 * 64)?;
+    let (x, mut out) = (stream.alloc_zeros::<f32>(64)?, stream.alloc_zeros::<f32>(64)?);
+    let graph = gated(&ctx, 64, &w, &w, &w, &x, &mut out)?;
+    std::fs::write(folder.join("graph.svg"), layered::svg(&graph.dot()).ok_or("the graph has no nodes")?)?;
+    println!("{}", graph.report());
+    drop(graph);
     // 16 channels of 256 x 256 at the top.
     let (c, s) = (16, 64);
     let weights = stream.alloc_zeros::<f32>(18 * 16 * 16)?;

@@ -1,4 +1,4 @@
-//! The guide: first steps, the way from other libraries, and the subjects one by one. The crate's page is the language.
+//! The guide: first steps, the way from other libraries, and the subjects one by one. The language is in the [reference](crate::reference).
 //!
 //! - [`five_minutes`]: from a `.cu` file to a graph, without a GPU;
 //! - coming [from cudarc](from_cudarc), [from stream capture](from_capture), [from candle](from_candle), [from PyTorch](from_pytorch)

@@ -1,4 +1,4 @@
-//! The words of the language, so that editors know them.
+//! The words of the language, so that editors know them. The [reference](crate::reference) has every form with an example.
 //!
 //! The attributes read the words of graph functions and of kernel declarations as tokens; only the
 //! launches of a builder call `atomic` and `per_item`.

@@ -1,4 +1,4 @@
-//! The attributes of `cuweave`: `#[kernels]`, `#[graph]` and `#[arguments]`. Documented there.
+//! The attributes of `cuweave`: `#[kernels]`, `#[graph]`, `#[call]` and `#[arguments]`. Documented there.
 //!
 //! Tokens are lowered to the IR of `cuweave-core`, which orders and checks it. Diagnostics are reported at their places
 //! in the source, and the checked program is printed as a static table with the code that evaluates it.
@@ -34,6 +34,8 @@ use proc_macro::TokenStream;
 ///
 /// Each kernel is an item with its declared visibility; nothing else of the block has a name. It has one function,
 /// `load`: `nn::matvec::load(&ctx)` loads the module of the block and keeps it, so that graphs need not load it.
+///
+/// The types of parameters, with examples: [reference](https://docs.rs/cuweave/latest/cuweave/reference/kernels/).
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()
@@ -55,6 +57,8 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Beside the struct stand `LayerViews` and `LayerViewsMut`, which `args()` and `args_mut()` of an exec have in its place, and
 /// `LayerSetters`, which `exec.layers(i)?` returns: a setter `set_q` for each buffer and for each scalar that no length of the
 /// record depends on, and a function named as the field for each record and list.
+///
+/// Examples: [reference](https://docs.rs/cuweave/latest/cuweave/reference/structure/#records-and-lists).
 #[proc_macro_attribute]
 pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
     record::arguments(attribute.into(), item.into()).into()
@@ -63,7 +67,7 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares a library call: `#[cuweave::call] unsafe fn name(stream: &CallStream, ..) -> Result<(), E> { .. }`.
 ///
 /// The work that the body gives to its stream becomes a part of the graphs whose functions call it, as `name(..)` without the
-/// stream and the scratch. The guide of the crate has an example.
+/// stream and the scratch. The [reference](https://docs.rs/cuweave/latest/cuweave/reference/calls/) has an example.
 ///
 /// The first parameter is `stream: &CallStream`; then, in any order:
 ///
@@ -117,15 +121,16 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `budget = expr`: the most bytes of the temporaries; order is added if they need more;
 /// - `launches = "as-written"`: one node a launch, and full edges. `"batched"`: launches of one kernel that nothing orders
 ///   become one; `"overlapped"`: kernels start before their predecessors end (compute capability 9.0 and more); `"fused"`:
-///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves. The
-///   default is all of these, and many small branches are serialized into lanes. The result is the same bit for bit;
+///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves, and
+///   what one thread alone stores and loads stays in registers. The default is all of these, and many small branches are
+///   serialized into lanes. The result is the same bit for bit;
 /// - `devices = expr`: the function takes `&[Arc<CudaContext>]`, a context for each of so many devices, in place of one. `#[on(expr)]`
 ///   on a statement, a block, a loop, an `if` or a `match` puts it on a device, counted from 0; without it all is on device 0. The devices
 ///   of a function that is called are counted from that of the call. Each device has memory for the temporaries that are allocated on
 ///   it; kernels and fills may use memory of devices that are peers, copies that of all.
-///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves, and
-///   what one thread alone stores and loads stays in registers. The default is all of these, and many small branches are
-///   serialized into lanes. The result is the same bit for bit.
+///
+/// Every form with an example: [graph functions and what binds to their arguments](https://docs.rs/cuweave/latest/cuweave/reference/graphs/), [statements](https://docs.rs/cuweave/latest/cuweave/reference/statements/),
+/// [loops, choices, calls, records](https://docs.rs/cuweave/latest/cuweave/reference/structure/), [decisions of the device](https://docs.rs/cuweave/latest/cuweave/reference/device/), [setters](https://docs.rs/cuweave/latest/cuweave/reference/execs/), [grammar](https://docs.rs/cuweave/latest/cuweave/reference/grammar/).
 ///
 /// Generated code names the crate `::cuweave`. If `Cargo.toml` renames it, add `extern crate other as cuweave;` at the
 /// root of the crate.

@@ -10,7 +10,9 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 use super::params::{
-    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location, MemLocation, MemcpyParams, MemsetParams, Properties, SemaphoreDescription, SemaphoreParams, ObjectProperties,
+    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location,
+    MemLocation, MemcpyParams, MemsetParams, ObjectProperties, Properties, SemaphoreDescription,
+    SemaphoreParams,
 };
 
 /// The oldest CUDA version that is supported.

@@ -1,0 +1,52 @@
+//! The reference of the language: every form, with an example that is compiled and run.
+//!
+//! - [`kernels`]: `#[kernels]`, the types of parameters, and the check against the PTX;
+//! - [`graphs`]: `#[graph]`, the table of arguments and of what binds to them, results, options;
+//! - [`statements`]: memory, ranges, launches and their configurations, explicit order;
+//! - [`structure`]: blocks, loops, choices, calls, records and lists;
+//! - [`device`]: `if`, `while` and `match` that the device decides;
+//! - [`host`]: host statements, events, flags and semaphores;
+//! - [`calls`]: `#[call]`, library calls;
+//! - [`execs`]: launches, the setters that there are, and those that there are not;
+//! - [`reports`]: the words of `report()`;
+//! - [`unified_memory`]: memory that host and device share, and [`rules`]: the driver's rules of it;
+//! - [`grammar`]: all of it in one table.
+//!
+//! The words themselves are documented in the [`prelude`](crate::prelude), errors in [`codes`](crate::codes). The [`guide`](crate::guide) is for
+//! first steps.
+
+#[doc = include_str!("../docs/reference/kernels.md")]
+pub mod kernels {}
+
+#[doc = include_str!("../docs/reference/graphs.md")]
+pub mod graphs {}
+
+#[doc = include_str!("../docs/reference/statements.md")]
+pub mod statements {}
+
+#[doc = include_str!("../docs/reference/structure.md")]
+pub mod structure {}
+
+#[doc = include_str!("../docs/reference/device.md")]
+pub mod device {}
+
+#[doc = include_str!("../docs/reference/host.md")]
+pub mod host {}
+
+#[doc = include_str!("../docs/reference/calls.md")]
+pub mod calls {}
+
+#[doc = include_str!("../docs/reference/execs.md")]
+pub mod execs {}
+
+#[doc = include_str!("../docs/reference/reports.md")]
+pub mod reports {}
+
+#[doc = include_str!("../docs/unified-memory.md")]
+pub mod unified_memory {}
+
+#[doc = include_str!("../docs/reference-rules.md")]
+pub mod rules {}
+
+#[doc = include_str!("../docs/reference/grammar.md")]
+pub mod grammar {}

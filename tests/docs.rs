@@ -1,0 +1,188 @@
+//! The pages: the summary of the book lists each, and no link leads nowhere. Reads files only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// A link of a page: its line, and the target as it is written.
+struct Link {
+    line: usize,
+    target: String,
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Returns the Markdown files of a folder and of its folders.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder can be read") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(pages(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns the lines of a page without those of code, numbered from 1, with the code in lines left out.
+fn prose(text: &str) -> Vec<(usize, String)> {
+    let mut fenced = false;
+    let mut lines = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+            lines.push((at + 1, plain));
+        }
+    }
+    lines
+}
+
+/// Returns the links of a page and the pictures in it.
+fn links(text: &str) -> Vec<Link> {
+    let mut found = Vec::new();
+    for (line, prose) in prose(text) {
+        for start in ["](", "src=\"", "href=\""] {
+            let parts = prose.split(start).skip(1);
+            let targets = parts.filter_map(|rest| rest.split([')', '"']).next());
+            found.extend(targets.map(|target| Link { line, target: target.trim().to_owned() }));
+        }
+    }
+    found
+}
+
+/// Returns the anchors of a page's headings, as GitHub and rustdoc make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut fenced = false;
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        if let (false, Some(heading)) = (fenced, line.strip_prefix('#')) {
+            let heading = heading.trim_start_matches('#').trim().to_lowercase();
+            let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            found.insert(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+        }
+    }
+    found
+}
+
+/// Returns a path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                parts.pop();
+            }
+            Component::CurDir => {}
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// Returns the modules that a file declares in one line each, `pub mod name {}`.
+fn modules(file: &str) -> BTreeSet<String> {
+    let text = read(&root().join(file));
+    let declared = text.lines().filter_map(|line| line.strip_prefix("pub mod "));
+    declared.filter_map(|rest| rest.split([' ', ';']).next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_summary_lists_each_page_once() {
+    let docs = root().join("docs");
+    let summary = read(&docs.join("SUMMARY.md"));
+    let mut listed: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for link in links(&summary) {
+        *listed.entry(plain(&docs.join(link.target))).or_default() += 1;
+    }
+    let pages: Vec<PathBuf> = pages(&docs).into_iter().filter(|page| !page.ends_with("SUMMARY.md")).collect();
+    assert!(pages.len() > 40, "only {} pages were found", pages.len());
+    let missing: Vec<_> = pages.iter().filter(|page| !listed.contains_key(*page)).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md does not list {missing:?}");
+    let twice: Vec<_> = listed.iter().filter(|(_, count)| **count > 1).collect();
+    assert!(twice.is_empty(), "docs/SUMMARY.md lists twice: {twice:?}");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let root = root();
+    let mut files = pages(&root.join("docs"));
+    files.extend(pages(&root.join("benches/results")));
+    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "graph-sim/README.md"] {
+        files.push(root.join(file));
+    }
+    let (mut checked, mut broken) = (0, Vec::new());
+    for file in &files {
+        let text = read(file);
+        for Link { line, target } in links(&text) {
+            if target.contains("://") {
+                continue;
+            }
+            checked += 1;
+            let (path, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let to = match path {
+                "" => file.clone(),
+                path => plain(&file.parent().expect("a folder").join(path)),
+            };
+            let is_page = to.extension().is_some_and(|extension| extension == "md");
+            if !to.exists() || (is_page && !anchor.is_empty() && !anchors(&read(&to)).contains(anchor)) {
+                broken.push(format!("{}:{line}: {target}", file.display()));
+            }
+        }
+    }
+    assert!(checked > 60, "only {checked} links were found");
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+/// Pages of the book are modules of the crate's documentation, which link to each other by addresses.
+#[test]
+fn addresses_of_the_crate_name_its_modules() {
+    const CRATE: &str = "https://docs.rs/cuweave/latest/cuweave/";
+    let root = root();
+    let mut files = pages(&root.join("docs"));
+    files.extend(["README.md", "graph-macros/src/lib.rs"].map(|file| root.join(file)));
+    let folders = [("guide", modules("src/guide.rs")), ("reference", modules("src/reference.rs"))];
+    let of_the_crate = modules("src/lib.rs");
+    let (mut checked, mut broken) = (0, Vec::new());
+    for file in &files {
+        let text = read(file);
+        for (at, line) in text.lines().enumerate() {
+            for target in line.split(CRATE).skip(1) {
+                let target = target.split([')', ' ', '>', '"', '#', '`']).next().unwrap_or_default();
+                let parts: Vec<&str> = target.split('/').filter(|part| !part.is_empty()).collect();
+                let known = match parts.as_slice() {
+                    [] => true,
+                    // An item of the root: `struct.Buffer.html`.
+                    [item] if item.ends_with(".html") => true,
+                    ["codes", code] => root.join(format!("docs/errors/{}.md", code.to_uppercase())).exists(),
+                    [module, inner] if folders.iter().any(|(folder, _)| folder == module) => {
+                        let found = folders.iter().find(|(folder, _)| folder == module);
+                        found.is_some_and(|(_, modules)| modules.contains(*inner))
+                    }
+                    [module, ..] => of_the_crate.contains(*module),
+                };
+                checked += 1;
+                if !known {
+                    broken.push(format!("{}:{}: {target}", file.display(), at + 1));
+                }
+            }
+        }
+    }
+    assert!(checked > 30, "only {checked} addresses were found");
+    assert!(
+        broken.is_empty(),
+        "addresses that the crate's documentation does not have:\n{}",
+        broken.join("\n")
+    );
+}
