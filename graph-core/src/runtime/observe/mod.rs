@@ -5,6 +5,7 @@ pub(crate) mod annotate;
 mod apart;
 mod decided;
 mod dot;
+mod lists;
 mod memory;
 mod pool;
 mod profile;
