@@ -1,4 +1,4 @@
-//! What a write and a wait of a flag cost in a chain of 200 kernels: launch to sync on the device, and the return of `launch` on the
+//! The cost of a write and a wait of a flag in a chain of 200 kernels: launch to sync on the device, and the return of `launch` on the
 //! host, which gives each of their nodes the value of the launch.
 
 mod common;

@@ -206,7 +206,7 @@ fn a_batch_crosses_no_border() {
     }
 }
 
-/// What follows two conditions does not begin at one time.
+/// The launches behind two conditions do not begin at one time.
 #[cuweave::graph]
 fn behind(n: u32, x: &mut [u32; n], y: &mut [u32; n], one: &mut [u32; 1], two: &mut [u32; 1]) {
     while one {

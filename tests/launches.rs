@@ -357,7 +357,7 @@ in_every_form!(projected(n: u32, x: &[f32; 8 * n], kept: &mut [f32; n]) {
     axpy[per_item(n)](1.0, &v, &mut kept, n);
 });
 
-/// What comes after the shortest of three launches comes after what follows the longest.
+/// The successor of the shortest of three launches also comes after the successor of the longest.
 #[test]
 fn launches_that_delay_nothing_become_one() {
     let device = device();

@@ -1,4 +1,4 @@
-//! What a builder refuses about conditions: the code, the place and the text.
+//! Refusals of conditions by a builder: the code, the place and the text.
 
 use cuweave::Error;
 use cuweave::builder::{Builder, Handle, Order};

@@ -1,4 +1,4 @@
-//! What flags and semaphores are, and where statements about them stand.
+//! The kinds of flags and semaphores, and the places of statements about them.
 #![forbid(unsafe_code)]
 
 use cuweave::prelude::*;

@@ -1,6 +1,6 @@
 //! Launches of one kernel that are waited for together, whenever they begin: one launch of them delays nothing that comes after them.
 //!
-//! What comes after a batch waits for the last predecessor of its members, and for the longest of them. It did so before if it came
+//! The successors of a batch wait for the last predecessor of its members, and for the longest of them. They did so before if they came
 //! after all of them, or after a longest member that begins with the others. Launches with nothing behind them are waited for by the end of the
 //! graph alone.
 

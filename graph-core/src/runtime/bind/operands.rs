@@ -42,7 +42,7 @@ pub(crate) struct Operands {
     pub exchanged: bool,
     /// One slot for each output; that of a taken-over buffer is its maker's.
     pub slots: Vec<Arc<Slot>>,
-    /// What launches do with operands before the graph.
+    /// The prefetches and discards of operands, which launches make before the graph.
     pub prologues: Prologues,
     /// The taken-over arguments, so that a launch does not look at each operand.
     taken_over: Vec<(BufferId, Arc<Slot>)>,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::ids::CallId;
 use crate::index::{Index, narrow};
-use crate::ir::{Access, BufferId, Device, DimId, Mode, Origin, StatementId};
+use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
 use crate::structure::{Argument as CallArgument, Call as Bindings};
@@ -14,7 +14,7 @@ use crate::table::{Parameter, TableHandle};
 use super::bound::Element;
 use super::code::{Call, EnterFunction, Source, Sources};
 use super::handle::{Argument, Handle, Passed, Place, View};
-use super::program::{Program, Site, Written};
+use super::program::{Program, Site};
 use super::size::Size;
 
 impl Program {
@@ -41,7 +41,7 @@ impl Program {
         let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
         self.calls.push(Bindings { arguments, results });
         let (name, kind) = (function.to_string(), Kind::Call(call));
-        self.push(Written { name, place, kind, accesses, after, scalars, device: Device::FIRST, body: None });
+        self.push(name, place, kind, accesses, after, scalars);
         Ok(handles)
     }
 

@@ -6,14 +6,14 @@ use std::ops::Not;
 use crate::codes::Code;
 use crate::condition::{Condition, MOST_VALUES, Test, Word};
 use crate::index::{Index, narrow};
-use crate::ir::{Access, BufferId, Device, DimId, Mode, Origin, StatementId};
+use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
 
 use super::bound::Element;
 use super::declarations::Builder;
 use super::handle::{Argument, Handle, Place, Statement, View};
-use super::program::{Program, Site, Written};
+use super::program::{Program, Site};
 use super::size::ToSize;
 
 /// A decision of the device: a buffer of one `u32`, which decides for its body where it is not 0. `!flag` is the opposite.
@@ -173,16 +173,7 @@ impl Program {
         let site = Site { place, name: &name };
         let buffer = self.declare(&site, Origin::Alloc(statement), 1u64.to_size(), Element::of::<u32>());
         let (kind, accesses, scalars) = (Kind::Alloc(buffer), Vec::new(), Default::default());
-        self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after: Vec::new(),
-            scalars,
-            body: None,
-            device: Device::FIRST,
-        });
+        self.push(name, place, kind, accesses, Vec::new(), scalars);
         let hi = self.buffers[buffer].dim;
         Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false }
     }
@@ -196,16 +187,14 @@ impl Program {
             0 => (arms.own.clone(), std::mem::take(&mut arms.after)),
             _ => (Vec::new(), Vec::new()),
         };
-        let at = self.push(Written {
-            name: arms.name.clone(),
-            place: arms.place,
-            kind: Kind::Condition(body),
+        let at = self.push(
+            arms.name.clone(),
+            arms.place,
+            Kind::Condition(body),
             accesses,
             after,
-            scalars: Default::default(),
-            body: None,
-            device: Device::FIRST,
-        });
+            Default::default(),
+        );
         self.open.push(at);
         at
     }
@@ -230,16 +219,7 @@ impl Program {
             Word::If | Word::Match => Vec::new(),
         };
         let (name, place, scalars) = (arms.name.clone(), arms.place, Default::default());
-        let join = self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after: Vec::new(),
-            scalars,
-            body: None,
-            device: Device::FIRST,
-        });
+        let join = self.push(name, place, kind, accesses, Vec::new(), scalars);
         arms.around.push([begin, join]);
     }
 
@@ -308,7 +288,7 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// What the closure returns; a flag that is not known to be one `u32` of the device (CW001), a handle of another builder (CW402).
+    /// The closure's error; a flag that is not known to be one `u32` of the device (CW001), a handle of another builder (CW402).
     #[track_caller]
     pub fn if_<R>(
         &mut self,
@@ -481,7 +461,7 @@ impl<'a> Match<'_, 'a> {
     ///
     /// # Errors
     ///
-    /// What a closure returns; an operand as of [`if_`](Builder::if_); an arm for which no value is left, more than 8 values,
+    /// A closure's error; an operand as of [`if_`](Builder::if_); an arm for which no value is left, more than 8 values,
     /// no arm before this one (CW001).
     #[track_caller]
     pub fn otherwise<R>(mut self, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) -> Result<()> {

@@ -18,7 +18,7 @@ use super::bound::{Binding, EXCLUSIVE, Element, PINNED, PINNED_MUT, SHARED, Stor
 use super::code::Args;
 use super::handle::{Handle, Ordered, Place};
 use super::lower;
-use super::program::{Program, Site, Symbol, Written};
+use super::program::{Program, Site, Symbol};
 use super::size::{Scalar, Size, ToSize};
 use super::words;
 
@@ -234,16 +234,7 @@ impl<'a> Builder<'a> {
             Vec::new()
         });
         let buffer = self.program.declare(&site, Origin::Alloc(statement), len.to_size(), Element::of::<T>());
-        self.program.push(Written {
-            name,
-            place,
-            kind: Kind::Alloc(buffer),
-            accesses: Vec::new(),
-            after,
-            scalars: Default::default(),
-            device: Device::FIRST,
-            body: None,
-        });
+        self.program.push(name, place, Kind::Alloc(buffer), Vec::new(), after, Default::default());
         self.handle(buffer)
     }
 

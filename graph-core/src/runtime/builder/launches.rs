@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::ids::ScalarId;
 use crate::index::Index;
-use crate::ir::{Access, BufferId, Device, Mode, Origin, StatementId};
+use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Kernel, ParamKind};
@@ -13,7 +13,7 @@ use crate::runtime::kernels::{Kernel, ParamKind};
 use super::code::{ArgumentsFunction, Fill, Launch, Source, Sources, fill};
 use super::config::Configuration;
 use super::handle::{Argument, Handle, Passed, Place, Statement, View};
-use super::program::{Program, Site, Written};
+use super::program::{Program, Site};
 use super::size::Size;
 use super::words;
 
@@ -142,16 +142,7 @@ impl Program {
         let at = self.at(place, &name);
         launch.arguments(&self.values).map_err(|misfit| launch.refused(&at, misfit))?;
         let kind = Kind::Launch(launch);
-        let id = self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after,
-            scalars,
-            device: Device::FIRST,
-            body: None,
-        });
+        let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 
@@ -244,16 +235,7 @@ impl Program {
         }
         let scalars = [self.mentioned(&sources), BTreeSet::new(), BTreeSet::new()];
         let (kind, accesses) = (Kind::Fill(Fill { element, sources }), vec![access]);
-        let id = self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after,
-            scalars,
-            device: Device::FIRST,
-            body: None,
-        });
+        let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 
@@ -275,16 +257,7 @@ impl Program {
         }
         let accesses = vec![source, target];
         let scalars = Default::default();
-        let id = self.push(Written {
-            name,
-            place,
-            kind: Kind::Copy(()),
-            accesses,
-            after,
-            scalars,
-            device: Device::FIRST,
-            body: None,
-        });
+        let id = self.push(name, place, Kind::Copy(()), accesses, after, scalars);
         Ok(self.statement(id))
     }
 
@@ -294,16 +267,7 @@ impl Program {
         let buffer = self.own(&site, buffer)?;
         self.stays_in_body(&site, buffer)?;
         let (kind, accesses, scalars) = (Kind::Free(buffer), Vec::new(), Default::default());
-        let id = self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after,
-            scalars,
-            device: Device::FIRST,
-            body: None,
-        });
+        let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaEvent;
 
 use crate::codes::Code;
-use crate::ir::{Access, Device, Mode, Origin};
+use crate::ir::{Access, Mode, Origin};
 use crate::kind::{Kind, SyncWord};
 use crate::runtime::bind::{BindKept, Flag, Semaphore};
 use crate::runtime::cuda::{HostMemory, HostWork, host_work};
@@ -19,7 +19,7 @@ use super::bound::Element;
 use super::code::{Called, Sources, Synced, Target};
 use super::declarations::Builder;
 use super::handle::{Argument, Handle, Place, Statement, ToArgument, ToBuffer, View};
-use super::program::{Program, Site, Written};
+use super::program::{Program, Site};
 
 /// A buffer that a host statement reads, with the type of its elements: what [`Handle::reads`] returns.
 pub struct Reads<T> {
@@ -352,32 +352,14 @@ impl Program {
             accesses.push(access);
         }
         let (kind, scalars) = (Kind::Host(work), Default::default());
-        let id = self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after,
-            scalars,
-            body: None,
-            device: Device::FIRST,
-        });
+        let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 
     fn meeting(&mut self, place: Place, kind: Kind<Called>) -> Result<Statement> {
         let (name, after) = self.begun(place, kind.name())?;
         let (accesses, scalars) = (Vec::new(), Default::default());
-        let id = self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after,
-            scalars,
-            body: None,
-            device: Device::FIRST,
-        });
+        let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 
@@ -435,16 +417,7 @@ impl Program {
             .unwrap_or(Ok(()))?;
         let scalars = [self.mentioned(&synced.sources), Default::default(), Default::default()];
         let kind = Kind::Sync(word, synced);
-        let id = self.push(Written {
-            name,
-            place,
-            kind,
-            accesses,
-            after,
-            scalars,
-            body: None,
-            device: Device::FIRST,
-        });
+        let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 }

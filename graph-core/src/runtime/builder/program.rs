@@ -49,9 +49,9 @@ pub(super) struct Written {
     pub after: Vec<StatementId>,
     /// The scalars in it, those in its grid, and those in its block and shared memory.
     pub scalars: [BTreeSet<ScalarId>; 3],
-    /// The device that was asked for; set by [`Program::push`].
+    /// The device that was asked for.
     pub device: Device,
-    /// The statement in front of the body that it stands in, once it is pushed.
+    /// The statement in front of the body that it stands in.
     pub body: Option<StatementId>,
 }
 
@@ -353,10 +353,18 @@ impl Program {
         text
     }
 
-    /// Adds a statement, with the order that was asked for it.
-    pub fn push(&mut self, written: Written) -> StatementId {
-        let device = std::mem::take(&mut self.taken);
-        self.statements.push(Written { device, body: self.open.last().copied(), ..written })
+    /// Adds a statement, on the device that was asked for it and in the innermost body that is being written.
+    pub fn push(
+        &mut self,
+        name: String,
+        place: Place,
+        kind: Kind<Called>,
+        accesses: Vec<Access>,
+        after: Vec<StatementId>,
+        scalars: [BTreeSet<ScalarId>; 3],
+    ) -> StatementId {
+        let (device, body) = (std::mem::take(&mut self.taken), self.open.last().copied());
+        self.statements.push(Written { name, place, kind, accesses, after, scalars, device, body })
     }
 
     /// Returns how each bound is computed; `buffer` gives the final number of a buffer.
