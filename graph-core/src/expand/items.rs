@@ -59,7 +59,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// The parts of parts of a flat function, used or not: the build checks that they lie in them.
+    /// Adds the views of a flat function, used or not: the build checks that each lies in the view that it is a part of.
     pub(super) fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
         for view in table.program.views.iter() {
@@ -70,7 +70,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// The part of a part that an access uses, in the turn of its statement.
+    /// Adds the view that an access uses in the turn of its statement, if the function is not flat.
     fn used_view(&mut self, scope: &mut Scope<'_>, window: Window, access: &Access) -> Result<(), A::Error> {
         let table = scope.table;
         if table.structure.is_flat() {
@@ -173,7 +173,7 @@ impl<A: Answers> Expansion<'_, A> {
             if self.turns > MOST_TURNS {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             }
-            // Beyond are more turns than are allowed.
+            // A range that reaches beyond 64 bits has more turns than are allowed.
             let Ok(value) = i64::try_from(value) else {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             };

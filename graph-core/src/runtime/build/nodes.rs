@@ -429,7 +429,7 @@ impl Nodes {
         inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<Node> {
         let (driver, graph) = (definition.driver, self.into);
-        // Most nodes of most graphs.
+        // The common case, without a search for a batch or a chain.
         if let &[statement] = operation.sources.as_slice()
             && let Kind::Launch(ref launch) = self.records[statement]
         {
