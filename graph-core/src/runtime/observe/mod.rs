@@ -14,6 +14,7 @@ mod report;
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub(crate) use decided::Decided;
 pub(crate) use dot::dot;
+pub(crate) use lists::report_of;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 pub use profile::{Entry, Member, Profile, Times, Turns};

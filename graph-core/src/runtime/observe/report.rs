@@ -11,7 +11,6 @@ use cuweave_ptx::declare::Open;
 
 use super::apart::{Apart, Entries, Explaining, FullEdge, InLane};
 use super::decided::Decided;
-use super::lists::{assumed, forwarded, left_unwritten, vouched_for};
 use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LeftAlone};
 use crate::runtime::statements::Record;
@@ -37,6 +36,14 @@ pub(crate) struct Subject<'g> {
     pub conditions: usize,
     /// The number of kernels that stand around the conditional nodes.
     pub setters: usize,
+}
+
+/// The lists of a report that are read off the kernels and the decisions of a graph.
+pub(super) struct Lists {
+    pub forwarded: Vec<Forwarded>,
+    pub assumed: Vec<AssumedRegisters>,
+    pub vouched_for: Vec<VouchedFor>,
+    pub left_unwritten: Vec<LeftUnwritten>,
 }
 
 /// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
@@ -339,7 +346,7 @@ impl fmt::Display for Plan {
 }
 
 impl Report {
-    pub(crate) fn of(graph: &Subject<'_>) -> Report {
+    pub(super) fn of(graph: &Subject<'_>, lists: Lists) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
         let Counts {
@@ -364,7 +371,7 @@ impl Report {
         let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
         let Entries { apart, full_edges, in_lanes } = explaining.entries();
         let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
-        let assumed = if changed { assumed(decided) } else { Vec::new() };
+        let assumed = if changed { lists.assumed } else { Vec::new() };
         Report {
             launches: graph.records.iter().filter(|record| record.is_user_launch()).count(),
             batches: operations
@@ -377,7 +384,7 @@ impl Report {
                 .iter()
                 .map(|chain| chain.members.iter().map(statement).collect())
                 .collect(),
-            forwarded: forwarded(graph),
+            forwarded: lists.forwarded,
             overlapped: operations.overlapped,
             serialized: operations.serialized,
             left_alone,
@@ -407,8 +414,8 @@ impl Report {
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
             budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
-            vouched_for: vouched_for(graph),
-            left_unwritten: left_unwritten(graph),
+            vouched_for: lists.vouched_for,
+            left_unwritten: lists.left_unwritten,
         }
     }
 
