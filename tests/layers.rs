@@ -118,7 +118,8 @@ fn the_picture_of_the_architecture_has_these_rooms() {
 
 /// Returns the paths that a text in backticks names, `a/{b,c}.rs` as two; none for what is no path, or one with a placeholder.
 fn named_paths(quoted: &str) -> Vec<String> {
-    let is_path = quoted.contains('/') || [".rs", ".md", ".txt", ".cu"].iter().any(|end| quoted.ends_with(end));
+    let is_path =
+        quoted.contains('/') || [".rs", ".md", ".txt", ".cu"].iter().any(|end| quoted.ends_with(end));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-{},".contains(c);
     if !is_path || !quoted.chars().all(is_plain) || quoted.contains("nnn") {
         return Vec::new();

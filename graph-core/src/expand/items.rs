@@ -287,21 +287,7 @@ impl<A: Answers> Expansion<'_, A> {
             prefix,
         });
         for argument in &call.arguments {
-            let value = match argument {
-                Argument::Scalar { .. } => Value::Scalar,
-                Argument::Host(argument) => scope.arguments[*argument].clone(),
-                Argument::Access(index) => {
-                    let access = &template.accesses[size(*index)];
-                    let window = self.view(scope, access.buffer, Some(id))?;
-                    self.used_view(scope, window, access)?;
-                    let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
-                    self.in_parameter(scope, (id, access), (window, lo, hi))?;
-                    Value::Buffer(Window { buffer: window.buffer, lo, hi })
-                }
-                Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
-                Argument::Part(part) => self.part(scope, *part, Some(id))?,
-            };
-            inner.arguments.push(value);
+            inner.arguments.push(self.argument(scope, id, argument)?);
         }
         self.parameters(scope, id, &mut inner)?;
         match callee.capture() {
@@ -323,6 +309,29 @@ impl<A: Answers> Expansion<'_, A> {
         }
         scope.latest[id] = first..self.flat.next();
         Ok(())
+    }
+
+    /// Returns the value of an argument of a call.
+    fn argument(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: StatementId,
+        argument: &Argument,
+    ) -> Result<Value, A::Error> {
+        Ok(match argument {
+            Argument::Scalar { .. } => Value::Scalar,
+            Argument::Host(argument) => scope.arguments[*argument].clone(),
+            Argument::Access(index) => {
+                let access = &scope.table.program.statements[id].accesses[size(*index)];
+                let window = self.view(scope, access.buffer, Some(id))?;
+                self.used_view(scope, window, access)?;
+                let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+                self.in_parameter(scope, (id, access), (window, lo, hi))?;
+                Value::Buffer(Window { buffer: window.buffer, lo, hi })
+            }
+            Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
+            Argument::Part(part) => self.part(scope, *part, Some(id))?,
+        })
     }
 
     /// Binds the parameters of a callee to the buffers of its arguments, which must be as long as it declares.
