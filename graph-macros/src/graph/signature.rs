@@ -336,7 +336,7 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             return None;
         }
         let Some(count) =
-            crate::dims::constant(&array.len, &[]).and_then(|count| usize::try_from(count).ok())
+            crate::meaning::constant(&array.len, &[]).and_then(|count| usize::try_from(count).ok())
         else {
             report.error(
                 array.len.span(),
