@@ -494,7 +494,7 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
                 report.error(
                     option.value.span(),
                     Code::CW001,
-                    "a graph has a device at least",
+                    "a graph has at least one device",
                     &[],
                     Some(
                         "write `devices = 2`, or delete the option: a graph of one device takes one context",
