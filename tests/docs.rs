@@ -156,7 +156,16 @@ fn addresses_of_the_crate_name_its_modules() {
     const CRATE: &str = "https://docs.rs/cuweave/latest/cuweave/";
     let root = root();
     let mut files = pages(&root.join("docs"));
-    files.extend(["README.md", "graph-macros/src/lib.rs"].map(|file| root.join(file)));
+    files.extend(
+        ["README.md", "src", "graph-macros/src", "graph-core/src", "graph-ptx/src"]
+            .map(|file| root.join(file)),
+    );
+    let files = files.into_iter().flat_map(|file| match file.is_dir() {
+        true => self::files(&file, "rs"),
+        false => vec![file],
+    });
+    // The help of each message names a page.
+    let files: Vec<PathBuf> = files.chain(self::files(&root.join("tests/ui"), "stderr")).collect();
     let folders = [("guide", modules("src/guide.rs")), ("reference", modules("src/reference.rs"))];
     let of_the_crate = modules("src/lib.rs");
     let (mut checked, mut broken) = (0, Vec::new());
@@ -164,7 +173,7 @@ fn addresses_of_the_crate_name_its_modules() {
         let text = read(file);
         for (at, line) in text.lines().enumerate() {
             for target in line.split(CRATE).skip(1) {
-                let target = target.split([')', ' ', '>', '"', '#', '`']).next().unwrap_or_default();
+                let target = target.split([')', ' ', '>', '"', '#', '`', ']']).next().unwrap_or_default();
                 let parts: Vec<&str> = target.split('/').filter(|part| !part.is_empty()).collect();
                 let known = match parts.as_slice() {
                     [] => true,
@@ -184,7 +193,7 @@ fn addresses_of_the_crate_name_its_modules() {
             }
         }
     }
-    assert!(checked > 30, "only {checked} addresses were found");
+    assert!(checked > 300, "only {checked} addresses were found");
     assert!(
         broken.is_empty(),
         "addresses that the crate's documentation does not have:\n{}",
