@@ -15,7 +15,9 @@ use crate::operation::{
 
 use crate::scopes::Scopes;
 
-use crate::runtime::cuda::{CaptureStream, Driver, Node, RawExec, RawGraph, Scratch, Values, Word, record};
+use crate::runtime::cuda::{
+    CaptureStream, Driver, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record,
+};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::runtime::observe::Decided;
