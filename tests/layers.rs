@@ -39,6 +39,7 @@ const CRATES: [(&str, &[&str]); 7] = [
             "sample",
             "expand",
             "launches",
+            "picture",
             "plan",
             "place",
             "operation",

@@ -8,7 +8,7 @@
 //! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
-//!   `counted`: loops that count their turns;
+//!   `choice`: the kernels that set them; `counted`: loops that count their turns; `single`: kernels of one thread;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
 //!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -23,6 +23,7 @@ mod body;
 mod capture;
 mod captured;
 mod checks;
+mod choice;
 mod clocks;
 mod conditions;
 mod counted;
@@ -47,6 +48,7 @@ mod recall;
 mod recursion;
 mod serial;
 mod shift;
+mod single;
 mod stamps;
 mod symbols;
 mod tables;

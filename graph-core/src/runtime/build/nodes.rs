@@ -16,7 +16,7 @@ use crate::operation::{
 use crate::scopes::Scopes;
 
 use crate::runtime::cuda::{
-    CaptureStream, Driver, Launching, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record,
+    CaptureStream, Driver, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record,
 };
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
@@ -461,10 +461,8 @@ impl Nodes {
             What::Free { memory } => driver.add_free(graph, after, memories[memory]),
             What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer]),
             What::Hub => {
-                let function = definition.modules.function(operation.device, &HUB)?.function;
-                let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-                let none = Values { words: &[], params: HUB.params };
-                driver.add_kernel(graph, after, &launch, none, &mut self.scratch)
+                let at = (operation.device, Some(self.at(definition.program(), operation)));
+                return self.add_single(definition, (graph, after), (&HUB, &[]), at);
             }
             What::Statement(_) => self.add_statement(definition, operation, after)?,
         };
