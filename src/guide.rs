@@ -34,7 +34,10 @@ pub mod from_pytorch {}
 #[doc = include_str!("../docs/from-cudastf.md")]
 pub mod from_cudastf {}
 
+// rustdoc copies no files: the picture stands in the page itself, in the place of the link to it.
+#[doc = "<style>img[src=\"memory/unet.svg\"] { display: none }</style>\n\n"]
 #[doc = include_str!("../docs/memory.md")]
+#[doc = include_str!("../docs/memory/unet.svg")]
 pub mod memory {}
 
 #[doc = include_str!("../docs/launches.md")]
