@@ -62,6 +62,11 @@ fn links(text: &str) -> Vec<Link> {
             let targets = parts.filter_map(|rest| rest.split([')', '"']).next());
             found.extend(targets.map(|target| Link { line, target: target.trim().to_owned() }));
         }
+        // A definition, `[name]: target`.
+        if let Some((name, target)) = prose.split_once("]: ").filter(|(name, _)| name.starts_with('[')) {
+            let plain = !name.contains(char::is_whitespace);
+            found.extend(plain.then(|| Link { line, target: target.trim().to_owned() }));
+        }
     }
     found
 }
