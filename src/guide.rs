@@ -43,7 +43,7 @@ pub mod from_pytorch {}
 pub mod from_cudastf {}
 
 // rustdoc copies no files: the picture stands in the page itself, in the place of the link to it.
-#[doc = "<style>img[src=\"memory/unet.svg\"] { display: none }</style>\n\n"]
+#[doc = "<style>img[src=\"memory/unet.svg\"] { display: none } .docblock > svg { max-width: 100%; height: auto }</style>\n\n"]
 #[doc = include_str!("links.md")]
 #[doc = include_str!("../docs/memory.md")]
 #[doc = include_str!("../docs/memory/unet.svg")]
