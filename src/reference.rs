@@ -18,62 +18,62 @@
 //! The words themselves are documented in the [`prelude`](crate::prelude), errors in [`codes`](crate::codes). The [`guide`](crate::guide) is for
 //! first steps.
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/kernels.md")]
 pub mod kernels {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/graphs.md")]
 pub mod graphs {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/statements.md")]
 pub mod statements {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/structure.md")]
 pub mod structure {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/device.md")]
 pub mod device {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/host.md")]
 pub mod host {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/calls.md")]
 pub mod calls {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/execs.md")]
 pub mod execs {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/reports.md")]
 pub mod reports {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/unified-memory.md")]
 pub mod unified_memory {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/multicast.md")]
 pub mod multicast {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/builder.md")]
 pub mod builder {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/attributes.md")]
 pub mod attributes {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference-rules.md")]
 pub mod rules {}
 
-#[doc = include_str!("links.md")]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/grammar.md")]
 pub mod grammar {}
