@@ -230,8 +230,8 @@ fn the_rules_name_tests_and_files_that_exist() {
         CODE.iter().flat_map(|place| files(&root.join(place), "rs")).map(|file| read(&file)).collect();
     let (mut named, mut wrong, mut words) = (0, Vec::new(), BTreeSet::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
-        let (code, shown) = match cells(line).as_slice() {
-            &[word, test] if word.starts_with('*') => {
+        let (code, shown) = match *cells(line).as_slice() {
+            [word, test] if word.starts_with('*') => {
                 named += 1;
                 if !quoted(test).any(|test| tests.contains(&format!("#[test]\nfn {test}("))) {
                     wrong.push(format!("docs/reference-rules.md:{}: no test {test}", at + 1));
@@ -239,7 +239,7 @@ fn the_rules_name_tests_and_files_that_exist() {
                 words.insert(word.trim_matches('*').to_owned());
                 continue;
             }
-            &[_, _, code, shown] => (code, shown),
+            [_, _, code, shown] => (code, shown),
             _ => continue,
         };
         for word in shown.split('*').skip(1).step_by(2) {
