@@ -1,7 +1,7 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
-//! - `checks`: whether the operands hold what the program says of them;
-//! - `devices`: what may stand on which device, and the access to memory of others;
+//! - `checks`: the checks of operands and ranges against the program;
+//! - `devices`: the checks of statements against their devices, and access to the memory of other devices;
 //! - `given`: arguments whose types are known when the program runs;
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
 //!   the flat program that it gives; `recursion`: calls that have no end;
