@@ -5,11 +5,13 @@ pub(crate) mod annotate;
 mod apart;
 mod decided;
 mod dot;
+mod explaining;
 mod lists;
 mod memory;
 mod pool;
 mod profile;
 mod report;
+mod unfused;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub(crate) use decided::Decided;
@@ -22,3 +24,4 @@ pub(crate) use report::Subject;
 pub use report::{
     AssumedRegisters, Budget, BudgetStep, BuildTimes, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
+pub use unfused::{Unfused, WhyUnfused};
