@@ -91,7 +91,7 @@ fn launches_of_several_batches_occupy_the_device_together() {
 fn steps_of_chains_that_are_cut_are_batched() {
     let chains = Chains { device: device(), n: 1 << 18 };
     let (mut b, x, ys) = chains.builder(2);
-    let mut from = vec![x; 2];
+    let mut from = [x; 2];
     for at in 0..12 {
         for (chain, y) in ys.iter().enumerate() {
             let to = if at == 11 { *y } else { b.alloc::<f32>(chains.n) };
