@@ -47,18 +47,18 @@ impl Explaining<'_> {
         let mut entries = Entries::default();
         if wishes.allowed.fuse {
             let unfused = unfused.iter().filter_map(|pair| self.unfused(pair));
-            entries.unfused = folded(unfused, |entry| &mut entry.times);
+            entries.unfused = counted(unfused, |entry| &mut entry.times);
         }
         if wishes.allowed.batches {
             let apart = apart.iter().filter_map(|group| self.apart(group));
-            entries.apart = folded(apart, |entry| &mut entry.times);
+            entries.apart = counted(apart, |entry| &mut entry.times);
         }
         if wishes.allowed.overlap {
-            entries.full_edges = folded(self.full_edges().into_iter(), |entry| &mut entry.times);
+            entries.full_edges = counted(self.full_edges().into_iter(), |entry| &mut entry.times);
         }
         let lanes =
             lanes.into_iter().map(|(after, at)| InLane { at: self.at(at), after: self.at(after), times: 1 });
-        entries.in_lanes = folded(lanes, |entry| &mut entry.times);
+        entries.in_lanes = counted(lanes, |entry| &mut entry.times);
         entries
     }
 
@@ -251,7 +251,7 @@ fn repeated(list: impl Iterator<Item = At>) -> Vec<Repeated> {
 }
 
 /// Returns the entries, equal ones as one, in the order of their first ones.
-fn folded<T: fmt::Display>(list: impl Iterator<Item = T>, times: fn(&mut T) -> &mut usize) -> Vec<T> {
+fn counted<T: fmt::Display>(list: impl Iterator<Item = T>, times: fn(&mut T) -> &mut usize) -> Vec<T> {
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut entries: Vec<T> = Vec::new();
     for entry in list {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::apart::times;
+use super::apart::{Line, at_line, times};
+use super::folding::folded;
+use crate::picture::bytes;
 use crate::runtime::error::At;
 
 /// Two launches, one after another, that are not one kernel.
@@ -140,77 +142,86 @@ fn extents(extents: [u32; 3]) -> String {
     list.join(" x ")
 }
 
-impl fmt::Display for WhyUnfused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl WhyUnfused {
+    /// Returns its text.
+    fn text(&self, shown: fn(&str) -> String) -> String {
+        let named = |at: &At| at_line(at, shown);
         match self {
-            WhyUnfused::NotAllowed => write!(f, "the option `launches` does not allow it"),
+            WhyUnfused::NotAllowed => "the option `launches` does not allow it".to_owned(),
             WhyUnfused::Grids(one, other) => {
-                write!(f, "their grids differ: {} and {} blocks", extents(*one), extents(*other))
+                format!("their grids differ: {} and {} blocks", extents(*one), extents(*other))
             }
             WhyUnfused::Blocks(one, other) => {
-                write!(f, "their blocks differ: {} and {} threads", extents(*one), extents(*other))
+                format!("their blocks differ: {} and {} threads", extents(*one), extents(*other))
             }
-            WhyUnfused::Between { at, kind } => {
-                write!(f, "a {kind} stands between them: {}", Named(at))
-            }
+            WhyUnfused::Between { at, kind } => format!("a {kind} stands between them: {}", named(at)),
             WhyUnfused::Before(at) => {
-                write!(f, "the second also comes after {}, which may end later than the first", Named(at))
+                format!("the second also comes after {}, which may end later than the first", named(at))
             }
             WhyUnfused::Behind(at) => {
-                write!(f, "{} also comes after the first, and would wait for the second", Named(at))
+                format!("{} also comes after the first, and would wait for the second", named(at))
             }
             WhyUnfused::Kernel { at, reason } => {
-                write!(f, "{} cannot be a part of a fused kernel: {reason}", Named(at))
+                format!("{} cannot be a part of a fused kernel: {reason}", named(at))
             }
-            WhyUnfused::Setter(at) => {
-                write!(f, "a setter may change the grid or the block of {}", Named(at))
-            }
-            WhyUnfused::State => write!(f, "atomics, or variables that kernels write, order the two"),
-            WhyUnfused::Slower(reason) => f.write_str(reason),
-            WhyUnfused::Starts => write!(f, "one of them may start early, and the other may not"),
+            WhyUnfused::Setter(at) => format!("a setter may change the grid or the block of {}", named(at)),
+            WhyUnfused::State => "atomics, or variables that kernels write, order the two".to_owned(),
+            WhyUnfused::Slower(reason) => reason.clone(),
+            WhyUnfused::Starts => "one of them may start early, and the other may not".to_owned(),
             WhyUnfused::Range { buffer, launch } => {
-                write!(f, "a setter may change the range of `{}` in {}", buffer.name, Named(launch))
+                format!("a setter may change the range of `{}` in {}", shown(&buffer.name), named(launch))
             }
-            WhyUnfused::Unknown { buffer, launch, reason } => write!(
-                f,
-                "the elements of `{}` that a block of {} accesses are not known: {reason}",
-                buffer.name,
-                Named(launch)
-            ),
-            WhyUnfused::Shared { buffer, writes, other } => write!(
-                f,
-                "blocks of {} access elements of `{}` that other blocks of {} write",
-                Named(other),
-                buffer.name,
-                Named(writes)
-            ),
+            WhyUnfused::Unknown { buffer, launch, reason } => {
+                let (buffer, launch) = (shown(&buffer.name), named(launch));
+                format!(
+                    "the elements of `{buffer}` that a block of {launch} accesses are not known: {reason}"
+                )
+            }
+            WhyUnfused::Shared { buffer, writes, other } => {
+                let (buffer, writes, other) = (shown(&buffer.name), named(writes), named(other));
+                format!("blocks of {other} access elements of `{buffer}` that other blocks of {writes} write")
+            }
             WhyUnfused::Batched(at) => {
-                write!(f, "{} is one launch with others, which is expected to be faster", Named(at))
+                format!("{} is one launch with others, which is expected to be faster", named(at))
             }
-            WhyUnfused::Most(most) => write!(f, "one kernel has {most} launches at most"),
-            WhyUnfused::Memory { whole, most } => write!(
-                f,
-                "one kernel holds the buffers of all its launches at once: temporaries would take {whole} bytes, and {most} at most without it"
-            ),
-            WhyUnfused::Budget => write!(f, "the budget does not hold the buffers of both at once"),
+            WhyUnfused::Most(most) => format!("one kernel has {most} launches at most"),
+            WhyUnfused::Memory { whole, most } => {
+                let (whole, most) = (bytes(*whole), bytes(*most));
+                format!(
+                    "one kernel holds the buffers of all its launches at once: temporaries would take {whole}, and {most} at most without it"
+                )
+            }
+            WhyUnfused::Budget => "the budget does not hold the buffers of both at once".to_owned(),
         }
     }
 }
 
-/// A statement with its line.
-struct Named<'a>(&'a At);
-
-impl fmt::Display for Named<'_> {
+impl fmt::Display for WhyUnfused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let At { name, line, .. } = self.0;
-        write!(f, "`{name}` (line {line})")
+        f.write_str(&self.text(str::to_owned))
     }
 }
 
 impl fmt::Display for Unfused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unfused { first, second, reason, times: count } = self;
-        write!(f, "{} and {}{}: {reason}", Named(first), Named(second), times(*count))?;
-        reason.help().map_or(Ok(()), |help| write!(f, "\n    help: {help}"))
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl Unfused {
+    /// Returns its text, for so many such pairs.
+    fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
+        let Unfused { first, second, reason, .. } = self;
+        let (first, second) = (at_line(first, shown), at_line(second, shown));
+        let mut text = format!("{first} and {second}{}: {}", times(pairs), reason.text(shown));
+        if let Some(help) = reason.help() {
+            text.push_str(&format!("\n    help: {help}"));
+        }
+        text
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
     }
 }
