@@ -23,7 +23,7 @@ use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Varian
 use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;
 
-use super::conditions::early_setters;
+use super::choice::early_setters;
 use super::flattened::Flattened;
 use super::hook::Rules;
 use super::{fusing, hidden, hook, plans};
