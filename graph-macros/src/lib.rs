@@ -8,6 +8,7 @@ mod graph;
 mod image;
 mod kernels;
 mod known;
+mod meaning;
 mod parameters;
 mod proof;
 mod record;
