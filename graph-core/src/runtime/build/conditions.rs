@@ -144,8 +144,8 @@ impl Nodes {
             return Ok(None);
         }
         let device = definition.program().statements[statement].device;
-        let (target, end) = (self.counted.at(loops.start), self.counted.at(loops.end));
-        let filling = Filling { target, value: 0, element: 4, width: (end - target) / 4 };
+        let (target, bytes) = self.counted.records(loops);
+        let filling = Filling { target, value: 0, element: 4, width: bytes / 4 };
         let added = definition.driver.add_fill(self.into, after, &filling, definition.context_of(device));
         added
             .map(Some)
