@@ -39,7 +39,7 @@ fn architecture(target: &str) -> Option<u32> {
 /// Returns the number of a module's architecture.
 ///
 /// # Errors
-/// Where the target is not known.
+/// The target is not known.
 pub(super) fn number(module: &Module<'_>) -> Result<u32, Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     architecture(target).ok_or_else(|| Refusal::Head(format!("its `.target {target}` is not known")))
