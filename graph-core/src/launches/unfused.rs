@@ -6,7 +6,7 @@ use super::batch;
 use super::decision::{Batch, Chain, Decision, Obstacle};
 use super::draft::Draft;
 use super::fusion::{Grow, ordered};
-use crate::ir::StatementId;
+use crate::ir::{Kind, StatementId};
 use crate::reach::Cycle;
 
 /// Two launches one after another that are not one kernel.
@@ -31,7 +31,7 @@ pub struct Emitted<'o> {
 
 /// Returns the pairs of neighbouring launches that are not one kernel: the first is the last member of its chain, the second the first
 /// member of its own. Launches of different grids or blocks are a pair if nothing else comes between or beside them. Launches of one
-/// grid and block with one statement between that is no launch are a pair, too.
+/// grid and block with a fill, a copy, a library call or a host statement between are a pair, too.
 ///
 /// # Errors
 ///
@@ -94,6 +94,10 @@ impl Explained<'_, '_> {
             return None;
         }
         if !is_launch(before) {
+            let kind = &self.draft.program.statements[before].kind;
+            if !matches!(kind, Kind::Fill(_) | Kind::Copy(_) | Kind::Capture(_) | Kind::Host(_)) {
+                return None;
+            }
             let &[first] = self.draft.reach.reduced()[before].as_slice() else { return None };
             let is_alone = self.draft.followers[before].len() == 1 && self.draft.followers[first].len() == 1;
             let is_alone = is_alone && self.draft.reach.reduced()[second].len() == 1;

@@ -146,7 +146,10 @@ impl Explaining<'_> {
             Obstacle::Grids => WhyUnfused::Grids(one.grid, other.grid),
             Obstacle::Blocks => WhyUnfused::Blocks(one.block, other.block),
             Obstacle::Between(at) => {
-                let kind = self.program.statements[at].kind.name();
+                let kind = match &self.program.statements[at].kind {
+                    Kind::Host(_) => "host statement",
+                    kind => kind.name(),
+                };
                 WhyUnfused::Between { at: self.at(at), kind }
             }
             Obstacle::Before(at) => WhyUnfused::Before(self.at(at)),
