@@ -137,7 +137,8 @@ fn managed() {
     let (x, y, seen) = (new(0).expect("memory"), new(0).expect("memory"), new(1).expect("memory"));
     let other = new(1).expect("memory");
     let plain = ramp(&streams[0], N, 0.0);
-    let mut exec = everywhere(&contexts, N, &x, &y, &seen).expect("it builds").instantiate().expect("an exec");
+    let mut exec =
+        everywhere(&contexts, N, &x, &y, &seen).expect("it builds").instantiate().expect("an exec");
     exec.launch(&streams[0]).expect("it launches");
     assert_eq!((y.host().expect("lent")[1], seen.host().expect("lent")[1]), (3.0, 2.0));
     // Managed memory of another device may follow.

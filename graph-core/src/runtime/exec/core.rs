@@ -142,7 +142,8 @@ impl Core {
         let mut addresses = BTreeMap::new();
         for (device, (last, bytes)) in self.nodes.counted.of_devices() {
             let at = at_statement(self.definition.program(), last.condition);
-            let mapped = self.records_on(device, bytes).map_err(|failure| Error::driver(failure, Some(at)))?;
+            let mapped =
+                self.records_on(device, bytes).map_err(|failure| Error::driver(failure, Some(at)))?;
             addresses.insert(device, mapped.start());
             self.temporaries.records.push(mapped);
         }
