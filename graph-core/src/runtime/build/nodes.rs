@@ -331,23 +331,25 @@ impl Nodes {
             if programmatic != operation.programmatic {
                 full.push(OperationId::new(self.nodes.len()));
             }
-            self.put_behind(&bodies, operation, programmatic, &mut after)?;
+            let behind = self.put_behind(&bodies, operation, programmatic, &mut after)?;
             let several = self.add_several((definition, body), &mut bodies, operation, &after)?;
             if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
                 let scope = bodies.around(&self.operations, operation);
                 bodies.fill(scope);
             }
-            let node = if let Some(captured) = several {
+            let (node, first) = if let Some(captured) = several {
                 let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
+                let first = captured.nodes.first().copied().unwrap_or(node);
                 self.captured.insert(OperationId::new(self.nodes.len()), captured);
-                node
+                (node, first)
             } else {
-                self.add(definition, operation, &after, memories, inside)?
+                let node = self.add(definition, operation, &after, memories, inside)?;
+                (node, node)
             };
             if let Some(before) = programmatic {
                 definition
                     .driver
-                    .add_programmatic_edge(self.into, self.nodes[before], node, operation.launch_order)
+                    .add_programmatic_edge(behind, self.nodes[before], first, operation.launch_order)
                     .map_err(|failure| {
                         Error::driver(failure, Some(self.at(definition.program(), operation)))
                     })?;
@@ -360,14 +362,15 @@ impl Nodes {
         Ok(())
     }
 
-    /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges.
+    /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges. Returns the graph
+    /// that these are in: for the end of a body that of the body.
     fn put_behind(
         &mut self,
         bodies: &Bodies,
         operation: &Operation,
         programmatic: Option<OperationId>,
         after: &mut Vec<Node>,
-    ) -> Result<()> {
+    ) -> Result<RawGraph> {
         after.clear();
         let within: Vec<OperationId>;
         let mut before = operation.after.as_slice();
@@ -393,7 +396,7 @@ impl Nodes {
             after.sort_unstable();
             after.dedup();
         }
-        Ok(())
+        Ok(behind)
     }
 
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.

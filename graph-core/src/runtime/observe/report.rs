@@ -1,11 +1,13 @@
 //! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::ir::{Program, StatementId};
+use crate::condition::Word;
+use crate::ir::{Origin, Program, StatementId};
 use crate::kind::Counts;
 use crate::operation::{Bounds, Budgeted, Operations};
+use crate::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::Open;
 
 use super::apart::{Apart, Entries, Explaining, FullEdge, InLane};
@@ -205,6 +207,9 @@ pub struct Plan {
     pub antichain: u64,
     /// The buffers of that antichain.
     pub antichain_buffers: Vec<At>,
+    /// The arms of `if` and `match` that have buffers of that antichain, as `if flag` or `match which: _`: of arms that exclude each other
+    /// the one that needs most.
+    pub antichain_arms: Vec<String>,
     /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
     pub floor: u64,
     /// The statement that needs them.
@@ -215,10 +220,18 @@ pub struct Plan {
 
 impl Plan {
     fn of(program: &Program, bounds: &Bounds) -> Plan {
+        let scopes = Scopes::of(program);
+        let born = bounds.antichain_buffers.iter().filter_map(|&id| match program.buffers[id].origin {
+            Origin::Alloc(at) => Some(at),
+            _ => None,
+        });
+        let around: BTreeSet<ScopeId> = born.flat_map(|at| scopes.all_around(at)).collect();
+        let arms = around.into_iter().filter(|&body| scopes.list[body].body.word != Word::While);
         Plan {
             planned: bounds.planned,
             antichain: bounds.antichain,
             antichain_buffers: bounds.antichain_buffers.iter().map(|&id| *at_buffer(program, id)).collect(),
+            antichain_arms: arms.map(|arm| scopes.name(program, arm)).collect(),
             floor: bounds.floor,
             floor_statement: bounds.floor_statement.map(|id| *at_statement(program, id)),
             optimal: bounds.optimal,
