@@ -87,14 +87,15 @@ impl Core {
         self.check_hosts()?;
         for (device, (last, _)) in counted.of_devices() {
             let here = |at: &&usize| counted.list[**at].device == device;
-            if !loops.iter().any(|at| here(&at)) {
+            let Some(&address) = counted.addresses.get(&device).filter(|_| loops.iter().any(|at| here(&at)))
+            else {
                 continue;
-            }
+            };
             context::enter(driver, &self.definition.contexts[device])?;
             let mut words = vec![0u64; (last.record + 1) * RECORD_WORDS];
             // The stream of the launch may capture by now.
             let stream = driver.create_stream()?;
-            let read = driver.read(counted.addresses[&device], &mut words, stream);
+            let read = driver.read(address, &mut words, stream);
             driver.destroy_stream(stream)?;
             read?;
             for &at in loops.iter().filter(here) {
