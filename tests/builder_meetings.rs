@@ -236,11 +236,9 @@ fn what_does_not_fit_is_refused() {
     let text = |result: cuweave::Result<cuweave::builder::Statement>| {
         result.expect_err("it does not fit").to_string()
     };
-    let told = text(b.host((x.reads::<f32>(),), |_: &[f32]| {}));
-    assert!(
-        told.contains("CW001: `x` is memory of the device, which the host statement cannot reach"),
-        "{told}"
-    );
+    let temporary = b.alloc::<f32>(N);
+    let told = text(b.host((temporary.reads::<f32>(),), |_: &[f32]| {}));
+    assert!(told.contains("is memory of the device, which the host statement cannot reach"), "{told}");
     assert!(told.contains("`copy` it to an argument of `pinned_mut` first"), "{told}");
     let told = text(b.host((seen.writes::<i32>(),), |_: &mut [i32]| {}));
     assert!(
@@ -266,6 +264,13 @@ fn what_does_not_fit_is_refused() {
     b.wait_value(&wide, big, 0).expect("the build refuses it");
     let told = b.build().map(drop).expect_err("no step").to_string();
     assert!(told.contains("the step of `wait_value` is 0"), "{told}");
+    // An argument may be bound to managed memory: the build sees that it is not.
+    let mut elements = device.upload(&[7.0f32; N]);
+    let mut b = Builder::new(&device.ctx);
+    let elements = b.exclusive("elements", N, &mut elements);
+    b.host((elements.reads::<f32>(),), |_: &[f32]| {}).expect("the build refuses it");
+    let told = b.build().map(drop).expect_err("it is memory of the device").to_string();
+    assert!(told.contains("`elements` is memory of the device alone"), "{told}");
     // Two parts that overlap, of which one is written.
     let mut seen = pinned(&device, N);
     let mut b = Builder::new(&device.ctx);

@@ -7,7 +7,7 @@ use cuweave::__private::{change_next_plan, change_next_tables};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Launches, Memory, Mode, Program, Statement, StatementId};
 use cuweave_core::launches::{Blocks, Run, Tuning};
-use cuweave_core::operation::{Operation, OperationId, Operations};
+use cuweave_core::operation::{Operation, OperationId, Operations, What};
 use cuweave_core::overlap;
 use cuweave_ptx::rewrite::Table;
 
@@ -102,7 +102,8 @@ fn a_dropped_wait_is_told() {
             let choose = chosen.clone();
             change_next_plan(move |program, operations| {
                 // These forms load functions that do not wait.
-                overlap::mark(&mut operations.list, &Tuning::of((9, 0)), |_| Some(WAITS));
+                let waits = |operation: &Operation| (operation.what == What::KERNEL).then_some(WAITS);
+                overlap::mark(&mut operations.list, &Tuning::of((9, 0)), waits);
                 let kept = early_conflict(program, &operations.list);
                 for (at, operation) in operations.list.enumerate_mut() {
                     operation.programmatic = operation.programmatic.filter(|_| kept == Some(at));
