@@ -271,7 +271,8 @@ macro_rules! described {
                 self.core.report()
             }
 
-            /// Returns the graph as a picture, in the DOT language.
+            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
+            /// boxes for bodies of conditions and for devices, and a legend.
             #[must_use]
             pub fn dot(&self) -> String {
                 self.core.dot()
@@ -319,7 +320,15 @@ impl Core {
     }
 
     fn dot(&self) -> String {
-        observe::dot(self.definition.program(), &self.nodes.operations)
+        observe::dot(&self.pictured())
+    }
+
+    fn pictured(&self) -> observe::Pictured<'_> {
+        observe::Pictured {
+            program: self.definition.program(),
+            operations: &self.nodes.operations,
+            dims: self.definition.dims(),
+        }
     }
 
     fn memory_svg(&self) -> Result<String> {

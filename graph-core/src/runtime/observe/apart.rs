@@ -14,7 +14,7 @@ use crate::runtime::kernels::{Change, LaunchRecord, LeftAlone, NamedKernel};
 use crate::runtime::statements::Record;
 
 use super::decided::Decided;
-use super::folding::folded;
+use crate::picture::folded;
 
 /// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
