@@ -8,6 +8,8 @@ pub struct Drawn {
     pub report: String,
     pub dot: String,
     pub memory: String,
+    pub svg: String,
+    pub page: String,
 }
 
 impl Drawn {
@@ -21,6 +23,8 @@ impl Drawn {
             write("txt", &self.report);
             write("dot", &self.dot);
             write("memory.svg", &self.memory);
+            write("svg", &self.svg);
+            write("html", &self.page);
         }
         self
     }
@@ -36,6 +40,8 @@ macro_rules! drawn {
             report: graph.report().to_string(),
             dot: graph.dot(),
             memory: graph.memory_svg().expect("a picture"),
+            svg: graph.svg(),
+            page: graph.page().expect("a page"),
         }
         .kept()
     }};

@@ -90,6 +90,11 @@ impl<'g> Reasons<'g> {
         Reasons { program, operations, scopes, uses, before, behind, budget }
     }
 
+    /// Returns the parts of buffers that an operation accesses, sorted by the buffers. For a condition, those of its bodies, too.
+    pub fn uses(&self, at: OperationId) -> &[Use] {
+        &self.uses[at]
+    }
+
     /// Returns the reason of an edge.
     pub fn why(&self, from: OperationId, to: OperationId) -> Why {
         let [one, other] = [from, to].map(|at| &self.operations.list[at]);

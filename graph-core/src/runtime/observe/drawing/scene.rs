@@ -33,6 +33,7 @@ pub(super) struct Scene<'g> {
     pub program: &'g Program,
     pub operations: &'g Operations,
     pub scopes: &'g Scopes,
+    pub reasons: Reasons<'g>,
     /// The edges, by their second nodes.
     pub edges: Vec<Edge>,
     /// The innermost body of each node.
@@ -58,7 +59,7 @@ impl<'g> Scene<'g> {
         let edges = edges.collect();
         let bodies = operations.list.iter().map(|operation| operations.body_of(scopes, operation)).collect();
         let several_devices = operations.devices() > 1;
-        Scene { program, operations, scopes, edges, bodies, several_devices }
+        Scene { program, operations, scopes, reasons, edges, bodies, several_devices }
     }
 
     /// Returns the kind of a node.

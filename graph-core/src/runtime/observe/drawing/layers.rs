@@ -1,0 +1,261 @@
+//! A layered drawing of a directed graph without cycles, after Sugiyama, Tagawa and Toda (1981): boxes in layers by their depth,
+//! long edges through a point in each layer between, and in each layer an order with few crossings, found by sweeps of barycentres.
+
+/// The most points of long edges. Edges beyond are drawn straight.
+const MOST_POINTS: usize = 6000;
+/// The number of sweeps, down and up.
+const SWEEPS: usize = 10;
+
+/// The boxes and edges to be drawn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sketch {
+    /// The widths and heights of boxes.
+    pub sizes: Vec<(f64, f64)>,
+    /// The band of each box: bands stand side by side, in ascending order.
+    pub bands: Vec<usize>,
+    /// The edges, each from a box to one of a higher number.
+    pub edges: Vec<(usize, usize)>,
+    /// True for boxes that stand as low as those behind them allow.
+    pub low: Vec<bool>,
+}
+
+/// A box, or a point of a long edge.
+#[derive(Clone, Debug)]
+pub(super) struct Vertex {
+    pub layer: usize,
+    pub width: f64,
+    pub band: usize,
+    /// True for a point of a long edge.
+    pub is_point: bool,
+    /// The neighbours in the layer above, and in that below.
+    pub above: Vec<usize>,
+    pub below: Vec<usize>,
+}
+
+/// Boxes and points in layers. The first vertices are the boxes of the sketch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layered {
+    pub vertices: Vec<Vertex>,
+    /// The vertices of each layer, from left to right.
+    pub layers: Vec<Vec<usize>>,
+    /// The points that each edge passes, from above; `None` for an edge that is drawn straight.
+    pub points: Vec<Option<Vec<usize>>>,
+}
+
+impl Layered {
+    /// Places the boxes of a sketch in layers. O((boxes + edges + points) log) a sweep.
+    pub fn of(sketch: &Sketch) -> Layered {
+        let depth = depths(sketch);
+        let mut layered = Layered::default();
+        for ((&layer, &(width, _)), &band) in depth.iter().zip(&sketch.sizes).zip(&sketch.bands) {
+            layered.add(Vertex { layer, width, band, is_point: false, above: Vec::new(), below: Vec::new() });
+        }
+        // The edges of a box share their points.
+        let mut chains: Vec<Vec<usize>> = vec![Vec::new(); depth.len()];
+        for &(from, to) in &sketch.edges {
+            let between = depth[to].saturating_sub(depth[from] + 1);
+            let missing = between.saturating_sub(chains[from].len());
+            if layered.vertices.len() + missing > depth.len() + MOST_POINTS {
+                layered.points.push(None);
+                continue;
+            }
+            for _ in 0..missing {
+                let before = chains[from].last().copied().unwrap_or(from);
+                let point = Vertex {
+                    layer: layered.vertices[before].layer + 1,
+                    width: 8.0,
+                    band: sketch.bands[from],
+                    is_point: true,
+                    above: Vec::new(),
+                    below: Vec::new(),
+                };
+                let point = layered.add(point);
+                layered.join(before, point);
+                chains[from].push(point);
+            }
+            let points = chains[from][..between].to_vec();
+            layered.join(points.last().copied().unwrap_or(from), to);
+            layered.points.push(Some(points));
+        }
+        layered.sweep();
+        layered
+    }
+
+    fn add(&mut self, vertex: Vertex) -> usize {
+        let (at, layer) = (self.vertices.len(), vertex.layer);
+        if self.layers.len() <= layer {
+            self.layers.resize(layer + 1, Vec::new());
+        }
+        self.layers[layer].push(at);
+        self.vertices.push(vertex);
+        at
+    }
+
+    fn join(&mut self, above: usize, below: usize) {
+        if !self.vertices[above].below.contains(&below) {
+            self.vertices[above].below.push(below);
+            self.vertices[below].above.push(above);
+        }
+    }
+
+    /// Orders the layers, and keeps the order of the fewest crossings.
+    fn sweep(&mut self) {
+        for layer in &mut self.layers {
+            let vertices = &self.vertices;
+            layer.sort_by_key(|&at| vertices[at].band);
+        }
+        let mut places = vec![0.0; self.vertices.len()];
+        self.layers.iter().for_each(|layer| number(layer, &mut places));
+        let mut best = (self.crossings(&places), self.layers.clone());
+        for sweep in 0..2 * SWEEPS {
+            if best.0 == 0 {
+                break;
+            }
+            let down = sweep % 2 == 0;
+            for step in 1..self.layers.len() {
+                let at = if down { step } else { self.layers.len() - 1 - step };
+                let mut layer = std::mem::take(&mut self.layers[at]);
+                let key = |&one: &usize| {
+                    let vertex = &self.vertices[one];
+                    let list = if down { &vertex.above } else { &vertex.below };
+                    (vertex.band, mean(list.iter().map(|&other| places[other])).unwrap_or(places[one]))
+                };
+                layer.sort_by(|one, other| {
+                    let (one, other) = (key(one), key(other));
+                    one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+                });
+                number(&layer, &mut places);
+                self.layers[at] = layer;
+            }
+            let crossings = self.crossings(&places);
+            if crossings < best.0 {
+                best = (crossings, self.layers.clone());
+            }
+        }
+        self.layers = best.1;
+    }
+
+    /// Returns the number of crossings between neighbouring layers.
+    fn crossings(&self, places: &[f64]) -> usize {
+        let mut sum = 0;
+        for layer in &self.layers {
+            let mut ends: Vec<(f64, f64)> = Vec::new();
+            for &at in layer {
+                ends.extend(self.vertices[at].below.iter().map(|&below| (places[at], places[below])));
+            }
+            ends.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+            let mut ends: Vec<f64> = ends.into_iter().map(|(_, below)| below).collect();
+            sum += inversions(&mut ends);
+        }
+        sum
+    }
+}
+
+/// Sets the places of a layer's vertices.
+fn number(layer: &[usize], places: &mut [f64]) {
+    let mut place = 0.0;
+    for &at in layer {
+        places[at] = place;
+        place += 1.0;
+    }
+}
+
+/// Returns the layer of each box: below all that it comes after.
+fn depths(sketch: &Sketch) -> Vec<usize> {
+    let mut depth = vec![0; sketch.sizes.len()];
+    let mut edges = sketch.edges.clone();
+    edges.sort_unstable();
+    for &(from, to) in &edges {
+        depth[to] = depth[to].max(depth[from] + 1);
+    }
+    // Boxes that come after nothing stand in front of the first one that needs them.
+    let mut first = vec![usize::MAX; depth.len()];
+    edges.iter().for_each(|&(from, to)| first[from] = first[from].min(depth[to]));
+    for at in 0..depth.len() {
+        if depth[at] == 0 && first[at] != usize::MAX && sketch.low.get(at).copied().unwrap_or(false) {
+            depth[at] = first[at].saturating_sub(1);
+        }
+    }
+    depth
+}
+
+/// Returns the mean; `None` of nothing.
+pub(super) fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = numbers.fold((0.0, 0.0), |(sum, count), number| (sum + number, count + 1.0));
+    (count > 0.0).then(|| sum / count)
+}
+
+/// Sorts numbers and returns how many pairs stood in the wrong order. O(n log n).
+fn inversions(list: &mut [f64]) -> usize {
+    let mut merged = list.to_vec();
+    let (mut width, mut count) = (1, 0);
+    while width < list.len() {
+        for from in (0..list.len()).step_by(2 * width) {
+            let middle = (from + width).min(list.len());
+            let end = (from + 2 * width).min(list.len());
+            let (mut left, mut right) = (from, middle);
+            for slot in &mut merged[from..end] {
+                let takes_left = left < middle && (right == end || list[left] <= list[right]);
+                if takes_left {
+                    *slot = list[left];
+                    left += 1;
+                } else {
+                    *slot = list[right];
+                    right += 1;
+                    count += middle - left;
+                }
+            }
+        }
+        list.copy_from_slice(&merged);
+        width *= 2;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sketch(boxes: usize, edges: &[(usize, usize)]) -> Sketch {
+        Sketch {
+            sizes: vec![(40.0, 20.0); boxes],
+            bands: vec![0; boxes],
+            edges: edges.to_vec(),
+            low: vec![false; boxes],
+        }
+    }
+
+    #[test]
+    fn inversions_are_counted() {
+        assert_eq!(inversions(&mut [3.0, 1.0, 2.0, 2.0]), 3);
+        assert_eq!(inversions(&mut [1.0, 1.0]), 0);
+        assert_eq!(inversions(&mut []), 0);
+    }
+
+    #[test]
+    fn long_edges_pass_a_point_in_each_layer() {
+        let layered = Layered::of(&sketch(4, &[(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]));
+        assert_eq!(layered.layers.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 2, 1]);
+        // Both long edges of the first box share the point in the second layer.
+        assert_eq!(layered.points[3].as_ref().map(Vec::len), Some(2));
+        assert_eq!(layered.points[4].as_deref(), Some(&[layered.points[3].as_ref().unwrap()[0]][..]));
+    }
+
+    #[test]
+    fn crossings_that_an_order_avoids_are_gone() {
+        // Pairs that cross as they are numbered.
+        let layered = Layered::of(&sketch(8, &[(0, 7), (1, 6), (2, 5), (3, 4)]));
+        let mut places = vec![0.0; 8];
+        layered.layers.iter().for_each(|layer| number(layer, &mut places));
+        assert_eq!(layered.crossings(&places), 0);
+    }
+
+    #[test]
+    fn points_are_bounded() {
+        let edges: Vec<_> =
+            (1..900).map(|to| (to - 1, to)).chain((0..400).map(|at| (at, at + 450))).collect();
+        let layered = Layered::of(&sketch(900, &edges));
+        assert!(layered.vertices.len() <= 900 + MOST_POINTS);
+        assert!(layered.points.iter().any(Option::is_none));
+    }
+}
