@@ -275,12 +275,18 @@ pub fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// Formats a number of bytes with a binary unit.
+/// Formats a number of bytes with a binary unit: with two decimals where they say all, else with one.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|unit| bytes >= unit.0) {
         Some(&(unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some(&(unit, name)) if bytes.is_multiple_of(unit / 2) => {
+            format!("{:.1} {name}", real(bytes) / real(unit))
+        }
+        Some(&(unit, name)) if bytes.is_multiple_of(unit / 4) => {
+            format!("{:.2} {name}", real(bytes) / real(unit))
+        }
         Some(&(unit, name)) => format!("{:.1} {name}", real(bytes) / real(unit)),
         None => format!("{bytes} B"),
     }
@@ -307,6 +313,7 @@ mod tests {
     #[test]
     fn bytes_read_well() {
         assert_eq!([0, 1023, 1024, 1536, 4 << 20].map(bytes), ["0 B", "1023 B", "1 KiB", "1.5 KiB", "4 MiB"]);
+        assert_eq!([1280, 1300].map(bytes), ["1.25 KiB", "1.3 KiB"]);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The graphs of the tests, and their pictures.
 
-use std::fmt::Display;
-
 /// The pictures of a graph.
 pub struct Drawn {
     pub name: &'static str,
@@ -15,18 +13,17 @@ pub struct Drawn {
 impl Drawn {
     /// Writes the pictures into the folder that `CUWEAVE_PICTURES` names, if it does.
     pub fn kept(self) -> Drawn {
-        if let Ok(folder) = std::env::var("CUWEAVE_PICTURES") {
-            let write = |end: &str, text: &dyn Display| {
-                let file = format!("{folder}/{}.{end}", self.name);
-                std::fs::write(file, text.to_string()).expect("the picture can be written");
-            };
-            write("txt", &self.report);
-            write("dot", &self.dot);
-            write("memory.svg", &self.memory);
-            write("svg", &self.svg);
-            write("html", &self.page);
-        }
+        let Drawn { name, report, dot, memory, svg, page } = &self;
+        let files = [("txt", report), ("dot", dot), ("memory.svg", memory), ("svg", svg), ("html", page)];
+        files.iter().for_each(|(end, text)| keep(&format!("{name}.{end}"), text));
         self
+    }
+}
+
+/// Writes a picture into that folder.
+pub fn keep(name: &str, text: &str) {
+    if let Ok(folder) = std::env::var("CUWEAVE_PICTURES") {
+        std::fs::write(format!("{folder}/{name}"), text).expect("the picture can be written");
     }
 }
 

@@ -253,7 +253,12 @@ impl<'l> Axes<'l> {
         let (low, high) = (self.y(offset), self.y(offset + size));
         let (left, top) = (self.x(from) + 0.5, high + 0.5);
         let (wide, tall) = ((self.x(to) - self.x(from) - 1.0).max(1.0), (low - high - 1.0).max(0.75));
-        let (stroke, thick) = if critical { (CRITICAL, 2.0) } else { (LINE, 0.75) };
+        // The outlines of narrow boxes would hide them.
+        let (stroke, thick) = match (critical, wide < 4.0) {
+            (true, false) => (CRITICAL, 2.0),
+            (true, true) => (CRITICAL, 1.0),
+            (false, narrow) => (LINE, if narrow { 0.15 } else { 0.75 }),
+        };
         let dashes = if label.body.is_some() { " stroke-dasharray=\"5 3\"" } else { "" };
         let body = label.body.as_ref().map_or_else(String::new, |body| format!(", {body}"));
         canvas.raw(format_args!(
@@ -286,8 +291,8 @@ impl<'l> Axes<'l> {
     fn devices(&self, canvas: &mut Canvas, devices: &[Span<u64>]) {
         for Span { name, from, .. } in devices {
             let y = self.y(*from);
-            canvas.line((LEFT - 60.0, y), (self.right(), y), LINE);
-            canvas.text((LEFT - 8.0, y - 5.0), Style::dark(11.0).at_end().bold(), name);
+            canvas.line((LEFT, y), (self.right(), y), LINE);
+            canvas.text((self.right() - 6.0, y - 5.0), Style::dark(11.0).at_end().bold(), name);
         }
     }
 }

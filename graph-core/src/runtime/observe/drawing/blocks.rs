@@ -44,11 +44,11 @@ struct Inside {
     laid: Laid,
 }
 
-/// Places the boxes of a view, whose sizes are given. `low` is true for boxes that stand as low as those behind them allow.
+/// Places the boxes of a view, whose sizes are given. `slack` is that of each box ([`Sketch::slack`]).
 pub(super) fn place(
     view: &View,
     sizes: &[(f64, f64)],
-    low: &dyn Fn(usize) -> bool,
+    slack: &dyn Fn(usize) -> usize,
     several_devices: bool,
 ) -> Placed {
     let mut insides: BTreeMap<Option<usize>, Inside> = BTreeMap::new();
@@ -106,7 +106,11 @@ pub(super) fn place(
                 .iter()
                 .map(|&link| (number[&view.links[link].from], number[&view.links[link].to]))
                 .collect(),
-            low: inside.ends.iter().map(|end| matches!(*end, End::Item(item) if low(item))).collect(),
+            slack: inside
+                .ends
+                .iter()
+                .map(|end| if let End::Item(item) = *end { slack(item) } else { 0 })
+                .collect(),
         };
         inside.laid = lay_out(&sketch);
         if let Some(body) = at {
@@ -132,10 +136,13 @@ fn arms(view: &View) -> BTreeMap<usize, Vec<usize>> {
 type Contents<'c> =
     (&'c BTreeMap<Option<usize>, Inside>, &'c BTreeMap<usize, Vec<usize>>, &'c [Option<usize>]);
 
+/// Widths and heights.
+type Sizes<'s> = &'s [(f64, f64)];
+
 /// Moves each drawing to its place in the one around it.
 fn placed(
     view: &View,
-    (sizes, of_bodies): (&[(f64, f64)], &[(f64, f64)]),
+    (sizes, of_bodies): (Sizes<'_>, Sizes<'_>),
     (insides, arms, heads): Contents<'_>,
 ) -> Placed {
     let mut placed = Placed {

@@ -13,7 +13,7 @@ const BETWEEN: f64 = 34.0;
 /// The room between bands.
 const BANDS: f64 = 28.0;
 /// The number of sweeps.
-const SWEEPS: usize = 16;
+const SWEEPS: usize = 24;
 /// The most room between the ends of edges at a box.
 const PORTS: f64 = 16.0;
 
@@ -89,7 +89,7 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
     }
     for sweep in 0..SWEEPS {
         for step in 0..layers.len() {
-            let at = if sweep % 2 == 0 { step } else { layers.len() - 1 - step };
+            let at = if sweep.is_multiple_of(2) { step } else { layers.len() - 1 - step };
             settle(layered, &layers[at], x, sweep);
         }
     }
@@ -107,17 +107,21 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
 fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize) {
     let vertices = &layered.vertices;
     let both = sweep + 4 >= SWEEPS;
+    let (down, up) = (sweep.is_multiple_of(2) || both, !sweep.is_multiple_of(2) || both);
     let mut wanted = Vec::with_capacity(layer.len());
     for &at in layer {
         let vertex = &vertices[at];
-        let (down, up) = (sweep % 2 == 0 || both, sweep % 2 == 1 || both);
         let above = vertex.above.iter().filter(|_| down);
         let neighbours = above.chain(vertex.below.iter().filter(|_| up));
-        // Points of one edge pull each other hardest: long edges become straight.
-        let pull = |other: usize| match (vertex.is_point, vertices[other].is_point) {
-            (true, true) => 8.0,
-            (false, false) => 1.0,
-            _ => 2.0,
+        // Points of one edge pull each other hardest: long edges become straight. What stands beside the way pulls least.
+        let pull = |other: usize| {
+            let beside = vertices[other].is_light && !vertex.is_light;
+            match (vertex.is_point, vertices[other].is_point) {
+                _ if beside => 0.05,
+                (true, true) => 16.0,
+                (false, false) => 1.0,
+                _ => 2.0,
+            }
         };
         let own = neighbours.filter(|&&other| vertices[other].band == vertex.band);
         let (sum, weight) = own
@@ -221,7 +225,7 @@ mod tests {
             sizes: (0..6).map(|at| (40.0 + 10.0 * count(at), 20.0)).collect(),
             bands: vec![0, 1, 0, 1, 1, 0],
             edges,
-            low: vec![false; 6],
+            slack: vec![0; 6],
         };
         let laid = lay_out(&sketch);
         for one in 0..6 {

@@ -9,6 +9,7 @@ use super::svg::{Times, because, time};
 use crate::ir::{BufferId, Origin};
 use crate::operation::Place;
 use crate::picture::{bytes, folded};
+use crate::runtime::observe::profile::duration;
 
 /// The most members of a box that are listed.
 const MOST_MEMBERS: usize = 24;
@@ -108,7 +109,7 @@ fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lin
         own.map(|(buffer, _)| crate::index::Index::index(*buffer))
     };
     let (reads, writes) = (list(&mut numbers(false)), list(&mut numbers(true)));
-    let time = time(&item.nodes, times).map_or_else(String::new, |timed| format!("{:.2} us", timed.time));
+    let time = time(&item.nodes, times).map_or_else(String::new, |timed| duration(timed.time));
     let device = if scene.several_devices { item.device.to_string() } else { String::new() };
     format!(
         "{{\"n\":{},\"k\":{},\"c\":{},\"s\":{},\"l\":[{}],\"r\":[{reads}],\"w\":[{writes}],\"t\":{},\"d\":{},\"m\":[{}]}}",

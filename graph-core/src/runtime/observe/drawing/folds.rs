@@ -150,11 +150,14 @@ fn key<'s>(scene: &Scene<'s>, operation: &Operation, item: &Item) -> Key<'s> {
     (item.body, item.is_head, item.device, scene.kind(operation), file, line, folded(&operation.name))
 }
 
+/// The identity of a body among those of loops: the body around it, its name, its line and arm; and its scope, if none are one.
+type BodyKey = (Option<usize>, String, u32, u32, Option<ScopeId>);
+
 /// Returns the bodies, and the one of each scope.
 fn bodies(scene: &Scene<'_>, folds: bool) -> (Vec<Body>, Vector<ScopeId, usize>) {
     let mut list: Vec<Body> = Vec::new();
     let mut of: Vector<ScopeId, usize> = Vector::filled(0, scene.scopes.list.len());
-    let mut known: BTreeMap<(Option<usize>, String, u32, u32, Option<ScopeId>), usize> = BTreeMap::new();
+    let mut known: BTreeMap<BodyKey, usize> = BTreeMap::new();
     for (id, scope) in scene.scopes.list.enumerate() {
         let name = scene.scopes.name(scene.program, id);
         let parent = scope.parent.map(|parent| of[parent]);

@@ -15,8 +15,8 @@ pub(super) struct Sketch {
     pub bands: Vec<usize>,
     /// The edges, each from a box to one of a higher number.
     pub edges: Vec<(usize, usize)>,
-    /// True for boxes that stand as low as those behind them allow.
-    pub low: Vec<bool>,
+    /// For each box, the least number of layers that it moves down to stand in front of what needs it; 0 for boxes that do not.
+    pub slack: Vec<usize>,
 }
 
 /// A box, or a point of a long edge.
@@ -27,6 +27,8 @@ pub(super) struct Vertex {
     pub band: usize,
     /// True for a point of a long edge.
     pub is_point: bool,
+    /// True for a box that moves down, and for the points of its edges: what comes after it stands below others.
+    pub is_light: bool,
     /// The neighbours in the layer above, and in that below.
     pub above: Vec<usize>,
     pub below: Vec<usize>,
@@ -45,10 +47,12 @@ pub(super) struct Layered {
 impl Layered {
     /// Places the boxes of a sketch in layers. O((boxes + edges + points) log) a sweep.
     pub fn of(sketch: &Sketch) -> Layered {
-        let depth = depths(sketch);
+        let (depth, is_light) = depths(sketch);
         let mut layered = Layered::default();
-        for ((&layer, &(width, _)), &band) in depth.iter().zip(&sketch.sizes).zip(&sketch.bands) {
-            layered.add(Vertex { layer, width, band, is_point: false, above: Vec::new(), below: Vec::new() });
+        for (at, (&layer, &(width, _))) in depth.iter().zip(&sketch.sizes).enumerate() {
+            let (band, is_light) = (sketch.bands[at], is_light[at]);
+            let (above, below) = (Vec::new(), Vec::new());
+            layered.add(Vertex { layer, width, band, is_point: false, is_light, above, below });
         }
         // The edges of a box share their points.
         let mut chains: Vec<Vec<usize>> = vec![Vec::new(); depth.len()];
@@ -66,6 +70,7 @@ impl Layered {
                     width: 8.0,
                     band: sketch.bands[from],
                     is_point: true,
+                    is_light: is_light[from],
                     above: Vec::new(),
                     below: Vec::new(),
                 };
@@ -160,23 +165,26 @@ fn number(layer: &[usize], places: &mut [f64]) {
     }
 }
 
-/// Returns the layer of each box: below all that it comes after.
-fn depths(sketch: &Sketch) -> Vec<usize> {
-    let mut depth = vec![0; sketch.sizes.len()];
+/// Returns the layer of each box, below all that it comes after, and true for those that moved down.
+fn depths(sketch: &Sketch) -> (Vec<usize>, Vec<bool>) {
+    let mut depth = vec![0_usize; sketch.sizes.len()];
     let mut edges = sketch.edges.clone();
     edges.sort_unstable();
     for &(from, to) in &edges {
         depth[to] = depth[to].max(depth[from] + 1);
     }
-    // Boxes that come after nothing stand in front of the first one that needs them.
-    let mut first = vec![usize::MAX; depth.len()];
-    edges.iter().for_each(|&(from, to)| first[from] = first[from].min(depth[to]));
-    for at in 0..depth.len() {
-        if depth[at] == 0 && first[at] != usize::MAX && sketch.low.get(at).copied().unwrap_or(false) {
-            depth[at] = first[at].saturating_sub(1);
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); depth.len()];
+    edges.iter().for_each(|&(from, to)| below[from].push(to));
+    let mut moved = vec![false; depth.len()];
+    for at in (0..depth.len()).rev().filter(|&at| sketch.slack[at] > 0) {
+        let first = below[at].iter().map(|&to| depth[to]).min();
+        if let Some(place) = first.map(|first| first.saturating_sub(1))
+            && place >= depth[at] + sketch.slack[at]
+        {
+            (depth[at], moved[at]) = (place, true);
         }
     }
-    depth
+    (depth, moved)
 }
 
 /// Returns the mean; `None` of nothing.
@@ -221,7 +229,7 @@ mod tests {
             sizes: vec![(40.0, 20.0); boxes],
             bands: vec![0; boxes],
             edges: edges.to_vec(),
-            low: vec![false; boxes],
+            slack: vec![0; boxes],
         }
     }
 
@@ -248,6 +256,22 @@ mod tests {
         let mut places = vec![0.0; 8];
         layered.layers.iter().for_each(|layer| number(layer, &mut places));
         assert_eq!(layered.crossings(&places), 0);
+    }
+
+    #[test]
+    fn what_comes_after_nothing_stands_in_front_of_its_user() {
+        let mut sketch = sketch(5, &[(0, 3), (1, 2), (2, 3), (3, 4), (0, 4)]);
+        assert_eq!(depths(&sketch), (vec![0, 0, 1, 2, 3], vec![false; 5]));
+        sketch.slack[0] = 1;
+        assert_eq!(depths(&sketch).0, [1, 0, 1, 2, 3]);
+        sketch.slack[0] = 2;
+        assert_eq!(depths(&sketch).0, [0, 0, 1, 2, 3]);
+        // What stands in front of a box that moved moves with it.
+        sketch.edges = vec![(0, 1), (1, 4), (2, 3), (3, 4)];
+        sketch.slack = vec![1, 1, 0, 0, 0];
+        assert_eq!(depths(&sketch), (vec![0, 1, 0, 1, 2], vec![false; 5]));
+        sketch.edges = vec![(0, 1), (1, 4), (0, 2), (2, 3), (3, 4)];
+        assert_eq!(depths(&sketch), (vec![0, 2, 1, 2, 3], vec![false, true, false, false, false]));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::svg::{Timed, Times, draw};
 use crate::ir::Kind;
 use crate::operation::What;
 use crate::picture::{COLOURS, escape};
-use crate::runtime::observe::profile::Profile;
+use crate::runtime::observe::profile::{Profile, duration};
 use crate::runtime::observe::report::Report;
 use crate::scopes::Scopes;
 
@@ -105,7 +105,7 @@ fn head(scene: &Scene<'_>, report: &Report, profile: Option<&Profile>) -> String
     }
     if let Some(profile) = profile {
         let simulated = if profile.simulated { " (simulated: times mean nothing)" } else { "" };
-        facts.push(format!("a launch takes {:.1} us{simulated}", profile.total.mean));
+        facts.push(format!("a launch takes {}{simulated}", duration(profile.total.mean)));
     }
     let mut colours = String::new();
     for (light, dark) in COLOURS {

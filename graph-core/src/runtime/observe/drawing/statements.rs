@@ -101,6 +101,9 @@ pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
 /// Returns a statement as it could stand in the source: `attention.matmul(&h, &w, &mut q)`.
 fn text(scene: &Scene<'_>, statement: StatementId, name: &str) -> String {
     let accesses = &scene.program.statements[statement].accesses;
+    if let Some(body) = scene.scopes.bordered(statement) {
+        return folded(&scene.scopes.name(scene.program, body));
+    }
     let shown = accesses.iter().take(MOST_ARGUMENTS).map(|access| {
         let word = match access.mode {
             Mode::Read => "&",

@@ -11,6 +11,7 @@ use crate::operation::{Operation, OperationId};
 use crate::picture::{
     BODY, CRITICAL, Canvas, DARK, ESTIMATE, FAINT, FILLS, LINE, Style, count, escape, folded, real, shortened,
 };
+use crate::runtime::observe::profile::duration;
 use crate::scopes::Scopes;
 
 /// The most characters of a line of a box.
@@ -51,11 +52,14 @@ pub(crate) fn graph_svg(pictured: &Pictured<'_>) -> String {
 pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     let drawing = Drawing { scene, view, times, most: most(view, times) };
     let sizes: Vec<(f64, f64)> = (0..view.items.len()).map(|item| drawing.size(item)).collect();
-    let low = |item: usize| {
-        let node = view.items[item].nodes.first();
-        node.is_some_and(|&node| scene.operations.list[node].what.is_memory())
+    // Memory stands in front of what needs it, and so does what comes after nothing else and is needed much later.
+    let is_memory = |node: OperationId| scene.operations.list[node].what.is_memory();
+    let slack = |item: usize| match view.items[item].nodes.first() {
+        Some(&node) if is_memory(node) => 1,
+        Some(&node) if scene.operations.list[node].after.iter().all(|&before| is_memory(before)) => 4,
+        _ => 0,
     };
-    let placed = place(view, &sizes, &low, scene.several_devices);
+    let placed = place(view, &sizes, &slack, scene.several_devices);
     let top = MARGIN + LEGEND + if scene.several_devices { DEVICES } else { 0.0 };
     // Edges that lead back go beside the boxes.
     let back = view.links.iter().filter(|link| link.back && link.from != link.to).count();
@@ -64,7 +68,8 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     let more = if view.left_out > 0 { 24.0 } else { 0.0 };
     let mut canvas = Canvas::open(width, placed.size.1 + top + MARGIN + more);
     drawing.legend(&mut canvas);
-    canvas.raw(format_args!("<g transform=\"translate({MARGIN} {top})\">"));
+    let left = (width - placed.size.0 - beside) / 2.0;
+    canvas.raw(format_args!("<g transform=\"translate({left:.1} {top})\">"));
     drawing.devices(&mut canvas, &placed);
     for (body, area) in view.bodies.iter().zip(&placed.bodies) {
         canvas.raw(format_args!(
@@ -156,7 +161,7 @@ impl Drawing<'_> {
         let times = if nodes.len() > 1 { format!(" × {}", nodes.len()) } else { String::new() };
         let name = format!("{}{times}", shortened(&name, MOST_CHARACTERS - times.chars().count()));
         let mut parts: Vec<String> = Vec::new();
-        parts.extend(time(nodes, self.times).map(|timed| format!("{:.2} us", timed.time)));
+        parts.extend(time(nodes, self.times).map(|timed| duration(timed.time)));
         if operation.sources.len() > 1 {
             parts.push(format!("{} of {}", self.scene.kind(operation), operation.sources.len()));
         }
@@ -167,7 +172,7 @@ impl Drawing<'_> {
         if let Some(bytes) = self.bytes(operation) {
             parts.push(crate::picture::bytes(bytes));
         }
-        [name, shortened(&parts.join(" · "), MOST_CHARACTERS + 4)]
+        [name, shortened(&parts.join(" · "), MOST_CHARACTERS + 14)]
     }
 
     /// Returns the size of the memory of an alloc or free node.
@@ -252,7 +257,7 @@ impl Drawing<'_> {
             ""
         };
         let width = if crosses { 1.8 } else { 1.0 };
-        let opacity = if memory { " stroke-opacity=\"0.45\"" } else { "" };
+        let opacity = if memory { " stroke-opacity=\"0.4\"" } else { "" };
         canvas.raw(format_args!(
             "<path class=\"edge\" data-e=\"{at}\" d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"{dashes}{opacity} \
              marker-end=\"url(#tip)\"><title>{}</title></path>",
@@ -305,7 +310,7 @@ impl Drawing<'_> {
 
     fn legend(&self, canvas: &mut Canvas) {
         canvas.raw(format_args!(
-            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" \
              orient=\"auto\"><path d=\"M0 0.8 L8 4 L0 7.2 z\" fill=\"{FAINT}\"/></marker></defs>"
         ));
         let (mut x, y) = (MARGIN, MARGIN);
@@ -398,13 +403,19 @@ fn smooth(way: &[(f64, f64)]) -> String {
     path
 }
 
-/// Returns the path of an edge that leads back: from the right side of a box to that of another, beside everything.
+/// Returns the path of an edge that leads back: out of the bottom of a box, up beside everything, and into the top of another.
 fn around(from: Area, to: Area, x: f64) -> String {
-    let (left, right) = (from.x + from.width, to.x + to.width);
-    let (start, end) = (from.y + from.height - 9.0, to.y + 9.0);
+    let (left, right) = (from.x + 0.8 * from.width, to.x + 0.8 * to.width);
+    let (bottom, top) = (from.y + from.height, to.y);
+    let (low, high) = (bottom + 10.0, top - 14.0);
     format!(
-        "M{left:.1} {start:.1}C{x:.1} {start:.1} {x:.1} {start:.1} {x:.1} {:.1}L{x:.1} {:.1}C{x:.1} {end:.1} {x:.1} {end:.1} {right:.1} {end:.1}",
-        start - 16.0,
-        end + 16.0
+        "M{left:.1} {bottom:.1}Q{left:.1} {low:.1} {:.1} {low:.1}L{:.1} {low:.1}Q{x:.1} {low:.1} {x:.1} {:.1}L{x:.1} {:.1}\
+         Q{x:.1} {high:.1} {:.1} {high:.1}L{:.1} {high:.1}Q{right:.1} {high:.1} {right:.1} {top:.1}",
+        left + 8.0,
+        x - 8.0,
+        low - 8.0,
+        high + 8.0,
+        x - 8.0,
+        right + 8.0
     )
 }

@@ -244,7 +244,11 @@
     pinned = null;
     views.forEach((view, one) => { view.hidden = one !== at; });
     show(null);
-    if (drawing().scale === 0) { fit(); canvas.scrollLeft = (canvas.scrollWidth - canvas.clientWidth) / 2; }
+    if (drawing().scale === 0) {
+      fit();
+      const first = drawing().nodes.get(0), area = canvas.getBoundingClientRect();
+      if (first) canvas.scrollLeft += middle(first) - area.left - canvas.clientWidth / 2;
+    }
     else zoom(drawing().scale);
     focus(0, false);
   };
