@@ -9,7 +9,7 @@ use crate::index::{Index, Vector, size};
 use crate::ir::{Buffer, BufferId, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
-use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
+use crate::operation::{BudgetStep, Budgeted, Operation, Operations, What};
 use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
@@ -34,7 +34,7 @@ const PAGE: u64 = 2 << 20;
 const CUTS: u32 = 5;
 
 /// The input of the build, beyond the program: what the macro does not know.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// The lowering of allocations, if the build chooses one.
     pub memory: Option<Memory>,
@@ -44,6 +44,8 @@ pub struct Wishes {
     pub allowed: Allowed,
     /// The facts about each statement that is a launch; empty if no change is allowed.
     pub launches: Vector<StatementId, Option<Launch>>,
+    /// The statements around bodies whose kernels set conditions and begin with `griddepcontrol.wait`.
+    pub setters: BTreeSet<StatementId>,
     /// Equal numbers for statements that are no launches and are assumed to last equally long.
     pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
@@ -299,7 +301,9 @@ fn decided(
     if wishes.allowed.overlap {
         let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
         let chains = std::mem::take(&mut operations.chains);
+        let sets = |operation: &Operation| operation.sources.iter().any(|id| wishes.setters.contains(id));
         let run = |operation: &Operation| match Chain::at(chains.as_slice(), operation.sources.first()) {
+            _ if operation.what != What::KERNEL => sets(operation).then_some(Run::SINGLE),
             Some(_) => Run::of_chain(operation.sources.iter().map(launch)),
             None => Run::of(operation.sources.iter().map(launch)),
         };

@@ -110,6 +110,9 @@ pub struct Run {
 }
 
 impl Run {
+    /// A kernel of one thread that begins with `griddepcontrol.wait`.
+    pub const SINGLE: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1, waits: true };
+
     /// Returns the facts about a chain: its blocks are those of each member. `None` if a member is no launch.
     pub fn of_chain<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
         let mut all: Option<Run> = None;

@@ -1,16 +1,16 @@
-//! `.version` and `.target`: what they say, and raising them.
+//! `.version` and `.target`: reading and raising them.
 
 use super::edit::Edits;
 use super::refusal::Refusal;
 use crate::isa::Opcode;
-use crate::syntax::{Module, Span, Statement};
+use crate::syntax::{Function, Module, Span, Statement};
 
 /// The requirements of a text on its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// PTX version.
+    /// The PTX version.
     pub version: (u32, u32),
-    /// Number of the architecture: 90 for sm_90.
+    /// The number of the architecture: 90 for sm_90.
     pub architecture: u32,
 }
 
@@ -31,7 +31,7 @@ impl Needs {
     }
 }
 
-/// The number of `sm_90`, `sm_90a`, `sm_100f`.
+/// Returns the number of `sm_90`, `sm_90a` or `sm_100f`.
 fn architecture(target: &str) -> Option<u32> {
     target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']).parse().ok()
 }
@@ -39,7 +39,7 @@ fn architecture(target: &str) -> Option<u32> {
 /// Returns the number of a module's architecture.
 ///
 /// # Errors
-/// Where the target is not known.
+/// The target is not known.
 pub(super) fn number(module: &Module<'_>) -> Result<u32, Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     architecture(target).ok_or_else(|| Refusal::Head(format!("its `.target {target}` is not known")))
@@ -55,12 +55,12 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
         return Err(Refusal::Head(format!("its `.target {target}` is not known")));
     };
     let raises_target = number < needs.architecture;
-    // Each architecture came with a version: sm_90 with 7.8.
+    // Each architecture requires a version: sm_90 requires 7.8.
     let raises_version = module.version < needs.version;
     if !raises_target && !raises_version {
         return Ok(());
     }
-    if number < 70 {
+    if number < 70 && !module.entries().all(is_single) {
         let why = "code for it may count on warps that run in lockstep";
         return Err(Refusal::Head(format!("its `.target {target}` cannot be raised: {why}")));
     }
@@ -85,7 +85,12 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
     Ok(())
 }
 
-/// The first `shfl` or `vote` without `.sync`: gone from PTX 6.4 on for sm_70 and newer.
+/// Returns true for a kernel of one thread a block, whose warps have no other thread to run in lockstep with.
+fn is_single(entry: &Function<'_>) -> bool {
+    entry.performance(".reqntid").is_some_and(|block| block.iter().all(|&extent| extent == 1))
+}
+
+/// Returns the first `shfl` or `vote` without `.sync`, which PTX 6.4 removed for sm_70 and newer.
 fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
     let bodies = module.functions().filter_map(|function| function.body.as_ref());
     bodies.flat_map(|body| &body.statements).find_map(|statement| match statement {
@@ -98,7 +103,7 @@ fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
     })
 }
 
-/// The number of the `.version` directive: its last token.
+/// Returns the number of the `.version` directive, its last token.
 fn version_number(module: &Module<'_>) -> Span {
     let span = module.version_span;
     let directive = module.source(span);
@@ -106,7 +111,7 @@ fn version_number(module: &Module<'_>) -> Span {
     Span { start: span.start + number.len() as u32, end: span.end }
 }
 
-/// The head of a module of its own.
+/// Returns the head of a new module.
 pub(super) fn head(module: &Module<'_>, needs: Needs) -> Result<String, Refusal> {
     let mut edits = Edits::default();
     raise(module, needs, &mut edits)?;
@@ -159,5 +164,20 @@ mod tests {
         assert!(raised(".version 6.3\n.target sm_75", "shfl.sync.down.b32 %r1, %r2, 1, 31, -1;").is_ok());
         assert!(why(".version 8.0\n.target sm_80, map_f64_to_f32", "").contains("map_f64_to_f32"));
         assert!(why(".version 8.0\n.target compute_80", "").contains("compute_80"));
+    }
+    #[test]
+    fn one_thread_is_in_lockstep_with_no_other() {
+        for (directive, rises) in [
+            (".reqntid 1", true),
+            (".reqntid 1, 1, 1", true),
+            (".reqntid 1, 2", false),
+            (".maxntid 1", false),
+        ] {
+            let text = format!(
+                ".version 6.0\n.target sm_50\n.entry a() .reqntid 1 {{ ret; }}\n.entry b() {directive} {{ ret; }}\n"
+            );
+            let mut edits = Edits::default();
+            assert_eq!(raise(&parse(&text).unwrap(), WAIT, &mut edits).is_ok(), rises, "{directive}");
+        }
     }
 }

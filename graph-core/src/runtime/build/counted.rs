@@ -65,6 +65,15 @@ impl CountedLoops {
         before(first)..before(last)
     }
 
+    /// Returns the indices of the records that a memset beside the kernel in front of a statement zeroes: those of the loops in a
+    /// statement outside of all bodies, unless it is a loop that counts its turns, whose kernel zeroes them.
+    pub fn zeroed_beside(&self, scopes: &Scopes, scope: &Scope) -> Range<usize> {
+        match (scope.parent, scope.body.at_most) {
+            (None, None) => self.within(scope.condition, scopes.list[scope.last].join),
+            _ => 0..0,
+        }
+    }
+
     /// Returns the number of records that the kernel in front of a loop zeroes, its own first: those of the loops in it, if
     /// it stands outside of all bodies.
     pub fn zeroed_by(&self, scope: &Scope) -> u32 {

@@ -16,7 +16,7 @@ use crate::operation::{
 use crate::scopes::Scopes;
 
 use crate::runtime::cuda::{
-    CaptureStream, Driver, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
+    CaptureStream, Driver, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record,
 };
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
@@ -331,23 +331,25 @@ impl Nodes {
             if programmatic != operation.programmatic {
                 full.push(OperationId::new(self.nodes.len()));
             }
-            self.put_behind(&bodies, operation, programmatic, &mut after)?;
+            let behind = self.put_behind(&bodies, operation, programmatic, &mut after)?;
             let several = self.add_several((definition, body), &mut bodies, operation, &after)?;
             if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
                 let scope = bodies.around(&self.operations, operation);
                 bodies.fill(scope);
             }
-            let node = if let Some(captured) = several {
+            let (node, first) = if let Some(captured) = several {
                 let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
+                let first = captured.nodes.first().copied().unwrap_or(node);
                 self.captured.insert(OperationId::new(self.nodes.len()), captured);
-                node
+                (node, first)
             } else {
-                self.add(definition, operation, &after, memories, inside)?
+                let node = self.add(definition, operation, &after, memories, inside)?;
+                (node, node)
             };
             if let Some(before) = programmatic {
                 definition
                     .driver
-                    .add_programmatic_edge(self.into, self.nodes[before], node, operation.launch_order)
+                    .add_programmatic_edge(behind, self.nodes[before], first, operation.launch_order)
                     .map_err(|failure| {
                         Error::driver(failure, Some(self.at(definition.program(), operation)))
                     })?;
@@ -360,14 +362,15 @@ impl Nodes {
         Ok(())
     }
 
-    /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges.
+    /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges. Returns the graph
+    /// that these are in: for the end of a body that of the body.
     fn put_behind(
         &mut self,
         bodies: &Bodies,
         operation: &Operation,
         programmatic: Option<OperationId>,
         after: &mut Vec<Node>,
-    ) -> Result<()> {
+    ) -> Result<RawGraph> {
         after.clear();
         let within: Vec<OperationId>;
         let mut before = operation.after.as_slice();
@@ -393,7 +396,7 @@ impl Nodes {
             after.sort_unstable();
             after.dedup();
         }
-        Ok(())
+        Ok(behind)
     }
 
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
@@ -429,7 +432,7 @@ impl Nodes {
         inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<Node> {
         let (driver, graph) = (definition.driver, self.into);
-        // Most nodes of most graphs.
+        // The common case, without a search for a batch or a chain.
         if let &[statement] = operation.sources.as_slice()
             && let Kind::Launch(ref launch) = self.records[statement]
         {
@@ -461,34 +464,40 @@ impl Nodes {
             What::Free { memory } => driver.add_free(graph, after, memories[memory]),
             What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer]),
             What::Hub => {
-                let function = definition.modules.function(operation.device, &HUB)?.function;
-                let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-                let none = Values { words: &[], params: HUB.params };
-                driver.add_kernel(graph, after, &launch, none, &mut self.scratch)
+                let at = (operation.device, Some(self.at(definition.program(), operation)));
+                return self.add_single(definition, (graph, after), (&HUB, &[]), at);
             }
-            What::Statement(_) => {
-                let statement = operation.sources[0];
-                if !definition.program().statements[statement].kind.stands_in_bodies()
-                    && let Some(body) = self.body_name(definition, operation)
-                {
-                    return Err(Error::InBody { at: self.at(definition.program(), operation), body });
-                }
-                let mut words = std::mem::take(&mut self.words);
-                let record = self.resolve(definition, statement, self.records[statement], &mut words);
-                self.words = words;
-                self.records[statement] = record?;
-                let mut scratch = std::mem::take(&mut self.scratch);
-                let emission = self.emission(&definition.flat, &definition.dims);
-                let added = self.records[statement].node(&emission, statement, |node| {
-                    let context = definition.context_of(operation.device);
-                    let (words, scratch) = (&self.words, &mut scratch);
-                    node.add(Adding { driver, context, graph, after, words, scratch })
-                });
-                self.scratch = scratch;
-                added?
-            }
+            What::Statement(_) => self.add_statement(definition, operation, after)?,
         };
         added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
+    }
+
+    /// Adds the node of an operation's only statement.
+    fn add_statement(
+        &mut self,
+        definition: &mut Definition,
+        operation: &Operation,
+        after: &[Node],
+    ) -> Result<Outcome<Node>> {
+        let (driver, graph, statement) = (definition.driver, self.into, operation.sources[0]);
+        if !definition.program().statements[statement].kind.stands_in_bodies()
+            && let Some(body) = self.body_name(definition, operation)
+        {
+            return Err(Error::InBody { at: self.at(definition.program(), operation), body });
+        }
+        let mut words = std::mem::take(&mut self.words);
+        let record = self.resolve(definition, statement, self.records[statement], &mut words);
+        self.words = words;
+        self.records[statement] = record?;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let emission = self.emission(&definition.flat, &definition.dims);
+        let added = self.records[statement].node(&emission, statement, |node| {
+            let context = definition.context_of(operation.device);
+            let (words, scratch) = (&self.words, &mut scratch);
+            node.add(Adding { driver, context, graph, after, words, scratch })
+        });
+        self.scratch = scratch;
+        added
     }
 
     /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.

@@ -23,6 +23,7 @@ use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Varian
 use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;
 
+use super::conditions::early_setters;
 use super::flattened::Flattened;
 use super::hook::Rules;
 use super::{fusing, hidden, hook, plans};
@@ -54,27 +55,12 @@ pub(crate) fn plan(
 ) -> Result<Planned> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
-    let changing = Changing::of(&flat.scalars, program.statements.len());
-    let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
-    let gathered = gather((driver, contexts), program, (launches, words), &changing, modules, allowed);
-    let (mut facts, allowed) = match gathered {
-        Ok(facts) => (facts, allowed),
-        // Launches as they are written need no facts.
-        Err(error) => (Facts::unknown(&error), Allowed::default()),
-    };
-    if allowed.fuse {
-        fusing::locate(flat, (records, words), modules, &mut facts);
-    }
-    if !checked.functions().is_uniform() {
-        for (statement, launch) in facts.launches.enumerate_mut() {
-            let own = Allowed::by(checked.functions().launches(program, statement));
-            launch.iter_mut().for_each(|launch| launch.restrict(own));
-        }
-    }
+    let (mut facts, allowed) = facts(flat, (driver, contexts), (records, words), modules, allowed);
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
     let others = others(flat);
+    let setters = if allowed.overlap { early_setters(flat, driver, modules) } else { BTreeSet::new() };
     let mut rules = hook::rules();
     // The buffers that a plan of whole chains can do without, once they are known.
     let mut found: Option<BTreeSet<BufferId>> = None;
@@ -84,12 +70,12 @@ pub(crate) fn plan(
         let given = Rules { allowed, tuning: facts.tuning.clone(), added: Vec::new() };
         let Rules { allowed, tuning, added } = rules(checked, &facts.launches, given);
         let edges = [edges.as_slice(), &added].concat();
-        let (launches, others) = (facts.launches.clone(), others.clone());
+        let (launches, others, setters) = (facts.launches.clone(), others.clone(), setters.clone());
         // After many turns nothing stays in registers: then no plan depends on what does.
         let forwards = allowed.fuse && allowed.forward && turns < MOST_TURNS;
         let whole = forwards && found.is_none();
         let left_out = found.take().filter(|_| forwards).unwrap_or_default();
-        let wishes = Wishes { memory, edges, allowed, launches, others, tuning, left_out, whole };
+        let wishes = Wishes { memory, edges, allowed, launches, setters, others, tuning, left_out, whole };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         let variants = facts.variants((driver, modules), &operations.batches);
@@ -111,6 +97,34 @@ pub(crate) fn plan(
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }
+}
+
+/// Returns the facts about the launches of a program, and the changes of them that are allowed: none without facts.
+fn facts(
+    flat: &Flattened,
+    (driver, contexts): (&'static Driver, &Vector<Device, Arc<CudaContext>>),
+    (records, words): (&Vector<StatementId, Record>, &[Word]),
+    modules: &mut Modules,
+    allowed: Allowed,
+) -> (Facts, Allowed) {
+    let (program, functions) = (flat.checked.program(), flat.checked.functions());
+    let changing = Changing::of(&flat.scalars, program.statements.len());
+    let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
+    let gathered = gather((driver, contexts), program, (launches, words), &changing, modules, allowed);
+    let (mut facts, allowed) = match gathered {
+        Ok(facts) => (facts, allowed),
+        Err(error) => (Facts::unknown(&error), Allowed::default()),
+    };
+    if allowed.fuse {
+        fusing::locate(flat, (records, words), modules, &mut facts);
+    }
+    if !functions.is_uniform() {
+        for (statement, launch) in facts.launches.enumerate_mut() {
+            let own = Allowed::by(functions.launches(program, statement));
+            launch.iter_mut().for_each(|launch| launch.restrict(own));
+        }
+    }
+    (facts, allowed)
 }
 
 /// Numbers the statements: two that are no launches have equal numbers if their kinds, the elements and lengths of their buffers and,

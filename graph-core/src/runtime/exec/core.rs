@@ -127,13 +127,19 @@ impl Core {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
         }
+        let range = self.mapped(device, bytes, buffers)?;
+        let start = range.start();
+        self.temporaries.owned.push(range);
+        Ok(start)
+    }
+
+    /// Maps memory of a device, which the devices that access these buffers can access, too.
+    fn mapped(&self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<Range> {
         let Definition { driver, contexts, peers, .. } = &self.definition;
         let mut range = Range::new(driver, &contexts[device], bytes)?;
         range.share(peers.others(contexts, buffers));
         range.grow(bytes)?;
-        let start = range.start();
-        self.temporaries.owned.push(range);
-        Ok(start)
+        Ok(range)
     }
 
     /// Maps memory for the records of loops with a limit, if there are any: the device's least, 2 MiB.
@@ -142,16 +148,9 @@ impl Core {
         let Some(first) = self.nodes.counted.list.first() else { return Ok(()) };
         let device = self.definition.program().statements[first.condition].device;
         let at = at_statement(self.definition.program(), first.condition);
-        let mapped = self.records_on(device, bytes).map_err(|failure| Error::driver(failure, Some(at)))?;
+        let mapped = self.mapped(device, bytes, &[]).map_err(|failure| Error::driver(failure, Some(at)))?;
         self.nodes.counted.address = self.temporaries.records.insert(mapped).start();
         Ok(())
-    }
-
-    fn records_on(&self, device: Device, bytes: u64) -> Outcome<Range> {
-        let Definition { driver, contexts, .. } = &self.definition;
-        let mut range = Range::new(driver, &contexts[device], bytes)?;
-        range.grow(bytes)?;
-        Ok(range)
     }
 
     /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again

@@ -16,6 +16,7 @@ mod text;
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub(crate) use decided::Decided;
 pub(crate) use drawing::{PageSubject, Pictured, dot, graph_svg, page};
+pub(crate) use lists::report_of;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 pub use profile::{Entry, Member, Profile, Times, Turns};

@@ -1,16 +1,17 @@
 //! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::ir::{Program, StatementId};
+use crate::condition::Word;
+use crate::ir::{Origin, Program, StatementId};
 use crate::kind::Counts;
 use crate::operation::{Bounds, Budgeted, Operations};
+use crate::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::Open;
 
 use super::apart::{Apart, Entries, Explaining, FullEdge, InLane};
 use super::decided::Decided;
-use super::lists::{assumed, forwarded, left_unwritten, vouched_for};
 use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LeftAlone};
 use crate::runtime::statements::Record;
@@ -36,6 +37,14 @@ pub(crate) struct Subject<'g> {
     pub conditions: usize,
     /// The number of kernels that stand around the conditional nodes.
     pub setters: usize,
+}
+
+/// The lists of a report that are read off the kernels and the decisions of a graph.
+pub(super) struct Lists {
+    pub forwarded: Vec<Forwarded>,
+    pub assumed: Vec<AssumedRegisters>,
+    pub vouched_for: Vec<VouchedFor>,
+    pub left_unwritten: Vec<LeftUnwritten>,
 }
 
 /// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
@@ -198,6 +207,9 @@ pub struct Plan {
     pub antichain: u64,
     /// The buffers of that antichain.
     pub antichain_buffers: Vec<At>,
+    /// The arms of `if` and `match` that have buffers of that antichain, as `if flag` or `match which: _`: of arms that exclude each other
+    /// the one that needs most.
+    pub antichain_arms: Vec<String>,
     /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
     pub floor: u64,
     /// The statement that needs them.
@@ -208,10 +220,18 @@ pub struct Plan {
 
 impl Plan {
     fn of(program: &Program, bounds: &Bounds) -> Plan {
+        let scopes = Scopes::of(program);
+        let born = bounds.antichain_buffers.iter().filter_map(|&id| match program.buffers[id].origin {
+            Origin::Alloc(at) => Some(at),
+            _ => None,
+        });
+        let around: BTreeSet<ScopeId> = born.flat_map(|at| scopes.all_around(at)).collect();
+        let arms = around.into_iter().filter(|&body| scopes.list[body].body.word != Word::While);
         Plan {
             planned: bounds.planned,
             antichain: bounds.antichain,
             antichain_buffers: bounds.antichain_buffers.iter().map(|&id| *at_buffer(program, id)).collect(),
+            antichain_arms: arms.map(|arm| scopes.name(program, arm)).collect(),
             floor: bounds.floor,
             floor_statement: bounds.floor_statement.map(|id| *at_statement(program, id)),
             optimal: bounds.optimal,
@@ -275,7 +295,7 @@ impl Budget {
 }
 
 impl Report {
-    pub(crate) fn of(graph: &Subject<'_>) -> Report {
+    pub(super) fn of(graph: &Subject<'_>, lists: Lists) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
         let Counts {
@@ -300,7 +320,7 @@ impl Report {
         let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
         let Entries { apart, full_edges, in_lanes } = explaining.entries();
         let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
-        let assumed = if changed { assumed(decided) } else { Vec::new() };
+        let assumed = if changed { lists.assumed } else { Vec::new() };
         Report {
             launches: graph.records.iter().filter(|record| record.is_user_launch()).count(),
             batches: operations
@@ -313,7 +333,7 @@ impl Report {
                 .iter()
                 .map(|chain| chain.members.iter().map(statement).collect())
                 .collect(),
-            forwarded: forwarded(graph),
+            forwarded: lists.forwarded,
             overlapped: operations.overlapped,
             serialized: operations.serialized,
             left_alone,
@@ -343,8 +363,8 @@ impl Report {
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
             budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
-            vouched_for: vouched_for(graph),
-            left_unwritten: left_unwritten(graph),
+            vouched_for: lists.vouched_for,
+            left_unwritten: lists.left_unwritten,
         }
     }
 

@@ -240,7 +240,9 @@ impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Plan { planned, antichain, floor, .. } = *self;
         let [planned, antichain, floor] = [planned, antichain, floor].map(bytes);
-        write!(f, "{planned} planned, bound {antichain}, floor {floor}")?;
+        let arms: Vec<String> = self.antichain_arms.iter().map(|arm| format!("`{arm}`")).collect();
+        let within = if arms.is_empty() { String::new() } else { format!(" in {}", arms.join(", ")) };
+        write!(f, "{planned} planned, bound {antichain}{within}, floor {floor}")?;
         if self.optimal { write!(f, ": optimal") } else { Ok(()) }
     }
 }

@@ -115,7 +115,7 @@ impl Lowering<'_> {
         let mut names = Names(Vec::new());
         names.visit_expr(condition);
         let is_buffer = |name: &&&Ident| match self.scopes.get(name) {
-            // What a call returns may have been meant as a scalar.
+            // A call of a graph function may have been meant as one of a function of scalars.
             Some(Binding::View(view)) => match self.buffers[view.buffer].origin {
                 Origin::Alloc(at) => {
                     !matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))

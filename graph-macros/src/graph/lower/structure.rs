@@ -12,8 +12,9 @@ use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Lit, Pat, R
 
 use super::calls::ungrouped;
 use super::{Lower, Lowering, Reported, Turn, refused};
-use crate::dims::{Bound, Meaning, turn, typed};
+use crate::dims::{Bound, turn, typed};
 use crate::graph::scope::{Binding, View};
+use crate::meaning::Meaning;
 
 impl Lowering<'_> {
     /// Lowers a loop over a range of scalars: its body once, with a variable.

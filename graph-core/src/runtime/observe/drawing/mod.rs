@@ -3,7 +3,7 @@
 //! - `reasons`: the buffers that an edge is there for; `scene`: the nodes, edges and bodies of a picture;
 //! - `dot`: the DOT language;
 //! - `folds`: the nodes of loops as one; `layers`, `coordinates`: a layered drawing of boxes and edges; `blocks`: one with bodies and
-//!   devices; `svg`: its elements;
+//!   devices; `svg`, `ways`: its elements;
 //! - `statements`: the lines of the source; `data`: what the script of a page reads; `page`: the page.
 
 mod blocks;
@@ -17,6 +17,7 @@ mod reasons;
 mod scene;
 mod statements;
 mod svg;
+mod ways;
 
 pub(crate) use dot::dot;
 pub(crate) use page::{Subject as PageSubject, page};

@@ -3,7 +3,7 @@
 //!
 //! Nothing is launched, so this runs without a GPU.
 
-#[path = "../benches/graphs/shapes.rs"]
+#[path = "../graphs/shapes.rs"]
 #[allow(dead_code)]
 mod shapes;
 
