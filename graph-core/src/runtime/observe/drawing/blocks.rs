@@ -28,7 +28,7 @@ pub(super) struct Area {
 pub(super) struct Placed {
     pub items: Vec<Area>,
     pub bodies: Vec<Area>,
-    /// The ways of the links; empty for those that lead back.
+    /// The ways of the links; empty for those that lead back, and for those that are not drawn.
     pub links: Vec<Vec<(f64, f64)>>,
     /// The left and right ends of the devices.
     pub devices: Vec<(f64, f64)>,

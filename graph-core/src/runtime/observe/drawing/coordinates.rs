@@ -22,7 +22,7 @@ const PORTS: f64 = 16.0;
 pub(super) struct Laid {
     /// The left upper corners of the boxes.
     pub at: Vec<(f64, f64)>,
-    /// The ways of the edges, from above.
+    /// The ways of the edges, from above; empty for those that are not drawn.
     pub routes: Vec<Vec<(f64, f64)>>,
     /// Width and height.
     pub size: (f64, f64),
@@ -173,6 +173,9 @@ fn routes(
     (tops, heights): (&[f64], &[f64]),
 ) -> Vec<Vec<(f64, f64)>> {
     let way = |(&(from, to), points): (&(usize, usize), &Option<Vec<usize>>)| {
+        if sketch.is_far((from, to), layered) {
+            return Vec::new();
+        }
         let (first, last) = match points.as_deref() {
             Some([first, .., last]) => (*first, *last),
             Some([only]) => (*only, *only),

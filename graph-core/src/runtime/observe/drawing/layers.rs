@@ -3,6 +3,8 @@
 
 /// The most points of long edges. Edges beyond are drawn straight.
 const MOST_POINTS: usize = 6000;
+/// The most layers between the ends of an edge of memory that is drawn.
+const FAR: usize = 6;
 /// The number of sweeps, down and up.
 const SWEEPS: usize = 10;
 
@@ -17,6 +19,19 @@ pub(super) struct Sketch {
     pub edges: Vec<(usize, usize)>,
     /// For each box, the least number of layers that it moves down to stand in front of what needs it; 0 for boxes that do not.
     pub slack: Vec<usize>,
+}
+
+impl Sketch {
+    /// Returns true for an edge from or to a box that moves down by any number of layers: a memory node.
+    fn is_memory(&self, from: usize, to: usize) -> bool {
+        self.slack[from] == 1 || self.slack[to] == 1
+    }
+
+    /// Returns true for an edge that is not drawn: its ends, of which one is a memory node, are far apart.
+    pub fn is_far(&self, (from, to): (usize, usize), layered: &Layered) -> bool {
+        let layer = |one: usize| layered.vertices[one].layer;
+        self.is_memory(from, to) && layer(to) > layer(from) + 1 + FAR
+    }
 }
 
 /// A box, or a point of a long edge.
@@ -40,7 +55,7 @@ pub(super) struct Layered {
     pub vertices: Vec<Vertex>,
     /// The vertices of each layer, from left to right.
     pub layers: Vec<Vec<usize>>,
-    /// The points that each edge passes, from above; `None` for an edge that is drawn straight.
+    /// The points that each edge passes, from above; `None` for an edge that passes none, or is not drawn.
     pub points: Vec<Option<Vec<usize>>>,
 }
 
@@ -59,6 +74,10 @@ impl Layered {
         for &(from, to) in &sketch.edges {
             let between = depth[to].saturating_sub(depth[from] + 1);
             let missing = between.saturating_sub(chains[from].len());
+            if between > FAR && sketch.is_memory(from, to) {
+                layered.points.push(None);
+                continue;
+            }
             if layered.vertices.len() + missing > depth.len() + MOST_POINTS {
                 layered.points.push(None);
                 continue;
@@ -272,6 +291,16 @@ mod tests {
         assert_eq!(depths(&sketch), (vec![0, 1, 0, 1, 2], vec![false; 5]));
         sketch.edges = vec![(0, 1), (1, 4), (0, 2), (2, 3), (3, 4)];
         assert_eq!(depths(&sketch), (vec![0, 2, 1, 2, 3], vec![false, true, false, false, false]));
+    }
+
+    #[test]
+    fn memory_that_is_far_from_its_user_has_no_edge() {
+        let edges: Vec<_> = (2..12).map(|to| (to - 1, to)).chain([(0, 2), (0, 11)]).collect();
+        let mut sketch = sketch(12, &edges);
+        sketch.slack[0] = 1;
+        let layered = Layered::of(&sketch);
+        assert!(!sketch.is_far((0, 2), &layered) && sketch.is_far((0, 11), &layered));
+        assert!(layered.points[11].is_none() && layered.vertices.len() == 12);
     }
 
     #[test]

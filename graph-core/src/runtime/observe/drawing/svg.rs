@@ -65,7 +65,17 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     let back = view.links.iter().filter(|link| link.back && link.from != link.to).count();
     let beside = 10.0 * count(back.min(12)) + if back > 0 { 14.0 } else { 0.0 };
     let width = (placed.size.0 + beside).max(drawing.legend_width()) + 2.0 * MARGIN;
-    let more = if view.left_out > 0 { 24.0 } else { 0.0 };
+    // What is not drawn is said below the drawing.
+    let drawn = |(link, way): (&Link, &Vec<(f64, f64)>)| link.back || !way.is_empty();
+    let far = view.links.iter().zip(&placed.links).filter(|&pair| !drawn(pair)).count();
+    let mut notes = Vec::new();
+    if view.left_out > 0 {
+        notes.push(format!("{} more nodes are not drawn", view.left_out));
+    }
+    if far > 0 {
+        notes.push(format!("{far} edges of memory over many layers are not drawn"));
+    }
+    let more = if notes.is_empty() { 0.0 } else { 24.0 };
     let mut canvas = Canvas::open(width, placed.size.1 + top + MARGIN + more);
     drawing.legend(&mut canvas);
     let left = (width - placed.size.0 - beside) / 2.0;
@@ -84,7 +94,7 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     }
     let mut lane = 0.0;
     for (at, (link, way)) in view.links.iter().zip(&placed.links).enumerate() {
-        if link.from == link.to {
+        if link.from == link.to || (way.is_empty() && !link.back) {
             continue;
         }
         let path = if link.back {
@@ -103,9 +113,8 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
         drawing.node(&mut canvas, at, *area);
     }
     canvas.raw("</g>");
-    if view.left_out > 0 {
-        let text = format!("{} more nodes are not drawn", view.left_out);
-        canvas.text((MARGIN, placed.size.1 + top + MARGIN + 8.0), Style::faint(12.0), &text);
+    if more > 0.0 {
+        canvas.text((MARGIN, placed.size.1 + top + MARGIN + 8.0), Style::faint(12.0), &notes.join("; "));
     }
     canvas.close()
 }
