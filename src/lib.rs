@@ -165,8 +165,8 @@ pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, Forwarded,
-        FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor,
-        WhyApart, WhyFull,
+        FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, Unfused, VouchedFor,
+        WhyApart, WhyFull, WhyUnfused,
     };
 }
 

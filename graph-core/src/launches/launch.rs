@@ -80,6 +80,8 @@ pub enum Batching {
 pub enum Fusing {
     /// No chains.
     Never,
+    /// No chains, because a setter may change the grid or the block.
+    Set,
     /// Chains with launches of the same grid whose blocks access only what the same block of this launch accesses, where one of
     /// the two writes. It is not looked at for grids of one block.
     With(Arc<[Footing]>),

@@ -4,71 +4,21 @@
 //! before CUDA 13.0, or of a SWITCH node, which came with 12.8. Elsewhere an arm is an IF node of its own. One kernel in front of the
 //! first arm reads the operand once and sets the conditions of all arms, so no arm sees what another wrote.
 
-use std::collections::BTreeSet;
-
 use crate::condition::Word as Keyword;
 use crate::index::narrow;
 use crate::ir::StatementId;
-use crate::launches::Allowed;
 use crate::operation::{Operation, OperationId};
-use crate::scopes::{Scope, ScopeId, Scopes};
+use crate::scopes::{Scope, ScopeId};
 
-use crate::runtime::cuda::{Branching, Driver, Filling, Node};
+use crate::runtime::cuda::{Branching, Filling, Node};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{HUB, Modules};
+use crate::runtime::kernels::HUB;
 
 use super::bodies::Bodies;
 use super::capture::Captured;
-use super::choice::{of_arms, of_loop};
-use super::counted::CountedLoops;
+use super::choice::{of_all_arms, of_arms, of_loop};
 use super::definition::Definition;
-use super::flattened::Flattened;
 use super::nodes::Nodes;
-
-/// The first CUDA version in which IF nodes with two bodies run as documented.
-const TWO_BODIES: (u32, u32) = (13, 0);
-/// The first CUDA version with SWITCH nodes.
-const SWITCHES: (u32, u32) = (12, 8);
-/// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
-fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
-    let (branching, since) = match arms.first()?.body.word {
-        Keyword::If => (Branching::If, TWO_BODIES),
-        Keyword::Match => (Branching::Switch, SWITCHES),
-        Keyword::While => return None,
-    };
-    (arms.len() > 1 && driver.has_version(since)).then_some(branching)
-}
-
-/// Returns the statements around bodies whose kernels set conditions and run the wait first, so that they may start before the kernel
-/// before them has ended.
-pub(super) fn early_setters(
-    flat: &Flattened,
-    driver: &Driver,
-    modules: &mut Modules,
-) -> BTreeSet<StatementId> {
-    let program = flat.checked.program();
-    let (scopes, counted) = (Scopes::of(program), CountedLoops::of(program));
-    let mut early = BTreeSet::new();
-    for (_, first) in scopes.list.enumerate().filter(|&(own, scope)| scope.first == own) {
-        let arms: Vec<Scope> = scopes.arms(first.first).cloned().collect();
-        let handles = vec![0; if of_all_arms(driver, &arms).is_some() { 1 } else { arms.len() }];
-        let setting = match first.body.at_most {
-            Some(_) => of_loop(&first.body, &handles, 0, (0, 0, None)),
-            None => of_arms(&arms, &handles, 0),
-        };
-        let device = program.statements[first.condition].device;
-        let allowed = Allowed::by(flat.checked.functions().launches(program, first.condition));
-        let Some((kernel, _)) = setting.filter(|_| allowed.overlap) else { continue };
-        let loaded = modules.function(device, kernel).is_ok();
-        if !loaded || !modules.module(device, kernel).is_some_and(|module| module.waits(kernel.name)) {
-            continue;
-        }
-        // A memset comes behind the same nodes as the kernel, by full edges.
-        early.extend(counted.zeroed_beside(&scopes, first).is_empty().then_some(first.condition));
-        early.extend((first.body.word == Keyword::While).then_some(first.join));
-    }
-    early
-}
 
 impl Nodes {
     /// Adds the kernel that sets the conditions of a statement, if this is its first arm, and the conditional node of the arm, or of
@@ -194,8 +144,8 @@ impl Nodes {
             return Ok(None);
         }
         let device = definition.program().statements[statement].device;
-        let (target, end) = (self.counted.at(loops.start), self.counted.at(loops.end));
-        let filling = Filling { target, value: 0, element: 4, width: (end - target) / 4 };
+        let (target, bytes) = self.counted.records(loops);
+        let filling = Filling { target, value: 0, element: 4, width: bytes / 4 };
         let added = definition.driver.add_fill(self.into, after, &filling, definition.context_of(device));
         added
             .map(Some)

@@ -23,7 +23,7 @@ use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Varian
 use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;
 
-use super::conditions::early_setters;
+use super::choice::early_setters;
 use super::flattened::Flattened;
 use super::hook::Rules;
 use super::{fusing, hidden, hook, plans};
@@ -90,10 +90,11 @@ pub(crate) fn plan(
                 continue;
             }
             let assumed = facts.assumed(modules);
-            let Facts { left_alone, slower, .. } = facts;
+            let Facts { left_alone, slower, slower_fused, .. } = facts;
             let left_alone = left_alone.into_iter().collect();
             let forward = fused.iter().map(|fused| fused.forward.clone()).collect();
-            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed, forward };
+            let checked = Some(checked.clone());
+            let decided = Decided { checked, wishes, slower, slower_fused, assumed, forward };
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }

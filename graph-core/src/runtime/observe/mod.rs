@@ -5,6 +5,7 @@ pub(crate) mod annotate;
 mod apart;
 mod decided;
 mod drawing;
+mod explaining;
 mod folding;
 mod lists;
 mod memory;
@@ -12,6 +13,7 @@ mod pool;
 mod profile;
 mod report;
 mod text;
+mod unfused;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub(crate) use decided::Decided;
@@ -25,3 +27,4 @@ pub(crate) use report::Subject;
 pub use report::{
     AssumedRegisters, Budget, BudgetStep, BuildTimes, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
+pub use unfused::{Unfused, WhyUnfused};

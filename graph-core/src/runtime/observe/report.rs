@@ -10,8 +10,10 @@ use crate::operation::{Bounds, Budgeted, Operations};
 use crate::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::Open;
 
-use super::apart::{Apart, Entries, Explaining, FullEdge, InLane};
+use super::apart::{Apart, FullEdge, InLane};
 use super::decided::Decided;
+use super::explaining::{Entries, Explaining};
+use super::unfused::Unfused;
 use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LeftAlone};
 use crate::runtime::statements::Record;
@@ -115,6 +117,8 @@ pub struct Report {
     /// The launches of one kernel that nothing orders and that are in several nodes. A launch is in one group at most. Empty if the graph function
     /// does not allow batches.
     pub apart: Vec<Apart>,
+    /// The launches that follow one another and are not one kernel. Empty if the graph function does not allow fused kernels.
+    pub unfused: Vec<Unfused>,
     /// The full edges between kernels of which the second could start early. Empty if the graph function does not allow that.
     pub full_edges: Vec<FullEdge>,
     /// The branches that come after others in their lanes: `serialized` pairs.
@@ -318,7 +322,7 @@ impl Report {
         left_alone.sort_by_cached_key(ToString::to_string);
         let Subject { program, records, decided, .. } = *graph;
         let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
-        let Entries { apart, full_edges, in_lanes } = explaining.entries();
+        let Entries { apart, full_edges, in_lanes, unfused } = explaining.entries();
         let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
         let assumed = if changed { lists.assumed } else { Vec::new() };
         Report {
@@ -338,6 +342,7 @@ impl Report {
             serialized: operations.serialized,
             left_alone,
             apart,
+            unfused,
             full_edges,
             in_lanes,
             assumed,

@@ -120,6 +120,7 @@ impl Report {
         let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
         listed(lines, "  left alone", left_alone);
         listed(lines, "  not one launch", self.apart.iter().map(|entry| entry.line()));
+        listed(lines, "  not fused", self.unfused.iter().map(|entry| entry.line()));
         listed(lines, "  full edge", self.full_edges.iter().map(|entry| entry.line()));
         listed(lines, "  in a lane", self.in_lanes.iter().map(|entry| entry.line()));
         if !self.assumed.is_empty() {
