@@ -1,7 +1,7 @@
 //! Which statement of a graph is slow? A profile tells: one of these twelve layers has a cache that is much longer than those of the
 //! others, which no line of the program shows.
 //!
-//! usage: `13_profile [FOLDER]`, which receives `profile.svg` and `profile.json`, a trace that <https://ui.perfetto.dev> opens
+//! usage: `13_profile [FOLDER]`, which receives `graph.html`, `profile.svg` and `profile.json`, a trace that <https://ui.perfetto.dev> opens
 
 use std::error::Error;
 use std::path::Path;
@@ -85,6 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let folder = Path::new(&folder);
         std::fs::write(folder.join("profile.svg"), profile.svg())?;
         std::fs::write(folder.join("profile.json"), profile.chrome_trace())?;
+        std::fs::write(folder.join("graph.html"), exec.page_with(&profile)?)?;
     }
     if !profile.simulated && slowest[0].name != "block[7].average" {
         return Err(format!("`{}` is slower than the long cache", slowest[0].name).into());

@@ -3,7 +3,6 @@
 //!
 //! Nothing is launched, so this runs without a GPU.
 
-mod layered;
 #[path = "../graphs/shapes.rs"]
 #[allow(dead_code)]
 mod shapes;
@@ -52,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let w = stream.alloc_zeros::<f32>(64 * 64)?;
     let (x, mut out) = (stream.alloc_zeros::<f32>(64)?, stream.alloc_zeros::<f32>(64)?);
     let graph = gated(&ctx, 64, &w, &w, &w, &x, &mut out)?;
-    std::fs::write(folder.join("graph.svg"), layered::svg(&graph.dot()).ok_or("the graph has no nodes")?)?;
+    std::fs::write(folder.join("graph.svg"), graph.svg())?;
     println!("{}", graph.report());
     drop(graph);
     // 16 channels of 256 x 256 at the top.

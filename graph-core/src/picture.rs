@@ -230,6 +230,26 @@ pub fn shortened_path(path: &str, most: usize) -> Option<String> {
     fitting.next().map(|part| format!("…{part}"))
 }
 
+/// Returns a name with `..` in place of each index.
+#[must_use]
+pub fn folded(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(open) = rest.find('[') {
+        let (before, behind) = rest.split_at(open + 1);
+        text.push_str(before);
+        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
+        rest = &behind[digits..];
+        if digits > 0 && rest.starts_with(']') {
+            text.push_str("..");
+        } else {
+            text.push_str(&behind[..digits]);
+        }
+    }
+    text.push_str(rest);
+    text
+}
+
 /// Returns a number of bytes or of time as a coordinate.
 #[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a picture needs no more than 52 bits")]
 #[must_use]
@@ -255,12 +275,18 @@ pub fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// Formats a number of bytes with a binary unit.
+/// Formats a number of bytes with a binary unit: with two decimals where they say all, else with one.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|unit| bytes >= unit.0) {
         Some(&(unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some(&(unit, name)) if bytes.is_multiple_of(unit / 2) => {
+            format!("{:.1} {name}", real(bytes) / real(unit))
+        }
+        Some(&(unit, name)) if bytes.is_multiple_of(unit / 4) => {
+            format!("{:.2} {name}", real(bytes) / real(unit))
+        }
         Some(&(unit, name)) => format!("{:.1} {name}", real(bytes) / real(unit)),
         None => format!("{bytes} B"),
     }
@@ -287,6 +313,7 @@ mod tests {
     #[test]
     fn bytes_read_well() {
         assert_eq!([0, 1023, 1024, 1536, 4 << 20].map(bytes), ["0 B", "1023 B", "1 KiB", "1.5 KiB", "4 MiB"]);
+        assert_eq!([1280, 1300].map(bytes), ["1.25 KiB", "1.3 KiB"]);
     }
 
     #[test]
@@ -307,6 +334,13 @@ mod tests {
         assert_eq!(shortened_path(path, 14).as_deref(), Some("…attention.q"));
         assert_eq!(shortened_path(path, 2).as_deref(), Some("…q"));
         assert_eq!(shortened_path(path, 1), None);
+    }
+
+    #[test]
+    fn indices_are_folded_and_nothing_else() {
+        assert_eq!(folded("layers[12].block[3].gate"), "layers[..].block[..].gate");
+        assert_eq!(folded("gate"), "gate");
+        assert_eq!(folded("w[i][-1]x[7"), "w[i][..]x[7");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
-use crate::index::Vector;
+use crate::index::{Index, Vector, size};
 use crate::ir::{Buffer, BufferId, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{self, Allowed, Chain, Decision, Emitted, Explanation, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
@@ -15,7 +15,8 @@ use crate::place::{self, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
 use crate::plan::budget::{BudgetError, CurvePoint};
-use crate::reach::Cycle;
+use crate::plan::svg::{Label, Labels, Span};
+use crate::reach::{Cycle, Reach};
 use crate::scopes::Scopes;
 
 /// The default lowering of allocations.
@@ -382,17 +383,24 @@ pub fn memory_svg(
     let placed = place::place(program, &[checked.edges(), added].concat())?;
     let (mut list, mut ids) = layout::Planned::default();
     let mut planned: Option<plan::Plan> = None;
+    let mut labels = Labels::default();
     // The memory of a device stands above that of those before it.
-    for (_, (own, own_ids)) in layout::by_device(program, layout::temporaries(program, dims, &placed)?) {
+    for (device, (own, own_ids)) in layout::by_device(program, layout::temporaries(program, dims, &placed)?) {
         let plan = plan::plan(&placed.reach, &own, plan::Effort::Default)
             .map_err(|error| layout::plan_error(program, &own_ids, error))?;
         let first = list.len();
         list.extend(own);
         ids.extend(own_ids);
+        let from = planned.as_ref().map_or(0, |others| others.total);
+        let to = from.saturating_add(plan.total);
+        labels.devices.push(Span { name: format!("device {device}"), from, to, depth: 0 });
         planned = Some(match planned {
             Some(others) => others.and(plan, first),
             None => plan,
         });
+    }
+    if labels.devices.len() == 1 && program.devices() == 1 {
+        labels.devices.clear();
     }
     let planned = match planned {
         Some(planned) => planned,
@@ -400,16 +408,48 @@ pub fn memory_svg(
             .map_err(|error| layout::plan_error(program, &ids, error))?,
     };
     let scopes = Scopes::of(program);
-    let name = |&id: &BufferId| {
+    let label = |&id: &BufferId| {
         let Buffer { name, origin, .. } = &program.buffers[id];
         let body = match *origin {
-            Origin::Alloc(at) => scopes.around(at),
+            Origin::Alloc(at) => scopes.around(at).map(|body| scopes.name(program, body)),
             _ => None,
         };
-        body.map_or(name.to_string(), |body| format!("{name}, {}", scopes.name(program, body)))
+        Label { name: name.to_string(), body, number: id.index() }
     };
-    let names = ids.iter().map(name).collect();
-    Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
+    labels.buffers = ids.iter().map(label).collect();
+    labels.steps = steps(program, &placed.reach);
+    labels.bodies = bodies(program, &scopes, &placed.reach);
+    Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &labels))
+}
+
+/// Returns the statements of each level: the name of the first, and the number of the others.
+fn steps(program: &Program, reach: &Reach) -> Vec<String> {
+    let mut first: Vec<Option<(&str, usize)>> = vec![None; size(reach.depth())];
+    for (id, statement) in program.statements.enumerate().filter(|(_, statement)| !statement.kind.is_memory())
+    {
+        match first.get_mut(size(reach.levels()[id])) {
+            Some(Some((_, others))) => *others += 1,
+            Some(none) => *none = Some((&statement.name, 0)),
+            None => {}
+        }
+    }
+    let step = |step: Option<(&str, usize)>| match step {
+        Some((name, 0)) => name.to_owned(),
+        Some((name, others)) => format!("{name} +{others}"),
+        None => String::new(),
+    };
+    first.into_iter().map(step).collect()
+}
+
+/// Returns the levels of the bodies of conditions.
+fn bodies(program: &Program, scopes: &Scopes, reach: &Reach) -> Vec<Span<u32>> {
+    let mut spans: Vec<Span<u32>> = Vec::new();
+    for (id, scope) in scopes.list.enumerate() {
+        let depth = scope.parent.map_or(0, |parent| spans[parent.index()].depth + 1);
+        let (from, to) = (reach.levels()[scope.condition], reach.levels()[scope.join] + 1);
+        spans.push(Span { name: scopes.name(program, id), from, to, depth });
+    }
+    spans
 }
 
 /// Returns the critical path for `points` budgets between the plan without a budget and the floor.

@@ -1,29 +1,68 @@
 //! The picture of a plan: the offsets of buffers over the levels of a graph.
 
-use super::budget::part;
+use std::collections::BTreeMap;
+
 use super::indices::BufferIndex;
 use super::order::Buffer;
 use super::planning::Plan;
 use crate::index::{Index, Vector, size};
+use crate::picture::{
+    CRITICAL, Canvas, FAINT, FILLS, GRID, LINE, Style, bytes, count, counted, escape, folded, real,
+    shortened, shortened_path, whole,
+};
 use crate::reach::{Node, Reach};
-use std::fmt::Write;
 
 const LEFT: f64 = 84.0;
-const TOP: f64 = 56.0;
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 420.0;
-/// Colours of boxes: light, so that names can be read on them.
-const FILLS: [&str; 10] = [
-    "#cfe2ff", "#ffe3c2", "#d1f0d8", "#e6d9ff", "#fff3b8", "#ffd6e0", "#d3f3f5", "#e3ead0", "#f5d9c9",
-    "#d9def2",
-];
+const TOP: f64 = 64.0;
 /// The strip beside the boxes that shows how many buffers use the same bytes.
 const STRIP: f64 = 18.0;
+/// The width of a character of a name.
+const CHARACTER: f64 = 6.1;
+/// The most levels whose statements are named below them.
+const MOST_NAMED: usize = 40;
+/// The height of a row of brackets.
+const ROW: f64 = 18.0;
+
+/// A buffer in a picture.
+#[derive(Clone, Debug, Default)]
+pub struct Label {
+    /// Its path: `block[3].attention.q`.
+    pub name: String,
+    /// The body of a condition that it stands in, by its name.
+    pub body: Option<String>,
+    /// Its number among all buffers of the program, which scripts of a page find it by.
+    pub number: usize,
+}
+
+/// A part of an axis with a name.
+#[derive(Clone, Debug)]
+pub struct Span<T> {
+    /// The name.
+    pub name: String,
+    /// The begin.
+    pub from: T,
+    /// The end, exclusive.
+    pub to: T,
+    /// The nesting.
+    pub depth: u32,
+}
+
+/// The names in a picture of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    /// The buffers.
+    pub buffers: Vector<BufferIndex, Label>,
+    /// The statements of each level.
+    pub steps: Vec<String>,
+    /// The bodies of conditions, over levels.
+    pub bodies: Vec<Span<u32>>,
+    /// The devices, over bytes; none if there is one.
+    pub devices: Vec<Span<u64>>,
+}
 
 /// Draws buffers as boxes: levels of the graph on the horizontal axis, bytes of the allocation on the vertical one. The strip at
-/// the right is the darker the more buffers use its bytes. The buffers of the bound, which pairwise interfere, are outlined in red.
-///
-/// `names` are the buffers' names; a buffer without one is labelled by its number.
+/// the right is the darker the more buffers use its bytes. The buffers of the bound, which pairwise interfere, are outlined in red,
+/// those in a body of a condition by dashes.
 ///
 /// # Panics
 ///
@@ -33,107 +72,259 @@ pub fn memory_svg(
     reach: &Reach,
     buffers: &Vector<BufferIndex, Buffer>,
     plan: &Plan,
-    names: &Vector<BufferIndex, String>,
+    labels: &Labels,
 ) -> String {
-    let axes = Axes { levels: reach.depth().max(1), total: plan.total.max(1) };
     let mut critical = Vector::filled(false, buffers.len());
     plan.bound.buffers.iter().for_each(|&b| critical[b] = true);
-    let mut svg = open(LEFT + WIDTH + STRIP + 40.0, TOP + HEIGHT + 64.0);
-    captions(&mut svg, buffers, plan);
-    axes.draw(&mut svg);
+    let axes = Axes::of(reach, plan, labels);
+    let mut canvas = Canvas::open(axes.right() + STRIP + 40.0, axes.bottom() + axes.below());
+    captions(&mut canvas, buffers, plan, labels);
     // The buffers of the bound are drawn last: no box covers their outlines.
     let mut order: Vec<BufferIndex> =
         buffers.ids().filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
+    if order.is_empty() {
+        return canvas.close();
+    }
+    axes.draw(&mut canvas);
     order.sort_by_key(|&b| critical[b]);
+    let mut colours: BTreeMap<String, usize> = BTreeMap::new();
     for b in order {
         let buffer = &buffers[b];
         let level = |v: &Node| reach.levels()[*v];
         let from = buffer.users.iter().chain(&buffer.after_alloc).map(level).min().unwrap_or(0);
         let to = buffer.users.iter().chain(&buffer.before_free).map(level).max().unwrap_or(0) + 1;
         let to = if buffer.stays { axes.levels } else { to };
-        let number = b.to_string();
-        let name = names.get(b).map_or(&number[..], |name| name);
-        let fill = FILLS[b.index() % FILLS.len()];
-        axes.draw_box(&mut svg, (from, to), (plan.offsets[b], buffer.size), (name, fill, critical[b]));
+        let unnamed = || Label { name: b.to_string(), number: b.index(), body: None };
+        let label = labels.buffers.get(b).cloned().unwrap_or_else(unnamed);
+        // The turns of a loop have one colour.
+        let next = colours.len();
+        let colour = *colours.entry(folded(&label.name)).or_insert(next);
+        let fill = FILLS[colour % FILLS.len()];
+        axes.draw_box(&mut canvas, (from, to), (plan.offsets[b], buffer.size), (&label, fill, critical[b]));
     }
-    strip(&mut svg, buffers, plan, &|byte| axes.y(byte));
-    svg.push_str("</svg>\n");
-    svg
+    axes.devices(&mut canvas, &labels.devices);
+    strip(&mut canvas, buffers, plan, &axes);
+    canvas.close()
 }
 
 /// Writes the title and the explanation of the outlines.
-fn captions(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan) {
+fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, labels: &Labels) {
     let used = || buffers.iter().filter(|buffer| !buffer.users.is_empty());
+    if used().next().is_none() {
+        canvas.text((LEFT, 22.0), Style::dark(14.0), "no temporaries");
+        return;
+    }
     let sum: u64 = used().map(|buffer| buffer.size).sum();
     let verdict = if plan.optimal { "the least possible" } else { "not proved least" };
-    let (count, sum, total) = (used().count(), bytes(sum), bytes(plan.total));
-    let title = format!("{count} buffers of {sum} in {total}, {verdict} for this order");
-    text(svg, (LEFT, 22.0), "start", 14, &title);
-    let count = plan.bound.buffers.len();
-    let together = if count == 1 { "1 buffer" } else { &format!("{count} buffers that cannot share") };
+    let (number, sum, total) = (counted(used().count(), "buffer"), bytes(sum), bytes(plan.total));
+    let title = format!("{number} of {sum} in {total}, {verdict} for this order");
+    canvas.text((LEFT, 22.0), Style::dark(14.0).bold(), &title);
+    let together = match plan.bound.buffers.len() {
+        1 => "1 buffer".to_owned(),
+        several => format!("{several} buffers that cannot share"),
+    };
     let (bound, floor) = (bytes(plan.bound.bytes), bytes(plan.floor.bytes));
-    text(svg, (LEFT, 42.0), "start", 12, &format!("red: {together} ({bound}); any order needs {floor}"));
+    let mut text = format!("red: {together} ({bound}); any order needs {floor}");
+    if labels.buffers.iter().any(|label| label.body.is_some()) {
+        text.push_str("; dashed: in a body of a condition");
+    }
+    canvas.text((LEFT, 42.0), Style::faint(12.0), &text);
 }
 
 /// The scales of a picture: levels on the horizontal axis, bytes on the vertical one.
-struct Axes {
+struct Axes<'l> {
     levels: u32,
     total: u64,
+    width: f64,
+    height: f64,
+    labels: &'l Labels,
+    /// The brackets below the axis: calls, and bodies of conditions.
+    brackets: Vec<Span<u32>>,
 }
 
-impl Axes {
+impl<'l> Axes<'l> {
+    fn of(reach: &Reach, plan: &Plan, labels: &'l Labels) -> Axes<'l> {
+        let levels = reach.depth().max(1);
+        // Rows of names, where the boxes are of one size.
+        let height = (17.0 * count(plan.bound.buffers.len())).clamp(360.0, 900.0);
+        let width = (20.0 * f64::from(levels)).clamp(860.0, 2400.0);
+        let mut brackets = labels.bodies.clone();
+        let inner = brackets.iter().map(|span| span.depth + 1).max().unwrap_or(0);
+        if labels.steps.len() > MOST_NAMED {
+            let calls = calls(&labels.steps).into_iter();
+            brackets.extend(calls.map(|span| Span { depth: inner, ..span }));
+        }
+        Axes { levels, total: plan.total.max(1), width, height, labels, brackets }
+    }
+
     fn x(&self, level: u32) -> f64 {
-        LEFT + WIDTH * f64::from(level) / f64::from(self.levels)
+        LEFT + self.width * f64::from(level) / f64::from(self.levels)
     }
 
     fn y(&self, byte: u64) -> f64 {
-        TOP + HEIGHT * (1.0 - real(byte) / real(self.total))
+        TOP + self.height * (1.0 - real(byte) / real(self.total))
     }
 
-    fn draw(&self, svg: &mut String) {
-        for tick in 0..=4 {
-            let byte = part(self.total, tick, 4);
-            line(svg, (LEFT, self.y(byte)), (LEFT + WIDTH, self.y(byte)), "#e3e6ea", 1.0);
-            text(svg, (LEFT - 8.0, self.y(byte) + 4.0), "end", 11, &bytes(byte));
+    fn right(&self) -> f64 {
+        LEFT + self.width
+    }
+
+    fn bottom(&self) -> f64 {
+        TOP + self.height
+    }
+
+    fn is_named(&self) -> bool {
+        (1..=MOST_NAMED).contains(&self.labels.steps.len())
+    }
+
+    /// Returns the height below the horizontal axis.
+    fn below(&self) -> f64 {
+        let rows = self.brackets.iter().map(|span| span.depth + 1).max().unwrap_or(0);
+        44.0 + ROW * f64::from(rows) + if self.is_named() { self.names_height() } else { 0.0 }
+    }
+
+    /// Returns the height of the slanted names of statements.
+    fn names_height(&self) -> f64 {
+        let longest = self.labels.steps.iter().map(|step| step.chars().count().min(26)).max().unwrap_or(0);
+        10.0 + 0.62 * CHARACTER * count(longest)
+    }
+
+    fn draw(&self, canvas: &mut Canvas) {
+        let step = (self.total / 8).next_power_of_two();
+        let lines = (0..=8u64).map(|line| line * step).take_while(|&byte| byte <= self.total);
+        for byte in lines {
+            let y = self.y(byte);
+            canvas.line((LEFT, y), (self.right(), y), GRID);
+            // The whole has a number of its own, above its line.
+            if y > TOP + 13.0 {
+                canvas.text((LEFT - 8.0, y + 4.0), Style::faint(11.0).at_end(), &bytes(byte));
+            }
         }
-        let stride = self.levels.div_ceil(12).max(1);
+        canvas.line((LEFT, TOP), (self.right(), TOP), LINE);
+        canvas.text((LEFT - 8.0, TOP + 4.0), Style::dark(11.0).at_end().bold(), &bytes(self.total));
+        let stride = stride(self.levels, self.width / 44.0);
+        let every = self.is_named();
         for level in (0..self.levels).step_by(size(stride)) {
             let x = self.x(level);
-            line(svg, (x, TOP + HEIGHT), (x, TOP + HEIGHT + 4.0), "#8a929c", 1.0);
-            text(svg, (x, TOP + HEIGHT + 18.0), "middle", 11, &level.to_string());
+            canvas.line((x, TOP), (x, self.bottom() + 4.0), GRID);
+            let middle = (x + self.x(level + 1)) / 2.0;
+            canvas.text((middle, self.bottom() + 16.0), Style::faint(11.0).centred(), &level.to_string());
         }
-        text(svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "level in the graph");
+        canvas.text((LEFT - 8.0, self.bottom() + 16.0), Style::faint(11.0).at_end(), "level");
+        let mut y = self.bottom() + 24.0;
+        if every {
+            for (level, step) in (0..self.levels).zip(&self.labels.steps) {
+                let x = (self.x(level) + self.x(level + 1)) / 2.0;
+                canvas.raw(format_args!(
+                    "<text transform=\"translate({x:.1} {:.1}) rotate(-38)\" font-size=\"10\" fill=\"{FAINT}\" \
+                     text-anchor=\"end\">{}</text>",
+                    y + 2.0,
+                    escape(&shortened(step, 26))
+                ));
+            }
+            y += self.names_height();
+        }
+        for span in &self.brackets {
+            self.bracket(canvas, span, y + ROW * f64::from(span.depth));
+        }
+    }
+
+    /// Draws a bracket below the levels of a span, with its name if there is room.
+    fn bracket(&self, canvas: &mut Canvas, span: &Span<u32>, y: f64) {
+        let (from, to) = (self.x(span.from) + 1.5, self.x(span.to) - 1.5);
+        canvas.line((from, y), (to, y), LINE);
+        canvas.line((from, y - 3.0), (from, y + 3.0), LINE);
+        canvas.line((to, y - 3.0), (to, y + 3.0), LINE);
+        let room = whole((to - from) / CHARACTER);
+        if room > 2 {
+            let middle = (from + to) / 2.0;
+            canvas.text((middle, y + 11.0), Style::faint(10.0).centred(), &shortened(&span.name, room));
+        }
     }
 
     /// Draws a buffer over its levels, at an offset with a size; outlined in red if it is `critical`.
     fn draw_box(
         &self,
-        svg: &mut String,
+        canvas: &mut Canvas,
         (from, to): (u32, u32),
         (offset, size): (u64, u64),
-        (name, fill, critical): (&str, &str, bool),
+        (label, fill, critical): (&Label, &str, bool),
     ) {
         let (low, high) = (self.y(offset), self.y(offset + size));
         let (left, top) = (self.x(from) + 0.5, high + 0.5);
         let (wide, tall) = ((self.x(to) - self.x(from) - 1.0).max(1.0), (low - high - 1.0).max(0.75));
-        let (stroke, thick) = if critical { ("#d1242f", 2.0) } else { ("#5b6570", 0.75) };
-        let (title, size) = (escape(name), bytes(size));
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
-             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"><title>{title} · {size} at {offset} · levels {from} \
+        // The outlines of narrow boxes would hide them.
+        let (stroke, thick) = match (critical, wide < 4.0) {
+            (true, false) => (CRITICAL, 2.0),
+            (true, true) => (CRITICAL, 1.0),
+            (false, narrow) => (LINE, if narrow { 0.15 } else { 0.75 }),
+        };
+        let dashes = if label.body.is_some() { " stroke-dasharray=\"5 3\"" } else { "" };
+        let body = label.body.as_ref().map_or_else(String::new, |body| format!(", {body}"));
+        canvas.raw(format_args!(
+            "<rect data-b=\"{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
+             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"{dashes}><title>{}{} · {} at {offset} · levels {from} \
              to {}</title></rect>",
+            label.number,
+            escape(&label.name),
+            escape(&body),
+            bytes(size),
             to - 1
-        );
-        let room = whole((wide - 6.0) / 6.2);
-        if tall >= 12.0 && name.chars().count() <= room {
-            text(svg, (left + wide / 2.0, top + tall / 2.0 + 3.5), "middle", 10, name);
+        ));
+        let fitting = |room: f64| shortened_path(&label.name, whole((room - 6.0) / CHARACTER));
+        let (x, y) = (left + wide / 2.0, top + tall / 2.0);
+        let style = Style::dark(10.0).centred();
+        if tall >= 11.0
+            && let Some(name) = fitting(wide)
+        {
+            canvas.text((x, y + 3.5), style, &name);
+        } else if wide >= 11.0
+            && let Some(name) = fitting(tall)
+        {
+            canvas.raw(format_args!("<g transform=\"translate({:.1} {y:.1}) rotate(-90)\">", x + 3.5));
+            canvas.text((0.0, 0.0), style, &name);
+            canvas.raw("</g>");
+        }
+    }
+
+    /// Draws a line below the memory of each device.
+    fn devices(&self, canvas: &mut Canvas, devices: &[Span<u64>]) {
+        for Span { name, from, .. } in devices {
+            let y = self.y(*from);
+            canvas.line((LEFT, y), (self.right(), y), LINE);
+            canvas.text((self.right() - 6.0, y - 5.0), Style::dark(11.0).at_end().bold(), name);
         }
     }
 }
 
+/// Returns the least of 1, 2 and 5 times a power of 10 that divides so many levels into at most `most` steps.
+fn stride(levels: u32, most: f64) -> u32 {
+    let mut power = 1_u32;
+    loop {
+        let steps = [1, 2, 5].map(|step| power.saturating_mul(step));
+        if let Some(&step) = steps.iter().find(|&&step| f64::from(levels) / f64::from(step) <= most.max(1.0))
+        {
+            return step;
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+/// Returns the levels of each call: neighbours whose paths begin with one name.
+fn calls(steps: &[String]) -> Vec<Span<u32>> {
+    let mut spans: Vec<Span<u32>> = Vec::new();
+    for (level, step) in (0_u32..).zip(steps) {
+        let Some((name, _)) = step.split_once('.').filter(|(name, _)| !name.is_empty()) else { continue };
+        match spans.last_mut() {
+            Some(last) if last.name == name && last.to == level => last.to = level + 1,
+            _ => spans.push(Span { name: name.to_owned(), from: level, to: level + 1, depth: 0 }),
+        }
+    }
+    spans
+}
+
 /// Draws the strip that shows how many buffers use each byte.
-fn strip(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, y: &dyn Fn(u64) -> f64) {
+fn strip(canvas: &mut Canvas, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, axes: &Axes<'_>) {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for (buffer, &offset) in buffers.iter().zip(&plan.offsets) {
         if buffer.size > 0 && !buffer.users.is_empty() {
@@ -141,89 +332,29 @@ fn strip(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, y
         }
     }
     edges.sort_unstable();
-    let (mut spans, mut count, mut from) = (Vec::new(), 0, 0);
+    let (mut spans, mut number, mut from) = (Vec::new(), 0, 0);
     for (at, change) in edges {
-        if at > from && count > 0 {
-            spans.push((from, at, count));
+        if at > from && number > 0 {
+            spans.push((from, at, number));
         }
-        count += change;
+        number += change;
         from = at;
     }
     let most = spans.iter().map(|span| span.2).max().unwrap_or(1).max(1);
-    let left = LEFT + WIDTH + 12.0;
-    for (from, to, count) in spans {
-        // From a light grey to a dark blue.
-        let part = f64::from(count) / f64::from(most);
-        let mixed = |light: f64, dark: f64| whole(light + (dark - light) * part);
-        let (red, green, blue) = (mixed(235.0, 30.0), mixed(238.0, 70.0), mixed(242.0, 120.0));
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{STRIP}\" height=\"{:.1}\" fill=\"#{red:02x}{green:02x}{blue:02x}\">\
-             <title>{count} buffers share {} to {}</title></rect>",
-            y(to),
-            y(from) - y(to),
-            from,
-            to
-        );
+    let left = axes.right() + 12.0;
+    for (from, to, number) in spans {
+        // Faint where one buffer has the bytes, full where the most share them.
+        let part = 0.12 + 0.88 * f64::from(number) / f64::from(most);
+        let (high, low) = (axes.y(to), axes.y(from));
+        canvas.raw(format_args!(
+            "<rect x=\"{left:.1}\" y=\"{high:.1}\" width=\"{STRIP}\" height=\"{:.1}\" fill=\"{LINE}\" \
+             fill-opacity=\"{part:.2}\"><title>{number} buffers share {from} to {to}</title></rect>",
+            low - high
+        ));
     }
-    text(svg, (left + STRIP / 2.0, TOP - 6.0), "middle", 10, &format!("1–{most}"));
-    text(svg, (left + STRIP / 2.0, TOP + HEIGHT + 14.0), "middle", 10, "shared by");
-}
-
-fn open(width: f64, height: f64) -> String {
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"system-ui, sans-serif\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
-    )
-}
-
-fn text(svg: &mut String, at: (f64, f64), anchor: &str, size: u32, text: &str) {
-    let _ = writeln!(
-        svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"{size}\" fill=\"#1f2328\">{}</text>",
-        at.0,
-        at.1,
-        escape(text)
-    );
-}
-
-fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
-    let _ = writeln!(
-        svg,
-        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{stroke}\" stroke-width=\"{width}\"/>",
-        from.0, from.1, to.0, to.1
-    );
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// Returns a number of bytes or of time as a coordinate.
-#[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a picture needs no more than 52 bits")]
-fn real(number: u64) -> f64 {
-    number as f64
-}
-
-/// Returns the whole part of a small number; 0 for negative ones.
-#[allow(
-    clippy::as_conversions,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the conversion of floats saturates"
-)]
-fn whole(number: f64) -> usize {
-    number as usize
-}
-
-/// Formats a number of bytes with a unit.
-fn bytes(bytes: u64) -> String {
-    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.iter().find(|unit| bytes >= unit.0) {
-        Some(&(unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
-        Some(&(unit, name)) => format!("{:.1} {name}", real(bytes) / real(unit)),
-        None => format!("{bytes} B"),
-    }
+    let range = if most == 1 { "1".to_owned() } else { format!("1–{most}") };
+    canvas.text((left + STRIP / 2.0, TOP - 6.0), Style::faint(10.0).centred(), &range);
+    canvas.text((left + STRIP / 2.0, axes.bottom() + 14.0), Style::faint(10.0).centred(), "shared by");
 }
 
 #[cfg(test)]
@@ -232,6 +363,15 @@ mod tests {
     use crate::plan::random::Random;
     use crate::plan::testing::{Family, buffers, preds};
     use crate::plan::{Effort, plan};
+
+    fn labels(number: usize) -> Labels {
+        let label = |b: usize| Label {
+            name: if b == 0 { "<a&b>\u{1}".to_owned() } else { format!("block[{b}].attention.h") },
+            body: (b % 7 == 1).then(|| "while <go>".to_owned()),
+            number: b,
+        };
+        Labels { buffers: (0..number).map(label).collect(), ..Labels::default() }
+    }
 
     #[test]
     fn every_buffer_has_a_box_and_what_makes_the_bound_is_marked() {
@@ -242,27 +382,34 @@ mod tests {
         buffers.iter_mut().for_each(|buffer| buffer.size <<= 20);
         buffers[BufferIndex::new(3)].users.clear();
         let plan = plan(&reach, &buffers, Effort::Default).unwrap();
-        let names: Vector<BufferIndex, String> =
-            (0..40).map(|b| if b == 0 { "<a&b>".to_owned() } else { format!("h{b}") }).collect();
-        let svg = memory_svg(&reach, &buffers, &plan, &names);
+        let labels = labels(40);
+        let svg = memory_svg(&reach, &buffers, &plan, &labels);
         assert_eq!(svg.matches("levels").count(), 39);
-        assert_eq!(svg.matches("#d1242f").count(), plan.bound.buffers.len());
+        assert_eq!(svg.matches(CRITICAL).count(), plan.bound.buffers.len());
+        assert_eq!(svg.matches("stroke-dasharray").count(), 6);
         assert!(svg.contains("&lt;a&amp;b&gt;") && !svg.contains("<a&b>") && !svg.contains("NaN"));
-        assert_eq!(svg, memory_svg(&reach, &buffers, &plan, &names));
-        if let Ok(folder) = std::env::var("CUWEAVE_PICTURES") {
-            std::fs::write(format!("{folder}/memory.svg"), &svg).unwrap();
-        }
+        assert!(svg.contains("while &lt;go&gt; · ") && !svg.contains('\u{1}'));
+        assert_eq!(svg, memory_svg(&reach, &buffers, &plan, &labels));
     }
 
     #[test]
     fn nothing_to_draw() {
         let reach = Reach::of(&Vector::new()).unwrap();
         let plan = plan(&reach, &Vector::new(), Effort::Default).unwrap();
-        assert!(memory_svg(&reach, &Vector::new(), &plan, &Vector::new()).ends_with("</svg>\n"));
+        let svg = memory_svg(&reach, &Vector::new(), &plan, &Labels::default());
+        assert!(svg.ends_with("</svg>\n") && svg.contains("no temporaries"), "{svg}");
     }
 
     #[test]
-    fn bytes_read_well() {
-        assert_eq!([0, 1023, 1024, 1536, 4 << 20].map(bytes), ["0 B", "1023 B", "1 KiB", "1.5 KiB", "4 MiB"]);
+    fn steps_are_round() {
+        assert_eq!([1, 19, 20, 300, u32::MAX].map(|levels| stride(levels, 19.5)), [1, 1, 2, 20, 500_000_000]);
+    }
+
+    #[test]
+    fn calls_are_bracketed() {
+        let steps = ["a.x", "a.y", "z", "b.x", "a.x"].map(str::to_owned);
+        let spans: Vec<_> = calls(&steps).into_iter().map(|span| (span.name, span.from, span.to)).collect();
+        let span = |name: &str, from, to| (name.to_owned(), from, to);
+        assert_eq!(spans, [span("a", 0, 2), span("b", 3, 4), span("a", 4, 5)]);
     }
 }

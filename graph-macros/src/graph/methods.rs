@@ -305,7 +305,8 @@ impl Expansion<'_> {
                 #core_mut.profile(stream, launches)
             }
 
-            /// Returns the graph as a picture, in the DOT language.
+            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there
+            /// for, boxes for bodies of conditions and for devices, and a legend.
             #[must_use]
             pub fn dot(&self) -> ::std::string::String {
                 #core.dot()
@@ -319,6 +320,36 @@ impl Expansion<'_> {
             /// Sizes that overflow.
             pub fn memory_svg(&self) -> ::cuweave::Result<::std::string::String> {
                 #core.memory_svg()
+            }
+
+            /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
+            /// side. Of graphs of more than 120 nodes the turns of loops are one.
+            #[must_use]
+            pub fn svg(&self) -> ::std::string::String {
+                #core.svg()
+            }
+
+            /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside
+            /// of it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page(&self) -> ::cuweave::Result<::std::string::String> {
+                #core.page()
+            }
+
+            /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of
+            /// another graph stand in its picture alone.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page_with(
+                &self,
+                profile: &::cuweave::profile::Profile,
+            ) -> ::cuweave::Result<::std::string::String> {
+                #core.page_with(profile)
             }
 
             /// Returns the longest chain of statements against the bytes of the temporaries, at up to so many budgets

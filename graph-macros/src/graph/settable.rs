@@ -103,7 +103,7 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 14] = [
+const METHODS: [&str; 17] = [
     "launch",
     "output",
     "upload",
@@ -117,6 +117,9 @@ const METHODS: [&str; 14] = [
     "turns",
     "dot",
     "memory_svg",
+    "svg",
+    "page",
+    "page_with",
     "budget_curve",
 ];
 

@@ -22,7 +22,7 @@ use crate::runtime::bind::{Lender, Visitor};
 use crate::runtime::build::Body;
 use crate::runtime::cuda::Keep;
 use crate::runtime::error::Result;
-use crate::runtime::observe::{self, BuildTimes, Report};
+use crate::runtime::observe::{self, BuildTimes, Profile, Report};
 use crate::runtime::token::Token;
 
 use super::arena::ArenaPool;
@@ -271,7 +271,8 @@ macro_rules! described {
                 self.core.report()
             }
 
-            /// Returns the graph as a picture, in the DOT language.
+            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
+            /// boxes for bodies of conditions and for devices, and a legend.
             #[must_use]
             pub fn dot(&self) -> String {
                 self.core.dot()
@@ -285,6 +286,36 @@ macro_rules! described {
             /// Sizes that overflow.
             pub fn memory_svg(&self) -> $crate::runtime::error::Result<String> {
                 self.core.memory_svg()
+            }
+
+            /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
+            /// side. Of graphs of more than 120 nodes the turns of loops are one.
+            #[must_use]
+            pub fn svg(&self) -> String {
+                self.core.svg()
+            }
+
+            /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside of
+            /// it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page(&self) -> $crate::runtime::error::Result<String> {
+                self.core.page()
+            }
+
+            /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of another
+            /// graph stand in its picture alone.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page_with(
+                &self,
+                profile: &$crate::runtime::observe::Profile,
+            ) -> $crate::runtime::error::Result<String> {
+                self.core.page_with(profile)
             }
 
             /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
@@ -319,7 +350,33 @@ impl Core {
     }
 
     fn dot(&self) -> String {
-        observe::dot(self.definition.program(), &self.nodes.operations)
+        observe::dot(&self.pictured())
+    }
+
+    fn pictured(&self) -> observe::Pictured<'_> {
+        observe::Pictured {
+            program: self.definition.program(),
+            operations: &self.nodes.operations,
+            dims: self.definition.dims(),
+        }
+    }
+
+    fn svg(&self) -> String {
+        observe::graph_svg(&self.pictured())
+    }
+
+    fn page(&self) -> Result<String> {
+        self.described_by(None)
+    }
+
+    fn page_with(&self, profile: &Profile) -> Result<String> {
+        self.described_by(Some(profile))
+    }
+
+    fn described_by(&self, profile: Option<&Profile>) -> Result<String> {
+        let (report, memory) = (self.report(), self.memory_svg()?);
+        let pictured = self.pictured();
+        Ok(observe::page(&observe::PageSubject { pictured, report: &report, memory: &memory, profile }))
     }
 
     fn memory_svg(&self) -> Result<String> {

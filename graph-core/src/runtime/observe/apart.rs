@@ -5,7 +5,7 @@ use std::fmt;
 use crate::runtime::error::At;
 use crate::runtime::kernels::NamedKernel;
 
-use super::folding::folded;
+use crate::picture::folded;
 
 /// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
 #[derive(Clone, Debug, PartialEq, Eq)]

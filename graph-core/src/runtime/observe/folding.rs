@@ -6,25 +6,6 @@ use std::ops::Range;
 /// The longest period of a sequence that is found.
 const LONGEST: usize = 16;
 
-/// Returns a name with `..` in place of each index.
-pub(super) fn folded(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(open) = rest.find('[') {
-        let (before, behind) = rest.split_at(open + 1);
-        text.push_str(before);
-        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
-        rest = &behind[digits..];
-        if digits > 0 && rest.starts_with(']') {
-            text.push_str("..");
-        } else {
-            text.push_str(&behind[..digits]);
-        }
-    }
-    text.push_str(rest);
-    text
-}
-
 /// Returns a sequence as ranges, each with the number of its repetitions one after another: `a b a b c` as `a b` twice and `c` once.
 /// O(n).
 pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)> {
@@ -85,13 +66,6 @@ pub(super) fn together<T, K: Ord>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn indices_are_folded_and_nothing_else() {
-        assert_eq!(folded("layers[12].block[3].gate"), "layers[..].block[..].gate");
-        assert_eq!(folded("gate"), "gate");
-        assert_eq!(folded("w[i][-1]x[7"), "w[i][..]x[7");
-    }
 
     #[test]
     fn repetitions_have_the_shortest_period() {

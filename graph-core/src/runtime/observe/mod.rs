@@ -4,7 +4,7 @@
 pub(crate) mod annotate;
 mod apart;
 mod decided;
-mod dot;
+mod drawing;
 mod explaining;
 mod folding;
 mod lists;
@@ -17,7 +17,7 @@ mod unfused;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub(crate) use decided::Decided;
-pub(crate) use dot::dot;
+pub(crate) use drawing::{PageSubject, Pictured, dot, graph_svg, page};
 pub(crate) use lists::report_of;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};

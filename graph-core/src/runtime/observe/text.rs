@@ -3,11 +3,11 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::apart::Line;
-use super::folding::{Folded, folded, repetitions, together};
+use super::folding::{Folded, repetitions, together};
 use super::report::{
     AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
-use crate::picture::{bytes, counted};
+use crate::picture::{bytes, counted, folded};
 use crate::runtime::error::At;
 
 /// The width of the column of subjects.

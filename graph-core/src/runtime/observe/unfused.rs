@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::apart::{Line, at_line, times};
-use super::folding::folded;
 use crate::picture::bytes;
+use crate::picture::folded;
 use crate::runtime::error::At;
 
 /// Two launches, one after another, that are not one kernel.

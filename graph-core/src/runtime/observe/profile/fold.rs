@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::assemble::FUSED;
 use super::types::{Entry, Profile, Times};
+use crate::picture::folded;
 use crate::picture::{count, real};
-use crate::runtime::observe::folding::folded;
 
 /// Entries of one place in the source.
 pub(super) struct Row<'p> {

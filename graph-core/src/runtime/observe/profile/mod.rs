@@ -17,5 +17,6 @@ mod trace;
 mod types;
 
 pub(crate) use assemble::{Gathered, Measured};
+pub(crate) use numbers::time as duration;
 
 pub use types::{Entry, Member, Profile, Times, Turns};
