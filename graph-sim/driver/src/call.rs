@@ -5,12 +5,14 @@
 //! presents itself as is refused.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 use crate::base::callback;
 use crate::base::config::config;
 use crate::base::console::{print, say_once};
 use crate::base::faults;
 use crate::base::status::{Result, Status};
+use crate::base::trace;
 use crate::state::{current_context, state};
 
 /// The checks that are made before a call does its work.
@@ -26,8 +28,35 @@ pub enum Kind {
     Query,
 }
 
+/// An exported function.
+pub struct Exported {
+    name: &'static str,
+    kind: Kind,
+    /// True if the function is newer than the CUDA version that this driver presents itself as.
+    newer: OnceLock<bool>,
+}
+
+impl Exported {
+    pub const fn new(name: &'static str, kind: Kind) -> Exported {
+        Exported { name, kind, newer: OnceLock::new() }
+    }
+
+    /// Runs the body of a call and returns its result code; `arguments` returns those that a trace keeps. Not generic: there are
+    /// hundreds of functions.
+    pub fn call(&self, arguments: &dyn Fn() -> Vec<u64>, body: &mut dyn FnMut() -> Result) -> u32 {
+        let newer = *self.newer.get_or_init(|| is_newer(self.name));
+        if !trace::is_on() {
+            return enter(self.name, newer, self.kind, body);
+        }
+        let arguments = arguments();
+        let result = enter(self.name, newer, self.kind, body);
+        trace::keep(self.name, arguments, result);
+        result
+    }
+}
+
 /// Runs the body of a call and returns its result code.
-pub fn enter(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Result) -> u32 {
+pub fn enter(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Result) -> u32 {
     let work = AssertUnwindSafe(|| run(name, newer, kind, body));
     match catch_unwind(work) {
         Ok(Ok(())) => Status::SUCCESS.0,
@@ -39,7 +68,7 @@ pub fn enter(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() ->
     }
 }
 
-fn run(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Result) -> Result {
+fn run(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Result) -> Result {
     if newer {
         let (major, minor) = config().version;
         say_once(format!(
@@ -96,15 +125,9 @@ macro_rules! driver_calls {
         $(#[$attribute])*
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            static NEWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-            let newer = *NEWER.get_or_init(|| $crate::call::is_newer(stringify!($name)));
-            if !$crate::base::trace::is_on() {
-                return $crate::call::enter(stringify!($name), newer, $crate::call::Kind::$kind, || $body);
-            }
-            let arguments = vec![$($crate::base::trace::number(&$argument)),*];
-            let result = $crate::call::enter(stringify!($name), newer, $crate::call::Kind::$kind, || $body);
-            $crate::base::trace::keep(stringify!($name), arguments, result);
-            result
+            static EXPORTED: $crate::call::Exported =
+                $crate::call::Exported::new(stringify!($name), $crate::call::Kind::$kind);
+            EXPORTED.call(&|| vec![$($crate::base::trace::number(&$argument)),*], &mut || $body)
         }
     )*};
 }
@@ -123,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_our_own_is_an_error_and_no_crash() {
-        let code = enter("cuTest", false, Kind::Query, || panic!("on purpose"));
+        let code = enter("cuTest", false, Kind::Query, &mut || panic!("on purpose"));
         assert_eq!(code, Status::UNKNOWN.0);
     }
 }

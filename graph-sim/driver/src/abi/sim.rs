@@ -95,7 +95,7 @@ fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameNode(node: CUgraphNode, name: Text, file: Text, line: c_uint) -> u32 {
-    enter("cuweaveSimNameNode", false, Kind::Basic, || {
+    enter("cuweaveSimNameNode", false, Kind::Basic, &mut || {
         let note = note(name, file, line)?;
         state().nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.note = Some(note);
         Ok(())
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn cuweaveSimNameMembers(
     members: *const SimMember,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimNameMembers", false, Kind::Basic, || {
+    enter("cuweaveSimNameMembers", false, Kind::Basic, &mut || {
         let told = take_all(members, count)?;
         let along = match axis {
             0 => Along::Flat(told.iter().map(|member| member.first).collect()),
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn cuweaveSimMoveMembers(
     firsts: *const c_uint,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimMoveMembers", false, Kind::Basic, || {
+    enter("cuweaveSimMoveMembers", false, Kind::Basic, &mut || {
         let firsts = take_all(firsts, count)?;
         let mut state = state();
         let node = state.exec_mut(exec)?.find(node)?;
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn cuweaveSimMoveMembers(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimBuffer) -> u32 {
-    enter("cuweaveSimAddBuffer", false, Kind::Basic, || {
+    enter("cuweaveSimAddBuffer", false, Kind::Basic, &mut || {
         let buffer = take(buffer)?;
         let nodes = take_all(buffer.users, buffer.count)?;
         let members = match buffer.members.is_null() {
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
     addresses: *const CUdeviceptr,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimMoveBuffers", false, Kind::Basic, || {
+    enter("cuweaveSimMoveBuffers", false, Kind::Basic, &mut || {
         let addresses = take_all(addresses, count)?;
         let mut state = state();
         let shape = &mut state.exec_mut(exec)?.shape;
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
     accesses: *const SimAccess,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimHostAccesses", false, Kind::Basic, || {
+    enter("cuweaveSimHostAccesses", false, Kind::Basic, &mut || {
         let told = take_all(accesses, count)?;
         let range = |access: &SimAccess| {
             let end = access.address.checked_add(access.bytes).ok_or(Status::INVALID_VALUE)?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
 /// The host touches managed memory by its address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, writes: c_uint) -> u32 {
-    enter("cuweaveSimTouch", false, Kind::Basic, || {
+    enter("cuweaveSimTouch", false, Kind::Basic, &mut || {
         let end = address.checked_add(bytes).ok_or(Status::INVALID_VALUE)?;
         state().memory.count_host_access((address, end), writes != 0);
         Ok(())
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, write
 /// Counts of pages of managed memory: faults of devices and of the host, pages moved and copied by faults, prefetched, discarded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
-    enter("cuweaveSimPages", false, Kind::Basic, || {
+    enter("cuweaveSimPages", false, Kind::Basic, &mut || {
         let found = memory::pages::counts();
         let faults = [found.device_faults, found.host_faults];
         put(counts, [faults[0], faults[1], found.migrated, found.copied, found.prefetched, found.discarded])
@@ -266,12 +266,12 @@ pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameMemory(address: CUdeviceptr, name: Text) -> u32 {
-    enter("cuweaveSimNameMemory", false, Kind::Basic, || state().memory.name(address, name.read()?))
+    enter("cuweaveSimNameMemory", false, Kind::Basic, &mut || state().memory.name(address, name.read()?))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
-    enter("cuweaveSimSeed", false, Kind::Basic, || {
+    enter("cuweaveSimSeed", false, Kind::Basic, &mut || {
         state().seed = seed;
         Ok(())
     })
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
-    enter("cuweaveSimParallel", false, Kind::Basic, || {
+    enter("cuweaveSimParallel", false, Kind::Basic, &mut || {
         state().parallel = parallel != 0;
         Ok(())
     })
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
 /// Sets the registers of a thread of the kernels whose names begin with a text; 0: no longer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimRegisters(prefix: Text, count: c_uint) -> u32 {
-    enter("cuweaveSimRegisters", false, Kind::Basic, || {
+    enter("cuweaveSimRegisters", false, Kind::Basic, &mut || {
         if count > MOST_REGISTERS {
             return Err(Status::INVALID_VALUE);
         }
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn cuweaveSimRegisters(prefix: Text, count: c_uint) -> u32
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> u32 {
-    enter("cuweaveSimFail", false, Kind::Basic, || {
+    enter("cuweaveSimFail", false, Kind::Basic, &mut || {
         let call = call.read()?;
         let known =
             super::symbols::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn cuweaveSimCalls(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
     data: *mut u8,
 ) -> u32 {
-    enter("cuweaveSimCalls", false, Kind::Basic, || {
+    enter("cuweaveSimCalls", false, Kind::Basic, &mut || {
         let hear = hear.ok_or(Status::INVALID_VALUE)?;
         for (name, count) in faults::calls().into_iter().filter(|call| !call.0.starts_with("cuweave")) {
             let name = Text { start: name.as_ptr().cast(), bytes: name.len() };
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn cuweaveSimCalls(
 /// Counts of live objects: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
-    enter("cuweaveSimLive", false, Kind::Basic, || {
+    enter("cuweaveSimLive", false, Kind::Basic, &mut || {
         let state = state();
         // Mapped memory is counted by its ranges and physical memories.
         let kept =
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn cuweaveSimReports(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, c_uint, Text, Text)>,
     data: *mut u8,
 ) -> u32 {
-    enter("cuweaveSimReports", false, Kind::Basic, || {
+    enter("cuweaveSimReports", false, Kind::Basic, &mut || {
         let hear = hear.ok_or(Status::INVALID_VALUE)?;
         for report in report::reports(forget != 0) {
             let nodes = report.nodes.join("\n");
@@ -376,7 +376,7 @@ pub unsafe extern "C" fn cuweaveSimReports(
 /// Sets the longest time that a launch waits for a value or a semaphore, in milliseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
-    enter("cuweaveSimPatience", false, Kind::Basic, || {
+    enter("cuweaveSimPatience", false, Kind::Basic, &mut || {
         state().patience = milliseconds;
         Ok(())
     })
