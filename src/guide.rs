@@ -1,15 +1,23 @@
 //! The guide: first steps, the way from other libraries, and the subjects one by one. The language is in the [reference](crate::reference).
 //!
 //! - [`five_minutes`]: from a `.cu` file to a graph, without a GPU;
-//! - coming [from cudarc](from_cudarc), [from stream capture](from_capture), [from candle](from_candle), [from PyTorch](from_pytorch)
+//! - [`without_cuda`]: the words, a kernel and a graph, for who has never written for a GPU;
+//! - coming [from CUDA C++](from_cuda), [from cudarc](from_cudarc), [from stream capture](from_capture), [from candle](from_candle), [from PyTorch](from_pytorch)
 //!   and [from CUDASTF](from_cudastf), each with a before and an after;
-//! - [`memory`], [`launches`], [`library_calls`], [`testing`], [`profiling`];
+//! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`testing`], [`profiling`];
 //! - [errors](crate::codes), one page each.
 
 // A build script is a program.
 #[allow(clippy::needless_doctest_main)]
 #[doc = include_str!("../docs/five-minutes.md")]
 pub mod five_minutes {}
+
+#[doc = include_str!("../docs/without-cuda.md")]
+#[allow(clippy::needless_doctest_main)]
+pub mod without_cuda {}
+
+#[doc = include_str!("../docs/from-cuda.md")]
+pub mod from_cuda {}
 
 #[doc = include_str!("../docs/from-cudarc.md")]
 pub mod from_cudarc {}

@@ -43,8 +43,8 @@
 //!
 //! # Where to look
 //!
-//! - [`guide`]: first steps in five minutes without a GPU; coming from cudarc, capture, candle, PyTorch and CUDASTF; memory, launches, library
-//!   calls, tests, profiles;
+//! - [`guide`]: first steps in five minutes without a GPU, or without CUDA before; coming from CUDA C++, cudarc, capture, candle, PyTorch and CUDASTF;
+//!   memory, launches, devices, library calls, tests, profiles;
 //! - [`reference`](mod@reference): every form of the language with an example, [what binds to what](reference::graphs), [the setters](reference::execs), [the words
 //!   of reports](reference::reports), [a grammar](reference::grammar);
 //! - [`codes`]: each error with a wrong and a right program;
@@ -67,6 +67,7 @@
 //! - **Libraries.** [`#[call]`](macro@call) declares a function whose work is captured into the graph: cuBLAS, cuFFT, your own. Products are in the
 //!   module `blas`, behind the feature of that name.
 //! - **The host** takes part by [`host`](prelude::host()), events, [`Flag`]s and [`Semaphore`]s.
+//! - **Devices.** `#[graph(devices = 2)]` and `#[on(1)]` put the work of several into [one graph](guide::devices).
 //! - **Memory.** Temporaries share bytes where the order allows it, and no order is added for that unless a `budget` asks for it. Execs of one stream
 //!   can share an [`ArenaPool`]; [`memory`] asks the device's graph pool.
 //! - **Graphs that are known only when the program runs** are made by a [`Builder`](builder::Builder), which checks what the macro checks.

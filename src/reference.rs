@@ -9,7 +9,10 @@
 //! - [`calls`]: `#[call]`, library calls;
 //! - [`execs`]: launches, the setters that there are, and those that there are not;
 //! - [`reports`]: the words of `report()`;
-//! - [`unified_memory`]: memory that host and device share, and [`rules`]: the driver's rules of it;
+//! - [`unified_memory`]: memory that host and device share; [`multicast`]: memory of several devices under one address; [`rules`]: the driver's
+//!   rules of both, and what becomes of each;
+//! - [`builder`]: the same forms as calls, for graphs that are known when the program runs;
+//! - [`attributes`]: all attributes in one table;
 //! - [`grammar`]: all of it in one table.
 //!
 //! The words themselves are documented in the [`prelude`](crate::prelude), errors in [`codes`](crate::codes). The [`guide`](crate::guide) is for
@@ -44,6 +47,15 @@ pub mod reports {}
 
 #[doc = include_str!("../docs/unified-memory.md")]
 pub mod unified_memory {}
+
+#[doc = include_str!("../docs/reference/multicast.md")]
+pub mod multicast {}
+
+#[doc = include_str!("../docs/reference/builder.md")]
+pub mod builder {}
+
+#[doc = include_str!("../docs/reference/attributes.md")]
+pub mod attributes {}
 
 #[doc = include_str!("../docs/reference-rules.md")]
 pub mod rules {}

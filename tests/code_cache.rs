@@ -172,7 +172,7 @@ fn damaged_and_foreign_files_are_replaced() {
     }
     assert_eq!(folder.build(), all, "files that others may write");
     assert!(files.iter().all(|file| mode(file) == 0o600));
-    // Whoever may write to the folder may exchange files.
+    // A folder that others may write to may hold files of theirs.
     set_mode(&folder.0, 0o777);
     files.iter().for_each(|file| fs::remove_file(file).expect("it goes"));
     assert_eq!(folder.build(), all);

@@ -20,12 +20,17 @@ fn read(path: &Path) -> String {
 
 /// Returns the Markdown files of a folder and of its folders.
 fn pages(folder: &Path) -> Vec<PathBuf> {
+    files(folder, "md")
+}
+
+/// Returns the files of a folder and of its folders that end in this way.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder can be read") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            found.extend(pages(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
             found.push(path);
         }
     }
@@ -151,7 +156,16 @@ fn addresses_of_the_crate_name_its_modules() {
     const CRATE: &str = "https://docs.rs/cuweave/latest/cuweave/";
     let root = root();
     let mut files = pages(&root.join("docs"));
-    files.extend(["README.md", "graph-macros/src/lib.rs"].map(|file| root.join(file)));
+    files.extend(
+        ["README.md", "src", "graph-macros/src", "graph-core/src", "graph-ptx/src"]
+            .map(|file| root.join(file)),
+    );
+    let files = files.into_iter().flat_map(|file| match file.is_dir() {
+        true => self::files(&file, "rs"),
+        false => vec![file],
+    });
+    // The help of each message names a page.
+    let files: Vec<PathBuf> = files.chain(self::files(&root.join("tests/ui"), "stderr")).collect();
     let folders = [("guide", modules("src/guide.rs")), ("reference", modules("src/reference.rs"))];
     let of_the_crate = modules("src/lib.rs");
     let (mut checked, mut broken) = (0, Vec::new());
@@ -159,7 +173,7 @@ fn addresses_of_the_crate_name_its_modules() {
         let text = read(file);
         for (at, line) in text.lines().enumerate() {
             for target in line.split(CRATE).skip(1) {
-                let target = target.split([')', ' ', '>', '"', '#', '`']).next().unwrap_or_default();
+                let target = target.split([')', ' ', '>', '"', '#', '`', ']']).next().unwrap_or_default();
                 let parts: Vec<&str> = target.split('/').filter(|part| !part.is_empty()).collect();
                 let known = match parts.as_slice() {
                     [] => true,
@@ -179,10 +193,57 @@ fn addresses_of_the_crate_name_its_modules() {
             }
         }
     }
-    assert!(checked > 30, "only {checked} addresses were found");
+    assert!(checked > 300, "only {checked} addresses were found");
     assert!(
         broken.is_empty(),
         "addresses that the crate's documentation does not have:\n{}",
         broken.join("\n")
     );
+}
+
+/// Returns the cells of a row of a table, trimmed.
+fn cells(row: &str) -> Vec<&str> {
+    let row = row.trim().trim_start_matches('|').trim_end_matches('|');
+    row.split('|').map(str::trim).collect()
+}
+
+/// Returns the words in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The folders below which the table of the driver's rules names code.
+const CODE: [&str; 2] = ["graph-core/src/runtime", "graph-sim/driver/src"];
+
+/// The table of the driver's rules names the tests that show them, and the files of their code.
+#[test]
+fn the_rules_name_tests_and_files_that_exist() {
+    let root = root();
+    let text = read(&root.join("docs/reference-rules.md"));
+    let tests = read(&root.join("tests/multicast.rs"));
+    let sources: String =
+        CODE.iter().flat_map(|place| files(&root.join(place), "rs")).map(|file| read(&file)).collect();
+    let (mut named, mut wrong) = (0, Vec::new());
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
+        let &[_, _, code, shown] = cells(line).as_slice() else { continue };
+        for test in quoted(shown) {
+            named += 1;
+            if !tests.contains(&format!("#[test]\nfn {test}(")) {
+                wrong.push(format!("docs/reference-rules.md:{}: no test `{test}`", at + 1));
+            }
+        }
+        for code in quoted(code) {
+            named += 1;
+            let name = code.rsplit("::").next().unwrap_or(code);
+            let known = match name.ends_with(".rs") {
+                true => CODE.iter().any(|place| root.join(place).join(code).exists()),
+                false => ["fn ", "struct "].iter().any(|item| sources.contains(&format!("{item}{name}"))),
+            };
+            if !known {
+                wrong.push(format!("docs/reference-rules.md:{}: no code `{code}`", at + 1));
+            }
+        }
+    }
+    assert!(named > 50, "only {named} names were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

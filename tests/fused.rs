@@ -346,7 +346,7 @@ fn setters_reach_the_members_of_a_chain() {
     };
     let graph = graphs::settable(&device.ctx, n as u32, 5, 0, &mut first, &mut y, &z).expect("a graph");
     let report = graph.report();
-    // Where the last two write is set: they are no neighbours of what else has elements of `y`.
+    // The last two launches are independent of the other accesses to `y`.
     assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [5], "{report}");
     assert!(report.to_string().contains("fused: `linear` (line"), "{report}");
     let mut exec = graph.instantiate().expect("an exec");

@@ -250,7 +250,7 @@ fn a_panic_is_the_error_of_the_next_call() {
     let text = told.to_string();
     assert!(text.starts_with(&format!("`check` (tests/host_statements.rs:{line})")), "{text}");
     assert!(text.ends_with("panicked in an earlier launch: the first element is 0"), "{text}");
-    // It is told once, and each call tells it.
+    // The next call returns the panic, once.
     ANGRY.store(0, Ordering::SeqCst);
     exec.launch(&device.stream).expect("it launches");
     exec.synchronize().expect("nothing panicked");

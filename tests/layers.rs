@@ -39,6 +39,7 @@ const CRATES: [(&str, &[&str]); 7] = [
             "sample",
             "expand",
             "launches",
+            "picture",
             "plan",
             "place",
             "operation",
@@ -114,6 +115,40 @@ fn the_picture_of_the_architecture_has_these_rooms() {
         let row = rooms.iter().rev().copied().collect::<Vec<_>>().join(" > ");
         assert!(picture.contains(&row), "ARCHITECTURE.md does not draw the rooms of {folder}: {row}");
     }
+}
+
+/// Returns the paths that a text in backticks names, `a/{b,c}.rs` as two; none for what is no path, or one with a placeholder.
+fn named_paths(quoted: &str) -> Vec<String> {
+    let is_path =
+        quoted.contains('/') || [".rs", ".md", ".txt", ".cu"].iter().any(|end| quoted.ends_with(end));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-{},".contains(c);
+    if !is_path || !quoted.chars().all(is_plain) || quoted.contains("nnn") {
+        return Vec::new();
+    }
+    let Some((before, rest)) = quoted.split_once('{') else { return vec![quoted.to_owned()] };
+    let (names, behind) = rest.split_once('}').expect("a closed list");
+    names.split(',').map(|name| format!("{before}{name}{behind}")).collect()
+}
+
+#[test]
+fn the_files_that_contributors_are_told_of_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut checked, mut missing) = (0, Vec::new());
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(root.join(page)).expect("a page");
+        let prose: String = text.split("```").step_by(2).collect();
+        for path in prose.split('`').skip(1).step_by(2).flat_map(named_paths) {
+            checked += 1;
+            if ![root.join(&path), root.join("graph-core/src").join(&path)].iter().any(|path| path.exists()) {
+                missing.push(format!("{page}: {path}"));
+            }
+        }
+    }
+    assert!(checked > 150, "only {checked} paths were found");
+    assert!(missing.is_empty(), "files that do not exist:\n{}", missing.join("\n"));
+    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).expect("a page");
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(text.lines().count() <= 126 && widest <= Some(120), "ARCHITECTURE.md is two pages");
 }
 
 /// The path of the module that a folder of sources is: none for `src` itself.

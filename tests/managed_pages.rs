@@ -23,7 +23,7 @@ unsafe extern "ptx-kernel" {
     fn set(x: &mut [MaybeUninit<u32>; n], value: u32, n: u32);
 }
 
-/// Of the discarded values the launch overwrites as many as it has threads.
+/// The launch overwrites as many of the discarded values as it has threads.
 #[cuweave::graph]
 fn overwritten_by(n: u32, blocks: u32, #[discard] x: &mut [u32; n]) {
     set[(blocks, 256)](&mut x, 9, n);
@@ -183,7 +183,7 @@ fn prefetches_avoid_faults() -> Outcome {
     drop(x.host_mut()?);
     let found = counted(|| ahead.launch(&device.stream))?;
     assert_eq!((found.device_faults, found.migrated, found.prefetched), (0, 0, 3));
-    // What is there already does not move.
+    // Pages that are in place already do not move.
     let found = counted(|| ahead.launch(&device.stream))?;
     assert_eq!((found.device_faults, found.prefetched), (0, 0));
     let found = counted(|| x.prefetch(&device.stream, 0..PAGE + 1, Location::Host))?;

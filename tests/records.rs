@@ -441,7 +441,7 @@ fn one_buffer_in_two_records_is_shared_memory() {
     assert!(error.to_string().contains("`layers[0].gain`"), "{error}");
 }
 
-/// As many independent layers as there are: they become few launches, as if written flat.
+/// `layers` independent layers: they become few launches, as if written flat.
 #[cuweave::graph]
 fn independent(n: u32, layers: &[Norm<'_>]) {
     for layer in layers.iter() {

@@ -188,8 +188,19 @@ impl Graph {
 
     /// Adds a copy on the device.
     pub fn add_copy(&mut self, from: u64, to: u64, bytes: usize, after: &[Node]) -> Result<Node> {
+        self.add_memcpy(from, bytes, after, |copy| copy.dstDevice = to)
+    }
+
+    /// Adds a copy from the device. `to` sets its target, which is on the device unless it says otherwise.
+    fn add_memcpy(
+        &mut self,
+        from: u64,
+        bytes: usize,
+        after: &[Node],
+        to: impl FnOnce(&mut sys::CUDA_MEMCPY3D),
+    ) -> Result<Node> {
         let device = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        let copy = sys::CUDA_MEMCPY3D {
+        let mut copy = sys::CUDA_MEMCPY3D {
             srcXInBytes: 0,
             srcY: 0,
             srcZ: 0,
@@ -207,7 +218,7 @@ impl Graph {
             dstLOD: 0,
             dstMemoryType: device,
             dstHost: ptr::null_mut(),
-            dstDevice: to,
+            dstDevice: 0,
             dstArray: ptr::null_mut(),
             reserved1: ptr::null_mut(),
             dstPitch: 0,
@@ -216,6 +227,7 @@ impl Graph {
             Height: 1,
             Depth: 1,
         };
+        to(&mut copy);
         let (mut ctx, mut node) = (ptr::null_mut(), ptr::null_mut());
         check("cuCtxGetCurrent", unsafe { sys::cuCtxGetCurrent(&mut ctx) })?;
         check("cuGraphAddMemcpyNode", unsafe {

@@ -52,39 +52,29 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// `y + 2 x + 2 (1 + x)` into `out`: device 1 reads an operand and a temporary of device 0, and device 0 a temporary of device 1.
-#[cuweave::graph(devices = 2, memory = "nodes")]
-pub fn through_nodes(n: u32, x: &[f32; n], y: &mut [f32; n], out: &mut [f32; n]) {
-    let h = alloc::<f32>(n);
-    fill(&mut h, 1.0);
-    axpy[per_item(n)](1.0, &x, &mut h, n);
-    #[on(1)]
-    let there = alloc::<f32>(n);
-    #[on(1)]
-    {
-        copy(&y, &mut there);
-        axpy[per_item(n)](2.0, &x, &mut there, n);
-        axpy[per_item(n)](2.0, &h, &mut there, n);
-    }
-    axpy[per_item(n)](1.0, &there, &mut out, n);
+macro_rules! through {
+    ($memory:literal $name:ident) => {
+        /// `y + 2 x + 2 (1 + x)` into `out`: device 1 reads an operand and a temporary of device 0, and device 0 a temporary of
+        /// device 1.
+        #[cuweave::graph(devices = 2, memory = $memory)]
+        pub fn $name(n: u32, x: &[f32; n], y: &mut [f32; n], out: &mut [f32; n]) {
+            let h = alloc::<f32>(n);
+            fill(&mut h, 1.0);
+            axpy[per_item(n)](1.0, &x, &mut h, n);
+            #[on(1)]
+            let there = alloc::<f32>(n);
+            #[on(1)]
+            {
+                copy(&y, &mut there);
+                axpy[per_item(n)](2.0, &x, &mut there, n);
+                axpy[per_item(n)](2.0, &h, &mut there, n);
+            }
+            axpy[per_item(n)](1.0, &there, &mut out, n);
+        }
+    };
 }
-
-/// The same, in arenas that the exec owns.
-#[cuweave::graph(devices = 2, memory = "owned")]
-pub fn through_owned(n: u32, x: &[f32; n], y: &mut [f32; n], out: &mut [f32; n]) {
-    let h = alloc::<f32>(n);
-    fill(&mut h, 1.0);
-    axpy[per_item(n)](1.0, &x, &mut h, n);
-    #[on(1)]
-    let there = alloc::<f32>(n);
-    #[on(1)]
-    {
-        copy(&y, &mut there);
-        axpy[per_item(n)](2.0, &x, &mut there, n);
-        axpy[per_item(n)](2.0, &h, &mut there, n);
-    }
-    axpy[per_item(n)](1.0, &there, &mut out, n);
-}
+through!("nodes" through_nodes);
+through!("owned" through_owned);
 
 /// A copy to a temporary of the other device and back.
 #[cuweave::graph(devices = 2)]

@@ -14,7 +14,7 @@ unsafe extern "ptx-kernel" {
         heads: u32,
         scale: f32,
     );
-    fn attention_bf16(
+    pub fn attention_bf16(
         qkv: &[bf16; n * (3 * (heads * 32))],
         out: &mut [MaybeUninit<bf16>; n * (heads * 32)],
         n: u32,
@@ -32,7 +32,7 @@ unsafe extern "ptx-kernel" {
         fours: u32,
         epsilon: f32,
     );
-    fn add_norm_bf16(
+    pub fn add_norm_bf16(
         x: &[bf16; rows * (4 * fours)],
         residual: &[bf16; rows * (4 * fours)],
         gain: &[bf16; 4 * fours],

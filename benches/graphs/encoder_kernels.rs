@@ -4,81 +4,27 @@ use cuweave::prelude::*;
 use half::bf16;
 
 pub use crate::library::{EPSILON, HEAD};
+use crate::library::{add_norm_bf16, attention_bf16};
 
-#[cuweave::kernels("benches/kernels/encoder.ptx")]
-unsafe extern "ptx-kernel" {
-    /// out = softmax(scale · q · kᵀ) · v of each head, for 128 tokens at most.
-    fn attention_bf16(
-        qkv: &[bf16; n * (3 * (heads * 32))],
-        out: &mut [MaybeUninit<bf16>; n * (heads * 32)],
-        n: u32,
-        heads: u32,
-        scale: f32,
-    );
-    /// out = LayerNorm(x + residual) · gain + bias of each row, of 512 elements at most.
-    fn add_norm_bf16(
-        x: &[bf16; rows * (4 * fours)],
-        residual: &[bf16; rows * (4 * fours)],
-        gain: &[bf16; 4 * fours],
-        bias: &[bf16; 4 * fours],
-        out: &mut [MaybeUninit<bf16>; rows * (4 * fours)],
-        rows: u32,
-        fours: u32,
-        epsilon: f32,
-    );
+/// Declares kernels for products: out = x · wᵀ + bias of m rows of 32 · chunks.
+macro_rules! linear {
+    ($($name:ident)*) => {
+        #[cuweave::kernels("benches/kernels/linear.ptx")]
+        unsafe extern "ptx-kernel" {$(
+            fn $name(
+                x: &[bf16; m * (32 * chunks)],
+                w: &[bf16; n * (32 * chunks)],
+                bias: &[bf16; n],
+                out: &mut [MaybeUninit<bf16>; m * n],
+                m: u32,
+                n: u32,
+                chunks: u32,
+            );
+        )*}
+    };
 }
-
-#[cuweave::kernels("benches/kernels/linear.ptx")]
-unsafe extern "ptx-kernel" {
-    /// out = x · wᵀ + bias of m rows of 32 · chunks, 16 rows and 8 columns a block.
-    fn linear_narrow(
-        x: &[bf16; m * (32 * chunks)],
-        w: &[bf16; n * (32 * chunks)],
-        bias: &[bf16; n],
-        out: &mut [MaybeUninit<bf16>; m * n],
-        m: u32,
-        n: u32,
-        chunks: u32,
-    );
-    fn linear_narrow_gelu(
-        x: &[bf16; m * (32 * chunks)],
-        w: &[bf16; n * (32 * chunks)],
-        bias: &[bf16; n],
-        out: &mut [MaybeUninit<bf16>; m * n],
-        m: u32,
-        n: u32,
-        chunks: u32,
-    );
-    /// The same for a large depth.
-    fn linear_narrow_deep(
-        x: &[bf16; m * (32 * chunks)],
-        w: &[bf16; n * (32 * chunks)],
-        bias: &[bf16; n],
-        out: &mut [MaybeUninit<bf16>; m * n],
-        m: u32,
-        n: u32,
-        chunks: u32,
-    );
-    /// The same, 32 rows and 32 columns a block.
-    fn linear_wide(
-        x: &[bf16; m * (32 * chunks)],
-        w: &[bf16; n * (32 * chunks)],
-        bias: &[bf16; n],
-        out: &mut [MaybeUninit<bf16>; m * n],
-        m: u32,
-        n: u32,
-        chunks: u32,
-    );
-    fn linear_wide_gelu(
-        x: &[bf16; m * (32 * chunks)],
-        w: &[bf16; n * (32 * chunks)],
-        bias: &[bf16; n],
-        out: &mut [MaybeUninit<bf16>; m * n],
-        m: u32,
-        n: u32,
-        chunks: u32,
-    );
-}
+// 16 rows and 8 columns a block; the same for a large depth; 32 rows and 32 columns a block.
+linear!(linear_narrow linear_narrow_gelu linear_narrow_deep linear_wide linear_wide_gelu);
 
 /// The most rows for which a block has 16 of them.
 pub const FEW: u32 = 32;

@@ -20,7 +20,7 @@ indices! {
     struct AxisIndex;
 }
 
-/// The bounds of a program and what is known of them.
+/// The bounds of a program and the facts about them.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     polys: Vector<DimId, Poly>,
@@ -44,13 +44,13 @@ struct Place {
 struct Line {
     /// The product; `NONE` on the first two lines.
     axis: AxisIndex,
-    /// Nothing else is in them: constants are on this line too, with a coefficient of 0.
+    /// True if they have no other terms: constants are on this line too, with a coefficient of 0.
     plain: bool,
 }
 
 /// The line of constants.
 const CONSTANTS: LineIndex = LineIndex::from_u32(0);
-/// The line of what is on none: a coefficient that does not fit.
+/// The line of all bounds with a coefficient that does not fit. They are not compared.
 const NOWHERE: LineIndex = LineIndex::from_u32(1);
 
 impl Bounds {

@@ -398,38 +398,24 @@ fn outside_life(
             if let Some(alloc) = life.alloc.filter(|&alloc| !reach.precedes(alloc, id))
                 && !others(id).any(|other| reach.precedes(other, id) && !reach.precedes(alloc, other))
             {
-                found.push(
-                    Diagnostic::new(
-                        Code::CW203,
-                        Site::Access(id, index),
-                        format!("`{user}` uses `{name}`, but is not ordered after its alloc"),
-                    )
-                    .note(format!(
-                        "the missing edge is alloc of `{name}` (line {}) -> {}",
-                        ordered.line(alloc),
-                        ordered.at(id)
-                    ))
-                    .help(format!("put `#[after({name})]` on this statement")),
-                );
+                let message = format!("`{user}` uses `{name}`, but is not ordered after its alloc");
+                let (line, at) = (ordered.line(alloc), ordered.at(id));
+                let note = format!("the missing edge is alloc of `{name}` (line {line}) -> {at}");
+                let help = format!("put `#[after({name})]` on this statement");
+                let site = Site::Access(id, index);
+                found.push(Diagnostic::new(Code::CW203, site, message).note(note).help(help));
             }
             if let Some(free) = free.filter(|&free| !reach.ordered(free, id))
                 && !others(id).any(|other| reach.precedes(id, other) && !reach.ordered(free, other))
             {
-                found.push(
-                    Diagnostic::new(
-                        Code::CW203,
-                        Site::Access(id, index),
-                        format!("`{user}` uses `{name}`, but is not ordered before its free"),
-                    )
-                    .note(format!(
-                        "the missing edge is {} -> free of `{name}` (line {})",
-                        ordered.at(id),
-                        ordered.line(free)
-                    ))
-                    .help(format!(
-                        "name this statement and put `#[after(..)]` with its name on `free({name})`, or delete the `free`"
-                    )),
+                let message = format!("`{user}` uses `{name}`, but is not ordered before its free");
+                let (line, at) = (ordered.line(free), ordered.at(id));
+                let note = format!("the missing edge is {at} -> free of `{name}` (line {line})");
+                let help = format!(
+                    "name this statement and put `#[after(..)]` with its name on `free({name})`, or delete the `free`"
                 );
+                let site = Site::Access(id, index);
+                found.push(Diagnostic::new(Code::CW203, site, message).note(note).help(help));
             }
         }
     }

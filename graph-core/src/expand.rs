@@ -3,7 +3,7 @@
 //! Loops are unrolled, choices made, calls replaced by the statements of their callees. The flat program is then ordered and
 //! checked like any other, so a mistake here can refuse a program, and cannot make it race.
 //!
-//! Values are asked for: [`Answers`] computes bounds, counts turns, chooses arms and enters callees.
+//! All values come from an implementation of [`Answers`]: it computes bounds, counts turns, chooses arms and enters callees.
 
 mod answers;
 mod arguments;

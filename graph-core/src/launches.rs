@@ -95,7 +95,7 @@ fn decided(
     Ok(decision)
 }
 
-/// Decides about batches and lanes. `fuses` is true for the rows of chains that are left to be fused, by their first launch.
+/// Decides about batches and lanes. `fuses` returns true for the first launch of a row of chains that is left to be fused.
 fn batched(
     draft: &Draft<'_>,
     allowed: Allowed,

@@ -40,6 +40,8 @@ pub mod order;
 pub mod overlap;
 mod paths;
 #[cfg(feature = "back")]
+pub mod picture;
+#[cfg(feature = "back")]
 pub mod place;
 #[cfg(feature = "back")]
 pub mod plan;

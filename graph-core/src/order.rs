@@ -263,7 +263,7 @@ impl Source {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
-            // Nothing follows from it.
+            // A true comparison of constants is no fact that anything can follow from.
             if let (Some(low), Some(high)) = (low.as_constant(), high.as_constant())
                 && low <= high
             {
@@ -403,7 +403,7 @@ fn cycle(
     to: StatementId,
     index: u32,
 ) -> Diagnostic {
-    // Told from the statement that carries the `#[after]`, once around.
+    // The message lists the cycle from the statement that carries the `#[after]`.
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
     let name = |id: StatementId| &program.statements[id].name;

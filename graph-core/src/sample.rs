@@ -87,7 +87,7 @@ struct Sampler<'s> {
     turns: Vec<(Poly, Poly)>,
     /// Polynomials that are not negative in the turns and arms around.
     assumed: Vec<Poly>,
-    /// The turns of the loops around, multiplied: each statement is sampled as often.
+    /// The product of the numbers of sampled turns of the loops around: the number of copies of each statement.
     copies: usize,
     /// The buffer that each buffer of the templates stands for now.
     buffers: Vector<BufferId, BufferId>,
@@ -163,7 +163,7 @@ impl Sampler<'_> {
         if let Kind::Condition(body) = template.kind {
             self.begin_body(at, &body);
         }
-        // A buffer that a call takes over is over for its caller.
+        // The life of a buffer that a call takes over ends in its caller.
         for buffer in handed_over {
             let statement = Statement {
                 kind: Kind::Free(buffer),

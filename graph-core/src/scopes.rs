@@ -181,7 +181,7 @@ impl Scopes {
                 other.map_or(to, |scope| self.list[scope.first].condition),
             ),
         };
-        // From the statement in front of a body into it, or from inside to the one behind.
+        // An edge between a statement at the border of a body and one inside stays as it is.
         if lifted.0 == lifted.1 { (from, to) } else { lifted }
     }
 }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Poly {
     constant: i128,
-    /// Sorted variables of a product of at least one, with its coefficient, never 0. Bounds of a build are constants: their
-    /// map is empty, and takes no memory.
+    /// The products of at least one variable: the sorted variables and the coefficient, which is not 0. Bounds of a
+    /// build are constants: their map is empty and takes no memory.
     products: BTreeMap<Vec<u32>, i128>,
 }
 
@@ -41,17 +41,17 @@ impl Poly {
         poly
     }
 
-    /// The value, if it is a constant.
+    /// Returns the value, if it is a constant.
     pub fn as_constant(&self) -> Option<i128> {
         self.products.is_empty().then_some(self.constant)
     }
 
-    /// The sum.
+    /// Returns the sum.
     pub fn plus(&self, other: &Poly) -> Option<Poly> {
         self.combine(other, 1)
     }
 
-    /// The difference.
+    /// Returns the difference.
     pub fn minus(&self, other: &Poly) -> Option<Poly> {
         self.combine(other, -1)
     }
@@ -69,7 +69,7 @@ impl Poly {
         Some(Poly { constant, products })
     }
 
-    /// The product.
+    /// Returns the product.
     pub fn times(&self, other: &Poly) -> Option<Poly> {
         let mut product = Poly::default();
         for (left, a) in self.terms() {
@@ -89,14 +89,14 @@ impl Poly {
         Some(product)
     }
 
-    /// Its products, each with its coefficient, the constant first.
+    /// Returns the products, each with its coefficient, the constant first.
     pub fn terms(&self) -> impl Iterator<Item = (&[u32], i128)> {
         let constant = (self.constant != 0).then_some((&[][..], self.constant));
         let products = self.products.iter().map(|(product, &coefficient)| (product.as_slice(), coefficient));
         constant.into_iter().chain(products)
     }
 
-    /// With each variable replaced. `None` where a variable has no replacement.
+    /// Replaces each variable. Returns `None` if a variable has no replacement.
     pub fn substitute(&self, by: &dyn Fn(u32) -> Option<Poly>) -> Option<Poly> {
         let mut sum = Poly::default();
         for (product, coefficient) in self.terms() {
@@ -109,7 +109,8 @@ impl Poly {
         Some(sum)
     }
 
-    /// Returns its value for these values of the variables. `None` where a variable has none, or a number leaves `i128`.
+    /// Returns its value for these values of the variables. `None` if a variable has none, or if a number exceeds
+    /// `i128`.
     pub fn value(&self, of: &dyn Fn(u32) -> Option<i128>) -> Option<i128> {
         let mut sum = 0i128;
         for (product, coefficient) in self.terms() {
@@ -128,12 +129,12 @@ impl Poly {
         all
     }
 
-    /// True if it is at least 0 for all variables that are: no coefficient is negative.
+    /// Returns true if no coefficient is negative: it is at least 0 for all variables that are.
     pub fn at_least_zero(&self) -> bool {
         self.nonnegative()
     }
 
-    /// Divided by a number that divides every coefficient.
+    /// Returns the quotient by a number that divides every coefficient.
     pub fn divided(&self, by: i128) -> Option<Poly> {
         let divided = |coefficient: i128| match coefficient.checked_rem(by)? {
             0 => coefficient.checked_div(by),
@@ -146,7 +147,7 @@ impl Poly {
         Some(Poly { constant: divided(self.constant)?, products: products.collect::<Option<_>>()? })
     }
 
-    /// As text, with these names of the variables.
+    /// Formats it with these names of the variables.
     pub fn text_with(&self, names: &dyn Fn(u32) -> Option<String>) -> String {
         let name = |id: u32| names(id).unwrap_or_else(|| "?".to_owned());
         let mut text = String::new();
@@ -169,7 +170,7 @@ impl Poly {
         if text.is_empty() { "0".to_owned() } else { text }
     }
 
-    /// True if `other - self` has no negative coefficient, without making the difference.
+    /// Returns true if `other - self` has no negative coefficient, without computing the difference.
     fn at_most_by_terms(&self, other: &Poly) -> bool {
         self.constant <= other.constant
             && self.products.iter().all(|(product, &mine)| mine <= other.coefficient(product))
@@ -183,7 +184,7 @@ impl Poly {
         self.constant >= 0 && self.products.values().all(|&coefficient| coefficient >= 0)
     }
 
-    /// A product with a negative coefficient.
+    /// Returns a product with a negative coefficient.
     fn negative(&self) -> Option<&[u32]> {
         self.terms().find(|(_, coefficient)| *coefficient < 0).map(|(product, _)| product)
     }
@@ -193,17 +194,17 @@ impl Poly {
     }
 }
 
-/// The names behind variables.
+/// The names of variables.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    /// By key.
+    /// The variable of each key.
     ids: BTreeMap<String, u32>,
     /// The text of each variable.
     texts: Vec<String>,
 }
 
 impl Symbols {
-    /// A polynomial as text.
+    /// Formats a polynomial.
     pub fn text(&self, poly: &Poly) -> String {
         poly.text_with(&|id| self.texts.get(id as usize).cloned())
     }
@@ -213,7 +214,8 @@ impl Symbols {
         self.opaque(name, name)
     }
 
-    /// Returns the variable of this key, which reads as `text`. Expressions with one key must have one value.
+    /// Returns the variable of this key, which is printed as `text`. Expressions with equal keys must have equal
+    /// values.
     pub fn opaque(&mut self, key: &str, text: &str) -> Poly {
         let next = self.texts.len() as u32;
         let id = *self.ids.entry(key.to_owned()).or_insert(next);
@@ -227,11 +229,12 @@ impl Symbols {
 /// Polynomials known to be at least 0.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// By each product that has a negative coefficient, since only such a fact helps against one.
+    /// The facts by each product with a negative coefficient, since only such a fact helps against that product.
     by_negative: BTreeMap<Vec<u32>, Vec<Poly>>,
 }
 
-/// The maximum number of facts that one proof adds up. Two carry a bound over a range and its buffer; more never showed a use.
+/// The maximum number of facts that one proof adds up. Two relate a bound to a range and that to its buffer; more
+/// were never needed.
 const DEPTH: u32 = 2;
 /// The maximum number of facts of one product that a proof tries.
 const WIDTH: usize = 32;
@@ -249,17 +252,17 @@ impl Facts {
         }
     }
 
-    /// Returns true if nothing is known beyond what holds for all values.
+    /// Returns true if there are no facts beyond those that hold for all values.
     pub fn is_empty(&self) -> bool {
         self.by_negative.is_empty()
     }
 
-    /// True if `a <= b` is proved.
+    /// Returns true if `a <= b` is proved.
     pub fn at_most(&self, a: &Poly, b: &Poly) -> bool {
         a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
     }
 
-    /// True if one of the half-open ranges is proved to end before the other begins.
+    /// Returns true if one of the half-open ranges is proved to end before the other begins.
     pub fn disjoint(&self, a: (&Poly, &Poly), b: (&Poly, &Poly)) -> bool {
         a.1.at_most_by_terms(b.0)
             || b.1.at_most_by_terms(a.0)
@@ -267,18 +270,18 @@ impl Facts {
             || self.at_most(b.1, a.0)
     }
 
-    /// True if `inner` is proved to lie in `outer`.
+    /// Returns true if `inner` is proved to lie in `outer`.
     pub fn contains(&self, outer: (&Poly, &Poly), inner: (&Poly, &Poly)) -> bool {
         self.at_most(outer.0, inner.0) && self.at_most(inner.1, outer.1)
     }
 
-    /// True if `0 <= poly`: it is a sum of facts and of a polynomial without negative coefficients.
+    /// Returns true if `0 <= poly` is proved: it is a sum of facts and of a polynomial without negative coefficients.
     fn proves(&self, poly: &Poly, depth: u32) -> bool {
         let Some(product) = poly.negative() else { return true };
         depth > 0
             && self.by_negative.get(product).is_some_and(|facts| {
                 facts.iter().any(|fact| {
-                    // Take the fact as often as the negative coefficient needs it.
+                    // The fact is taken as often as the negative coefficient requires.
                     let (wanted, given) = (poly.coefficient(product), fact.coefficient(product));
                     wanted
                         .checked_neg()
@@ -292,7 +295,7 @@ impl Facts {
     }
 }
 
-/// `div_ceil` of positive `i128`s, which std offers only for unsigned integers.
+/// `div_ceil` for positive `i128`s, which the standard library has for unsigned integers only.
 trait DivCeil {
     fn div_ceil_positive(self, by: i128) -> i128;
 }
@@ -367,7 +370,7 @@ mod tests {
         let huge = Poly::constant(i128::MAX);
         assert_eq!(huge.plus(&Poly::constant(1)), None);
         assert_eq!(huge.times(&huge), None);
-        // The lowest number, which has no opposite.
+        // The smallest number has no negation.
         let lowest = Poly::constant(i128::MIN);
         assert_eq!(lowest.divided(-1), None);
         assert_eq!(huge.divided(0), None);

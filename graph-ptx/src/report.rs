@@ -1,4 +1,4 @@
-//! A table of what a file's kernels are and do, as text.
+//! A text that lists a file's kernels with their parameters and accesses.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::Access;
@@ -7,7 +7,7 @@ use crate::declare::{BlockRule, static_shared};
 use crate::syntax::{Class, Function, Module, Parameter};
 use std::fmt::Write;
 
-/// One paragraph a kernel, one line a parameter.
+/// Formats a module: one paragraph for each kernel, one line for each parameter.
 pub fn table(module: &Module<'_>) -> String {
     let mut analysis = Analysis::new(module);
     let mut text = String::new();

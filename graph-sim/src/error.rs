@@ -21,7 +21,9 @@ pub enum Error {
     )]
     NotFound(String),
     /// All libraries found are of other builds.
-    #[error("the simulated driver is of another build than this program: {0}; help: build anew")]
+    #[error(
+        "the simulated driver is of another build than this program: {0}; help: `cargo clean -p cuweave-sim-driver`, and build anew; workspaces with one target folder overwrite each other's driver"
+    )]
     OtherBuild(String),
     /// The library did not open.
     #[error("the simulated driver `{path}` does not open: {reason}")]

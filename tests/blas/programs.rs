@@ -30,7 +30,8 @@ fn layer(
     add[per_item(rows * d)](&x, &h, &mut out, rows * d);
 }
 
-/// As many layers, the even ones twice if `twice`; 4 branches behind, which are batched and joined.
+/// A model of `layers` layers, the even ones called twice if `twice`, with 4 branches behind them, which are batched
+/// and joined.
 #[cuweave::graph]
 fn model(
     d: u32,

@@ -1,4 +1,5 @@
-//! Launches in front of calls, between them and behind them are batched, as around any other statement. Calls stay what they are.
+//! Launches in front of calls, between them and behind them are batched, as around any other statement. Calls are not
+//! changed.
 
 use cudarc::driver::{DriverError, PushKernelArg};
 use cuweave::__private::change_next_rules;

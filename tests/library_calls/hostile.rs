@@ -1,4 +1,5 @@
-//! More bodies that misbehave: what they do ends in an error with the call's place or in the right result, and the next build works.
+//! More bodies that misbehave: each ends in an error at the call's place or in the right result, and the next build
+//! works.
 
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -345,7 +346,8 @@ fn behind_launches(n: u32, bad: &Bad, x: &[f32; n], out: &mut [f32; n]) {
     misbehave(&bad, &h, &mut out, n);
 }
 
-/// Where the driver refuses the changed launches, the bodies run again, and what they capture then is what is launched.
+/// If the driver refuses the changed launches, the bodies run again, and the nodes of the second capture are
+/// launched.
 #[test]
 fn a_body_that_captures_in_its_second_run_alone() {
     let Some(device) = simulated_alone() else { return };

@@ -138,40 +138,9 @@ impl Graph {
         bytes: usize,
         after: &[Node],
     ) -> Result<Node> {
-        let copy = sys::CUDA_MEMCPY3D {
-            srcXInBytes: 0,
-            srcY: 0,
-            srcZ: 0,
-            srcLOD: 0,
-            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            srcHost: ptr::null(),
-            srcDevice: from,
-            srcArray: ptr::null_mut(),
-            reserved0: ptr::null_mut(),
-            srcPitch: 0,
-            srcHeight: 0,
-            dstXInBytes: 0,
-            dstY: 0,
-            dstZ: 0,
-            dstLOD: 0,
-            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-            dstHost: to.cast(),
-            dstDevice: 0,
-            dstArray: ptr::null_mut(),
-            reserved1: ptr::null_mut(),
-            dstPitch: 0,
-            dstHeight: 0,
-            WidthInBytes: bytes,
-            Height: 1,
-            Depth: 1,
-        };
-        let mut node = ptr::null_mut();
-        check("cuGraphAddMemcpyNode", unsafe {
-            let after = (after.as_ptr(), after.len());
-            sys::cuGraphAddMemcpyNode(&mut node, self.graph, after.0, after.1, &copy, current()?)
-        })?;
-        self.nodes += 1;
-        self.edges += after.len();
-        Ok(node)
+        self.add_memcpy(from, bytes, after, |copy| {
+            copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
+            copy.dstHost = to.cast();
+        })
     }
 }

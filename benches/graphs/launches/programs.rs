@@ -5,6 +5,10 @@ use cuweave::prelude::*;
 #[path = "../forks.rs"]
 mod forks;
 use forks::{fork, join};
+#[macro_use]
+#[path = "../bodies.rs"]
+mod bodies;
+use bodies::{blend, butterfly, conv, dots, grow, laplace, shrink, step, total, turn};
 #[path = "transformers.rs"]
 pub mod transformers;
 
@@ -27,71 +31,15 @@ unsafe extern "ptx-kernel" {
     fn descent(p: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
 }
 
-#[cuweave::kernels("benches/kernels/shapes.ptx")]
-unsafe extern "ptx-kernel" {
-    fn conv(
-        x: &[f32; c * s * s],
-        w: &[f32; m * c * k * k],
-        y: &mut [MaybeUninit<f32>; m * s * s],
-        c: u32,
-        m: u32,
-        s: u32,
-        k: u32,
-    );
-    fn shrink(x: &[f32; 4 * c * s * s], y: &mut [MaybeUninit<f32>; c * s * s], c: u32, s: u32);
-    fn grow(x: &[f32; c * s * s], y: &mut [MaybeUninit<f32>; 4 * c * s * s], c: u32, s: u32);
-    fn laplace(x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
-    fn dots(a: &[f32; n], b: &[f32; n], sums: &mut [MaybeUninit<f32>; k], k: u32, n: u32);
-    fn total(sums: &[f32; k], total: &mut [MaybeUninit<f32>; 1], k: u32);
-    fn step(over: &[f32; 1], under: &[f32; 1], sign: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
-    fn turn(over: &[f32; 1], under: &[f32; 1], r: &[f32; n], p: &mut [f32; n], n: u32);
-    fn butterfly(
-        a: &[f32; n],
-        b: &[f32; n],
-        c: &mut [MaybeUninit<f32>; n],
-        d: &mut [MaybeUninit<f32>; n],
-        w: f32,
-        n: u32,
-    );
-    fn blend(t: &[f32; n], x: &mut [f32; n], n: u32);
-}
-
 /// Returns a warp for each of `n` rows, in blocks of eight.
 pub fn warps(n: u32) -> (u32, u32) {
     (n.div_ceil(8), 256)
 }
 
-/// Three levels down and up again, `c` channels of `4 s` squared at the top; each level joins what the way down left there.
-#[cuweave::graph]
-pub fn unet(c: u32, s: u32, w: &[f32; 18 * c * c], x: &mut [f32; 16 * c * s * s]) {
-    let top = alloc::<f32>(16 * c * s * s);
-    let e0 = alloc::<f32>(16 * c * s * s);
-    conv[per_item(16 * c * s * s)](&x, &w, &mut top, c, c, 4 * s, 3);
-    conv[per_item(16 * c * s * s)](&top, &w, &mut e0, c, c, 4 * s, 3);
-    let p1 = alloc::<f32>(4 * c * s * s);
-    shrink[per_item(4 * c * s * s)](&e0, &mut p1, c, 2 * s);
-    let middle = alloc::<f32>(4 * c * s * s);
-    let e1 = alloc::<f32>(4 * c * s * s);
-    conv[per_item(4 * c * s * s)](&p1, &w, &mut middle, c, c, 2 * s, 3);
-    conv[per_item(4 * c * s * s)](&middle, &w, &mut e1, c, c, 2 * s, 3);
-    let p2 = alloc::<f32>(c * s * s);
-    shrink[per_item(c * s * s)](&e1, &mut p2, c, s);
-    let low = alloc::<f32>(c * s * s);
-    let bottom = alloc::<f32>(c * s * s);
-    conv[per_item(c * s * s)](&p2, &w, &mut low, c, c, s, 3);
-    conv[per_item(c * s * s)](&low, &w, &mut bottom, c, c, s, 3);
-    let join1 = alloc::<f32>(8 * c * s * s);
-    copy(&e1, &mut join1[0..4 * c * s * s]);
-    grow[per_item(4 * c * s * s)](&bottom, &mut join1[4 * c * s * s..8 * c * s * s], c, s);
-    let d1 = alloc::<f32>(4 * c * s * s);
-    conv[per_item(4 * c * s * s)](&join1, &w, &mut d1, 2 * c, c, 2 * s, 3);
-    let join0 = alloc::<f32>(32 * c * s * s);
-    copy(&e0, &mut join0[0..16 * c * s * s]);
-    grow[per_item(16 * c * s * s)](&d1, &mut join0[16 * c * s * s..32 * c * s * s], c, 2 * s);
-    let d0 = alloc::<f32>(16 * c * s * s);
-    conv[per_item(16 * c * s * s)](&join0, &w, &mut d0, 2 * c, c, 4 * s, 3);
-    conv[per_item(16 * c * s * s)](&d0, &w, &mut x, c, c, 4 * s, 3);
-}
+unet!(
+    #[cuweave::graph]
+    unet
+);
 
 /// Defines the transform by its stages: blocks of butterflies between lanes `step` apart, and where they lead.
 macro_rules! fft {

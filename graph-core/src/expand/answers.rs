@@ -1,4 +1,4 @@
-//! The questions of an expansion: what depends on the values of a build.
+//! [`Answers`]: the interface through which an expansion gets all that depends on the values of a build.
 
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, indices};

@@ -59,7 +59,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// The parts of parts of a flat function, used or not: the build checks that they lie in them.
+    /// Adds the views of a flat function, used or not: the build checks that each lies in the view that it is a part of.
     pub(super) fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
         for view in table.program.views.iter() {
@@ -70,7 +70,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// The part of a part that an access uses, in the turn of its statement.
+    /// Adds the view that an access uses in the turn of its statement, if the function is not flat.
     fn used_view(&mut self, scope: &mut Scope<'_>, window: Window, access: &Access) -> Result<(), A::Error> {
         let table = scope.table;
         if table.structure.is_flat() {
@@ -173,7 +173,7 @@ impl<A: Answers> Expansion<'_, A> {
             if self.turns > MOST_TURNS {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             }
-            // Beyond are more turns than are allowed.
+            // A range that reaches beyond 64 bits has more turns than are allowed.
             let Ok(value) = i64::try_from(value) else {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             };
@@ -287,21 +287,7 @@ impl<A: Answers> Expansion<'_, A> {
             prefix,
         });
         for argument in &call.arguments {
-            let value = match argument {
-                Argument::Scalar { .. } => Value::Scalar,
-                Argument::Host(argument) => scope.arguments[*argument].clone(),
-                Argument::Access(index) => {
-                    let access = &template.accesses[size(*index)];
-                    let window = self.view(scope, access.buffer, Some(id))?;
-                    self.used_view(scope, window, access)?;
-                    let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
-                    self.in_parameter(scope, (id, access), (window, lo, hi))?;
-                    Value::Buffer(Window { buffer: window.buffer, lo, hi })
-                }
-                Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
-                Argument::Part(part) => self.part(scope, *part, Some(id))?,
-            };
-            inner.arguments.push(value);
+            inner.arguments.push(self.argument(scope, id, argument)?);
         }
         self.parameters(scope, id, &mut inner)?;
         match callee.capture() {
@@ -323,6 +309,29 @@ impl<A: Answers> Expansion<'_, A> {
         }
         scope.latest[id] = first..self.flat.next();
         Ok(())
+    }
+
+    /// Returns the value of an argument of a call.
+    fn argument(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: StatementId,
+        argument: &Argument,
+    ) -> Result<Value, A::Error> {
+        Ok(match argument {
+            Argument::Scalar { .. } => Value::Scalar,
+            Argument::Host(argument) => scope.arguments[*argument].clone(),
+            Argument::Access(index) => {
+                let access = &scope.table.program.statements[id].accesses[size(*index)];
+                let window = self.view(scope, access.buffer, Some(id))?;
+                self.used_view(scope, window, access)?;
+                let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+                self.in_parameter(scope, (id, access), (window, lo, hi))?;
+                Value::Buffer(Window { buffer: window.buffer, lo, hi })
+            }
+            Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
+            Argument::Part(part) => self.part(scope, *part, Some(id))?,
+        })
     }
 
     /// Binds the parameters of a callee to the buffers of its arguments, which must be as long as it declares.

@@ -16,8 +16,8 @@ use crate::ir::StatementId;
 /// Rows of batches that are left to be fused, each with its launches, by the first launch of the row.
 pub(super) type Left = BTreeMap<StatementId, Vec<StatementId>>;
 
-/// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`. `fuses` is true for
-/// the rows, by their first launch, that may be left to be fused; those that are left are returned, too.
+/// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`. `fuses` returns true
+/// for the first launch of a row that may be left to be fused; the rows that are left are returned, too.
 ///
 /// # Complexity
 ///

@@ -447,16 +447,16 @@ fn of_kernels(launches: &[(u32, u32)], edges: &[(u32, u32)]) -> Case {
     case
 }
 
-/// Queries, keys and values of unequal numbers of rows; queries and keys are turned, keys and values are appended.
+/// Queries, keys and values of unequal numbers of rows; queries and keys are rotated, keys and values are appended to a cache.
 #[test]
 fn what_comes_after_a_short_launch_may_wait_for_a_longer_one() {
     let launches = [(0, 1), (1, 512), (1, 64), (1, 64), (2, 36), (3, 1)];
     let edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 5), (4, 5)];
     assert_eq!(of_kernels(&launches, &edges).batches(), [[1, 2, 3]]);
-    // What appends does not come after what turns: it would wait for the queries.
+    // The appending launches must not come after the rotating ones: they would wait for the queries.
     let apart = [&edges[..6], &[(2, 5)]].concat();
     assert_eq!(of_kernels(&launches, &apart).batches(), [[2, 3]]);
-    // The values last longest, and what turns does not wait for them.
+    // The values last longest, and the rotating launches do not wait for them.
     let mut longest = launches;
     longest[3].1 = 1_000;
     assert_eq!(of_kernels(&longest, &edges).batches(), [[1, 2]]);

@@ -228,7 +228,7 @@ mod tests {
         prop_oneof![Just(Mode::Read), Just(Mode::ReadWrite), Just(Mode::Write), Just(Mode::Atomic)]
     }
 
-    /// The accesses to follow, with a look at each earlier one.
+    /// Returns the edges, found by comparing each access with every earlier one.
     fn plain(accesses: &[Access], bounds: &Bounds) -> Vec<(StatementId, StatementId)> {
         let mut earlier: Vec<(StatementId, Access)> = Vec::new();
         let mut edges = Vec::new();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        /// The edges are those of a look at every earlier access, in the same order.
+        /// The edges are those that [`plain`] finds, in the same order.
         #[test]
         fn the_index_leaves_nothing_out(
             ranges in proptest::collection::vec((mode(), bound(), 0..30i64, any::<bool>()), 0..300),

@@ -108,7 +108,7 @@ impl<'a> Frontier<'a> {
             if *but == next.effect && earlier.overlaps(next) {
                 order(earlier, next);
             }
-            // A use of another effect follows the one that closed this, and what has to follow this follows it.
+            // A later use of any other effect than `but` follows the use that closed this one, so it needs no edge from this one.
             *but == next.effect || !next.covers(earlier)
         });
         if effect.commutes(next.effect) {

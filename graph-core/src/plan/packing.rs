@@ -186,7 +186,7 @@ fn packed(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths: &Paths, gu
 mod tests {
     use super::*;
 
-    /// Adds an alloc (of so many steps) or a free, which these frees lead to, one by one, and keeps the books.
+    /// A graph of allocs and frees that is made one node at a time, each after the frees that lead to it.
     #[derive(Default)]
     struct Graph {
         emission: Vec<Emit>,
@@ -222,7 +222,7 @@ mod tests {
             })
         }
 
-        /// Steps of addresses, and whether the driver may choose.
+        /// Returns the packed size in steps of addresses, and true if the driver may choose.
         fn packed(self) -> (u64, bool) {
             let [to_alloc, to_free] =
                 [self.to_alloc, self.to_free].map(|rows| Matrix::from_words(1, Vec::from(rows)));

@@ -10,6 +10,25 @@ use crate::report::Report;
 
 const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
+const ON_AN_ARGUMENT: &str = "it stands on an argument of the function";
+
+/// The attributes of the language, and where they stand.
+const PLACES: [(&str, &str); 7] = [
+    (
+        "after",
+        "it stands on what becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the like, or a call",
+    ),
+    (
+        "on",
+        "it stands on what runs or allocates on a device: a launch, `alloc`, `fill`, `copy`, a call, or a block, loop or choice of these",
+    ),
+    ("at_most", "it stands on a `while` that the device decides about"),
+    ("at_least", "it stands on an argument of the function, a scalar or a list"),
+    ("advise", ON_AN_ARGUMENT),
+    ("prefetch", ON_AN_ARGUMENT),
+    ("discard", ON_AN_ARGUMENT),
+];
+
 /// Returns true if an attribute sets a lint level.
 pub fn is_level(attribute: &Attribute) -> bool {
     LEVELS.iter().any(|level| attribute.path().is_ident(level))
@@ -89,6 +108,11 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
     (Attributes::of(&others, Takes::Nothing, report).levels, number, Hints::of(&hints, report))
 }
 
+/// Returns an attribute of the language as it is written.
+fn written(name: &str) -> String {
+    if name == "discard" { format!("#[{name}]") } else { format!("#[{name}(..)]") }
+}
+
 fn refuse(attribute: &Attribute, report: &mut Report) {
     let path = attribute.path();
     if path.is_ident("cfg") || path.is_ident("cfg_attr") {
@@ -101,8 +125,12 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
         );
     }
     let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
-    let near = nearest(&name, ["after", "at_most", "on"].into_iter().chain(LEVELS))
-        .map(|near| format!("did you mean `#[{near}(..)]`?"));
+    if let Some((_, help)) = PLACES.iter().find(|(known, _)| *known == name) {
+        let message = format!("`{}` has no meaning here", written(&name));
+        return report.error(attribute.span(), Code::CW001, &message, &[], Some(help));
+    }
+    let near = nearest(&name, PLACES.into_iter().map(|(known, _)| known).chain(LEVELS))
+        .map(|near| format!("did you mean `{}`?", written(near)));
     report.error(
         attribute.span(),
         Code::CW001,

@@ -63,7 +63,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
         };
         #callee
         #(const _: () = {
-            // In the place of a buffer: rustc reports the kind of the name, or that there is none.
+            // A use of the unknown name: rustc reports its kind, or that it does not exist.
             let _: ::core::convert::Infallible = #unknown;
         };)*
     }
@@ -303,7 +303,7 @@ impl Expansion<'_> {
     fn unused(&self) -> TokenStream {
         let names: Vec<&Ident> = self.signature.arguments.iter().map(|argument| &argument.name).collect();
         let levels = self.signature.arguments.iter().map(|argument| &argument.levels);
-        // rustc says nothing of `_name`, and lints say that a use of one is none.
+        // rustc reports no unused `_name`, and a lint forbids its use.
         let told = |name: &Ident| !name.to_string().starts_with('_');
         let used =
             names.iter().zip(self.used()).filter(|(name, used)| *used && told(name)).map(|(name, _)| name);
@@ -346,7 +346,7 @@ impl Expansion<'_> {
     fn errors_section(&self) -> TokenStream {
         let mut documented =
             self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).peekable();
-        // A function without documentation shall be told of as such.
+        // A function without documentation stays without, so that lints report it.
         if documented.peek().is_none()
             || documented.any(|attribute| quote!(#attribute).to_string().contains("# Errors"))
         {

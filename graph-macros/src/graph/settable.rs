@@ -14,7 +14,7 @@ impl Expansion<'_> {
     /// Returns the bounds of a scalar's setter.
     pub(super) fn setter_bounds(&self, scalar: ScalarId) -> TokenStream {
         let Setter { fixed, passed } = &self.setters[scalar];
-        // The type differs from the item: otherwise rustc would tell the message of `Sets` where a caller asks.
+        // The type differs from the item: otherwise rustc would print the message of `Sets` where a caller asks.
         let own = fixed.iter().map(|_| {
             let reason = reason_name(scalar);
             quote!(for<'__setter> (): #reason)

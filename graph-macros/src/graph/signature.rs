@@ -490,6 +490,17 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
                 &[],
                 Some("write an expression of integers: `devices = 2`, `devices = count`"),
             ),
+            "devices" if crate::dims::constant(&option.value, &[]).is_some_and(|devices| devices < 1) => {
+                report.error(
+                    option.value.span(),
+                    Code::CW001,
+                    "a graph has at least one device",
+                    &[],
+                    Some(
+                        "write `devices = 2`, or delete the option: a graph of one device takes one context",
+                    ),
+                )
+            }
             "devices" => values.devices = Some(option.value.clone()),
             _ => unknown_option(option, &name, report),
         }

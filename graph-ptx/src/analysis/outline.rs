@@ -47,29 +47,20 @@ pub(crate) fn outline(
     let mut stores: BTreeMap<u32, u32> = BTreeMap::new();
     let mut parameters = Vec::new();
     for wanted in wanted {
-        let mut foreign = wanted.foreign;
-        let concerned = |how: AccessKind| match wanted.accesses {
-            Accesses::Writes => how != AccessKind::Read,
-            Accesses::Reads => how != AccessKind::Write,
+        let (parameter, mut foreign) = (wanted.parameter, wanted.foreign);
+        let (does, other) = match wanted.accesses {
+            Accesses::Writes => ("writes", AccessKind::Read),
+            Accesses::Reads => ("reads", AccessKind::Write),
         };
-        for touched in wanted.touched.iter().filter(|touched| concerned(touched.how)) {
-            let plain = touched.instance == 0 && touched.definite;
-            if plain && is_plain(body, touched, wanted.accesses) {
-                stores.insert(touched.step, wanted.parameter);
-            } else {
-                let does = match wanted.accesses {
-                    Accesses::Writes => "writes",
-                    Accesses::Reads => "reads",
-                };
-                foreign.get_or_insert_with(|| {
-                    format!(
-                        "{} {does} it in a way that is not followed",
-                        note(touched.instance, touched.step)
-                    )
-                });
+        for touched in wanted.touched.iter().filter(|touched| touched.how != other) {
+            if touched.instance == 0 && touched.definite && is_plain(body, touched, wanted.accesses) {
+                stores.insert(touched.step, parameter);
+            } else if foreign.is_none() {
+                let step = note(touched.instance, touched.step);
+                foreign = Some(format!("{step} {does} it in a way that is not followed"));
             }
         }
-        parameters.push(Followed { parameter: wanted.parameter, foreign });
+        parameters.push(Followed { parameter, foreign });
     }
     let refused = |why: &str, mut parameters: Vec<Followed>| {
         for followed in &mut parameters {

@@ -1,4 +1,4 @@
-//! Cutting a box of threads, so that what is asked of a form has one answer in each part.
+//! Cuts of a box of threads: in each part, a question about an affine form has one answer.
 
 use super::form::{Form, gcd};
 
@@ -11,7 +11,7 @@ pub(super) enum Cut {
     Factor { index: u32, by: u64 },
 }
 
-/// A cut that leads towards parts in which `form < 0` or `form >= 0` holds. The box has both.
+/// Returns a cut that leads towards parts in which `form < 0` holds everywhere or nowhere. The box must have both.
 pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
     let count = |index: u32| counts[index as usize];
     let mut largest: Vec<(u32, i128)> = form.terms.iter().copied().filter(|term| count(term.0) > 1).collect();
@@ -23,7 +23,7 @@ pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
         };
         let (least, most) = rest.range(counts);
         let count = i128::from(count(index));
-        // Below the first bound the sign is one for all, from the second on it is the other.
+        // Below the first bound the sign is one for all threads, from the second bound on it is the other.
         let (first, second) = if coefficient > 0 {
             (ceiling(-most, coefficient)?, ceiling(-least, coefficient)?)
         } else {
@@ -36,17 +36,17 @@ pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
             }
         }
     }
-    // Every index alone has both signs: the one of fewest values is taken apart.
+    // Each index alone has both signs: the one with the fewest values is split into single values.
     let &(index, _) = largest.iter().min_by_key(|term| count(term.0))?;
     Some(Cut::At { index, at: count(index) / 2 })
 }
 
-/// `a / b` rounded up, of a positive `b`.
+/// Returns `a / b` rounded up, for a positive `b`.
 fn ceiling(a: i128, b: i128) -> Option<i128> {
     Some(a.checked_add(b - 1)?.div_euclid(b))
 }
 
-/// `form / divisor` rounded down, or the cut that leads there.
+/// Returns `form / divisor` rounded down, or a cut that leads towards parts in which it is an affine form.
 pub(super) fn quotient(form: &Form, divisor: i128, counts: &[u64]) -> Option<Result<Form, Cut>> {
     if divisor <= 0 || form.pointer.is_some() {
         return None;

@@ -1,17 +1,17 @@
-//! Parts of an outline of which it is not known which blocks a thread goes through. For an upper bound of its accesses it is
-//! taken to go through all of them, each after those that may come before it.
+//! Parts of an outline in which the path of a thread is unknown. For an upper bound of its accesses, a thread is
+//! assumed to run all of their blocks, each after those that may precede it.
 
 use super::outline::{End, LEAVE, Outline};
 use std::collections::BTreeSet;
 
-/// The blocks between a branch and where its ways join.
+/// The blocks between a branch and the block where its paths join.
 #[derive(Clone, Debug)]
 pub(super) struct Flat {
-    /// Those that are still to be gone through, the next one last.
+    /// The blocks that are still to be run, the next one last.
     left: Vec<u32>,
-    /// All of them, and the block of the branch.
+    /// All of these blocks, and the block of the branch.
     all: BTreeSet<u32>,
-    /// Where the ways join.
+    /// The block where the paths join.
     pub join: u32,
 }
 
@@ -21,7 +21,7 @@ impl Flat {
         let mut done = BTreeSet::new();
         let mut open = BTreeSet::new();
         let mut order = Vec::new();
-        // Each block twice: to go in, and when all behind it is done.
+        // Each block is pushed twice: to visit its successors, and to be listed after all of them.
         let mut stack: Vec<(u32, bool)> = successors.into_iter().map(|block| (block, false)).collect();
         while let Some((block, leaves)) = stack.pop() {
             if leaves {

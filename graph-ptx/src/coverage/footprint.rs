@@ -4,10 +4,10 @@
 use super::form::{Form, gcd};
 use std::fmt;
 
-/// A parameter with more different accesses is not followed.
+/// The maximum number of different accesses of a parameter; with more it is not followed.
 pub(super) const MOST_TOUCHES: usize = 256;
 
-/// The blocks of one axis of the grid that do an access, and by how much the address grows from block to block.
+/// The blocks along one axis of the grid that make an access, and the growth of its address from block to block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Axis {
     first: u64,
@@ -16,13 +16,14 @@ struct Axis {
     stride: Option<i128>,
 }
 
-/// An access: `bytes` from each of `constant + Σ stride · %ctaid + Σ coefficient · i`, `i` below the count.
+/// An access to `bytes` bytes from each of `constant + Σ stride · %ctaid + Σ coefficient · i`, with `i` below its
+/// count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
     bytes: u64,
     constant: i128,
     axes: [Axis; 3],
-    /// Coefficients and counts of what varies within a block.
+    /// The coefficients and counts of the indices that vary within a block.
     inner: Vec<(i128, u64)>,
 }
 
@@ -66,13 +67,13 @@ impl Touch {
         Some(Touch { bytes, constant, axes, inner })
     }
 
-    /// Returns the access of a pointer that lies `bytes` behind.
+    /// Returns the access through a pointer that lies `bytes` bytes further.
     fn moved(&self, bytes: u64) -> Option<Touch> {
         let constant = self.constant.checked_add(i128::from(bytes))?;
         Some(Touch { constant, ..self.clone() })
     }
 
-    /// Returns the first byte of all, and the byte behind the last.
+    /// Returns the first byte that it may access, and the byte behind the last one.
     fn hull(&self) -> Option<(i128, i128)> {
         let (mut least, mut most) = (self.constant, self.constant.checked_add(i128::from(self.bytes))?);
         for &(coefficient, count) in &self.inner {
@@ -92,9 +93,9 @@ impl Touch {
 /// The bytes that the blocks of a launch may access through a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Region {
-    /// All that these accesses reach.
+    /// The union of these accesses.
     Touches(Vec<Touch>),
-    /// Any, for this reason.
+    /// Any bytes, for this reason.
     Anywhere(String),
 }
 
@@ -121,10 +122,12 @@ impl fmt::Display for Region {
     }
 }
 
-/// Returns true if no block of a launch accesses a byte that another block of a launch of the same grid accesses. The pointers
-/// of the two lie these bytes behind the start of one buffer.
+/// Returns true if no block of a launch accesses a byte that a different block of another launch of the same grid
+/// accesses. `at` and `other_at` are the distances of the two pointers from the start of one buffer.
 ///
-/// Time: the product of the numbers of accesses.
+/// # Complexity
+///
+/// The product of the numbers of accesses.
 pub fn apart((one, at): (&Region, u64), (other, other_at): (&Region, u64)) -> bool {
     if one.is_empty() || other.is_empty() {
         return true;
@@ -153,7 +156,7 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
         return Some(true);
     }
     let mut constants = [one.constant, other.constant];
-    // Strides, and the number of blocks that both reach together.
+    // Strides, and the number of blocks that both accesses cover along each axis.
     let mut axes: Vec<(i128, i128)> = Vec::new();
     for (x, y) in one.axes.iter().zip(&other.axes) {
         let first = x.first.min(y.first);
@@ -169,7 +172,7 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
         if stride <= 0 {
             return Some(false);
         }
-        // An access of one block alone has the block's index in its constant.
+        // An access of a single block has the block's index in its constant.
         for (constant, axis) in constants.iter_mut().zip([x, y]) {
             if axis.stride.is_none() {
                 *constant = constant.checked_sub(stride.checked_mul(i128::from(axis.first))?)?;
@@ -205,7 +208,7 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
             return Some(false);
         }
     }
-    // Without an axis all is done by one block.
+    // Without an axis all accesses are made by one block.
     Some(true)
 }
 

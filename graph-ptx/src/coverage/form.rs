@@ -1,12 +1,13 @@
 //! Affine forms over the indices of a box of threads.
 
-/// `pointer + constant + Σ coefficient · index`. As the value of a register of `w` bits it is meant modulo `2^w`.
+/// The affine form `pointer + constant + Σ coefficient · index`. As the value of a register of `w` bits it is taken
+/// modulo `2^w`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Form {
     /// The pointer parameter that it is an offset from.
     pub pointer: Option<u32>,
     pub constant: i128,
-    /// Sorted by index, no coefficient 0.
+    /// The coefficients, sorted by index, without zeros.
     pub terms: Vec<(u32, i128)>,
 }
 
@@ -23,12 +24,12 @@ impl Form {
         Form { pointer: Some(parameter), ..Form::default() }
     }
 
-    /// Its value, if it is the same for all threads and no address.
+    /// Returns the value, if it is the same for all threads and not an address.
     pub fn as_constant(&self) -> Option<i128> {
         (self.terms.is_empty() && self.pointer.is_none()).then_some(self.constant)
     }
 
-    /// `self + factor * other`. `None` for a sum of pointers, and for numbers that are too large.
+    /// Returns `self + factor * other`. `None` for a sum of pointers, and for numbers that are too large.
     pub fn plus(&self, other: &Form, factor: i128) -> Option<Form> {
         let pointer = match (self.pointer, other.pointer, factor) {
             (pointer, None, _) => pointer,
@@ -66,7 +67,7 @@ impl Form {
         if factor == 1 { Some(self.clone()) } else { Form::default().plus(self, factor) }
     }
 
-    /// The same modulo `2^bits`, with small numbers.
+    /// Returns the same form modulo `2^bits`, with small numbers.
     pub fn reduced(mut self, bits: u8) -> Form {
         let (half, all) = (1i128 << (bits - 1), 1i128 << bits);
         let small = |value: i128| (value.wrapping_add(half)).rem_euclid(all) - half;
@@ -82,7 +83,7 @@ impl Form {
         self
     }
 
-    /// The least and the largest value, with each index below its count.
+    /// Returns the smallest and the largest value, with each index below its count.
     pub fn range(&self, counts: &[u64]) -> (i128, i128) {
         let (mut least, mut most) = (self.constant, self.constant);
         for &(index, coefficient) in &self.terms {
@@ -96,7 +97,7 @@ impl Form {
         (least, most)
     }
 
-    /// With `index` replaced by `first + index`, and dropped where it has only one value left.
+    /// Replaces `index` by `first + index`, and drops it if only one value is left.
     pub fn restrict(&mut self, index: u32, first: u64, count: u64) {
         if let Some(at) = self.terms.iter().position(|term| term.0 == index) {
             self.constant = self.constant.saturating_add(self.terms[at].1.saturating_mul(i128::from(first)));
@@ -106,7 +107,7 @@ impl Form {
         }
     }
 
-    /// With `index` replaced by `index + by * outer`.
+    /// Replaces `index` by `index + by * outer`.
     pub fn factor(&mut self, index: u32, outer: u32, by: u64) {
         if let Some(&(_, coefficient)) = self.terms.iter().find(|term| term.0 == index) {
             // `outer` is new: it comes last.

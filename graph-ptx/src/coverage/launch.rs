@@ -1,24 +1,24 @@
 //! A launch to judge, the extents to cover, and the verdicts.
 
-/// A launch to judge.
+/// A launch whose writes are judged.
 #[derive(Clone, Copy)]
 pub struct Launch<'l> {
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// The threads of a block in each dimension.
     pub block: [u32; 3],
-    /// The bits of a scalar parameter, by its index.
+    /// Returns the bits of a scalar parameter, by its index.
     pub scalar: &'l dyn Fn(u32) -> Option<u64>,
 }
 
-/// The elements of a parameter that have to be written.
+/// The elements of a parameter that must be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Their number.
+    /// The number of elements.
     pub elements: u64,
-    /// The bytes of one.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// Set where an element has no padding: a byte of it that nothing writes is missing then.
+    /// True if elements have no padding: then an element with an unwritten byte is not written.
     pub dense: bool,
 }
 
@@ -29,11 +29,11 @@ pub enum Verdict {
     Covered,
     /// Not every element.
     Short {
-        /// The number of those that are written.
+        /// The number of written elements.
         written: u64,
-        /// The first one that is not.
+        /// The first element that is not written.
         missing: u64,
     },
-    /// Not known, and why.
+    /// Unknown, for this reason.
     Unknown(String),
 }

@@ -7,16 +7,16 @@ use super::outline::{Code, Int};
 /// A value for all threads of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// Not followed: the note that says why, [`FORM`] where an operation here gave up.
+    /// A value that is not followed, with the note that says why; [`FORM`] if an operation here gave up.
     Opaque(u32),
     Number(Form),
     Predicate(bool),
 }
 
-/// The note of what is followed and has no affine form.
+/// The note of a value that is followed and has no affine form.
 pub(super) const FORM: u32 = u32::MAX;
 
-/// The reason that an operation has no value: the group has to be cut first, or it has none.
+/// The reason that an operation has no value yet: the group must be cut first, or there is no affine form.
 pub(super) enum Stop {
     Cut(Cut),
     Opaque(u32),
@@ -108,7 +108,7 @@ impl Ops<'_> {
         Ok(form.ok_or(GIVE_UP)?.reduced(int.bits))
     }
 
-    /// The number that the low bits are, as a number of that type.
+    /// Returns the low bits of a form as a number of an integer type.
     pub fn exact(&self, form: &Form, int: Int) -> Result<Form> {
         let form = form.clone().reduced(int.bits);
         if form.pointer.is_some() {
@@ -144,7 +144,7 @@ impl Ops<'_> {
     fn equal(&self, a: &Form, b: &Form, int: Int) -> Result<bool> {
         let (base, other) = if a.pointer.is_some() { (a, b) } else { (b, a) };
         if base.pointer.is_some() && other.as_constant() == Some(0) {
-            // No buffer lies at the address 0.
+            // No buffer lies at address 0.
             let itself = base.constant == 0 && base.terms.is_empty();
             return if itself { Ok(false) } else { Err(GIVE_UP) };
         }
@@ -159,7 +159,7 @@ impl Ops<'_> {
         self.negative(&positive)
     }
 
-    /// `a - b` as numbers. Of two addresses in one buffer, which ends far from the last address.
+    /// Returns `a - b` as numbers: of two addresses with one pointer, the difference of their offsets.
     fn difference(&self, a: &Form, b: &Form, int: Int) -> Result<Form> {
         let (a, b) = match (a.pointer, b.pointer) {
             (Some(x), Some(y)) if x == y => {
@@ -189,7 +189,7 @@ impl Ops<'_> {
         }
     }
 
-    /// `a / b` of numbers, towards 0.
+    /// Returns `a / b` of numbers, rounded towards 0.
     fn divided(&self, a: &Form, b: &Form) -> Result<Form> {
         let divisor = b.as_constant().filter(|&divisor| divisor != 0).ok_or(GIVE_UP)?;
         let negative = self.negative(a)?;
@@ -211,7 +211,7 @@ impl Ops<'_> {
         let mut mask = mask.rem_euclid(1 << int.bits) as u128;
         let mut sum = Form::constant(0);
         let mut low = 0;
-        // Each run of ones is a quotient, less the quotient above it.
+        // Each run of ones keeps the bits from `low` up to `high`: a multiple of `1 << low` less one of `1 << high`.
         while mask != 0 {
             low += mask.trailing_zeros();
             mask >>= mask.trailing_zeros();
@@ -246,7 +246,7 @@ impl Ops<'_> {
         }
     }
 
-    /// The bits that may be set in a number of at least 0.
+    /// Returns the bits that may be set in a number that is not negative.
     fn bits(&self, form: &Form) -> u128 {
         let mut parts: Vec<(u32, u128)> = Vec::new();
         if form.terms.iter().any(|term| term.1 < 0) || form.constant < 0 {
@@ -260,7 +260,7 @@ impl Ops<'_> {
             parts.push((coefficient.trailing_zeros(), most.unsigned_abs()));
         }
         parts.sort_unstable();
-        // Parts that do not reach the next one's lowest bit never carry into it.
+        // Parts whose largest value stays below the next part's lowest bit never carry into it.
         let (mut bits, mut segment) = (0u128, None::<(u32, u128)>);
         let run = |(low, most): (u32, u128)| {
             let high = 128 - most.leading_zeros();

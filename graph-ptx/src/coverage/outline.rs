@@ -11,12 +11,12 @@ pub enum Arg {
     Constant(i64),
 }
 
-/// An integer type: its width in bits, and whether it has a sign.
+/// An integer type: its width in bits and its signedness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Int {
-    /// 8, 16, 32 or 64.
+    /// The width: 8, 16, 32 or 64.
     pub bits: u8,
-    /// Set where comparisons and extensions take it as signed.
+    /// True if comparisons and extensions take it as signed.
     pub signed: bool,
 }
 
@@ -45,7 +45,7 @@ codes! {
     Pointer,
     /// A move.
     Copy,
-    /// The value of that type that the low bits are.
+    /// The low bits as a value of the type.
     Extend,
     /// `a + b`
     Add,
@@ -77,9 +77,9 @@ codes! {
     Neg,
     /// `|a|`
     Abs,
-    /// The smaller one.
+    /// The smaller operand.
     Min,
-    /// The larger one.
+    /// The larger operand.
     Max,
     /// `b` where the predicate `a` holds, else `c`.
     Select,
@@ -87,11 +87,11 @@ codes! {
     Equal,
     /// `a < b`
     Less,
-    /// A store: parameter, address, offset, bytes, and the predicate under which it is done, if any.
+    /// A store: parameter, address, offset, bytes, and the predicate that guards it, if any.
     Store,
     /// The thread may end here, by an instruction that is not followed.
     MayEnd,
-    /// A load: as [`Code::Store`].
+    /// A load, with the arguments of [`Code::Store`].
     Load,
 }
 
@@ -108,12 +108,12 @@ pub struct Op {
     pub args: Vec<Arg>,
 }
 
-/// A value that depends on where its block is entered from.
+/// A value that depends on the edge by which its block is entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phi {
     /// The value that it defines.
     pub target: u32,
-    /// By block.
+    /// The argument for each predecessor block.
     pub sources: Vec<(u32, Arg)>,
 }
 
@@ -122,43 +122,43 @@ pub struct Phi {
 pub enum End {
     /// The thread ends.
     Exit,
-    /// To a block.
+    /// Control goes to a block.
     Jump(u32),
-    /// To one of two, [`LEAVE`] for the end of the thread.
+    /// Control goes to one of two blocks, or to [`LEAVE`], the end of the thread.
     Branch {
         /// The predicate.
         on: Arg,
-        /// The successor if it holds.
+        /// The successor if the predicate holds.
         taken: u32,
-        /// The successor if it does not.
+        /// The successor if it does not hold.
         other: u32,
         /// The immediate post-dominator.
         join: u32,
     },
 }
 
-/// No block: the thread ends.
+/// The end of the thread, in place of a block.
 pub const LEAVE: u32 = u32::MAX;
 
 /// A block of an outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Values that depend on where it is entered from.
+    /// The values that depend on the edge by which the block is entered.
     pub phis: Vec<Phi>,
-    /// In order.
+    /// The operations, in order.
     pub ops: Vec<Op>,
     /// The successor.
     pub end: End,
 }
 
-/// The part of a kernel that decides where it writes.
+/// The part of a kernel that decides on its writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// The number of values.
     pub values: u32,
-    /// The first one is entered first.
+    /// The blocks; the first one is the entry.
     pub blocks: Vec<Block>,
-    /// Instructions of the PTX, to name.
+    /// Texts of PTX instructions, for messages.
     pub notes: Vec<String>,
     /// The parameters that are followed.
     pub parameters: Vec<Followed>,
@@ -179,7 +179,7 @@ pub struct Access {
     pub parameter: u32,
     /// True for a store.
     pub stores: bool,
-    /// The size of an element in bytes, where registers of that size hold each of them; else `None`.
+    /// The size of an element in bytes, if each element is held in a register of that size; else `None`.
     pub element: Option<u32>,
     /// The bytes of all elements.
     pub bytes: u32,
@@ -190,12 +190,12 @@ pub struct Access {
 pub struct Followed {
     /// Its index among the kernel's parameters.
     pub parameter: u32,
-    /// A write through it that is no store of this outline, if there may be one.
+    /// A write through it that is not a store of this outline, if there may be one.
     pub foreign: Option<String>,
 }
 
 impl Outline {
-    /// The scalar parameters that it looks at, by index, sorted.
+    /// Returns the indices of the scalar parameters that the outline reads, sorted.
     pub fn scalars(&self) -> Vec<u32> {
         let ops = self.blocks.iter().flat_map(|block| &block.ops);
         let mut scalars: Vec<u32> = ops
@@ -210,7 +210,7 @@ impl Outline {
         scalars
     }
 
-    /// The blocks that control may go to from one.
+    /// Returns the blocks that control may go to from a block.
     pub(super) fn after(&self, block: u32) -> Vec<u32> {
         match self.blocks.get(block as usize).map(|block| block.end) {
             Some(End::Jump(to)) => vec![to],
@@ -219,7 +219,7 @@ impl Outline {
         }
     }
 
-    /// The blocks that control may reach from these without going through `join`.
+    /// Returns the blocks that control may reach from these without going through `join`.
     pub(super) fn region(&self, from: &[u32], join: u32) -> Vec<u32> {
         let mut seen = BTreeSet::new();
         let mut stack = from.to_vec();

@@ -14,9 +14,9 @@ use std::collections::{BTreeSet, HashMap};
 
 mod group;
 
-/// The maximum number of operations, over all groups.
+/// The maximum number of operations over all groups.
 const MOST_STEPS: u32 = 200_000;
-/// A group has so many indices at most, and a parameter so many tiles.
+/// The maximum number of indices of a group, and of tiles of a parameter.
 const MOST_INDICES: usize = 256;
 const MOST_TILES: usize = 1 << 15;
 
@@ -24,24 +24,24 @@ const MOST_TILES: usize = 1 << 15;
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub tiles: Vec<Tile>,
-    /// The accesses, if all that may be done are looked for.
+    /// The accesses, if the run collects all accesses that may happen.
     pub touches: Vec<Touch>,
     /// The reason that more may be written.
     pub inexact: Option<String>,
 }
 
-/// Threads that have taken the same way so far.
+/// Threads that have taken the same path so far.
 #[derive(Clone)]
 pub(super) struct Group {
     /// The number of values of each index.
     pub counts: Vec<u64>,
-    /// `%tid` and `%ctaid`.
+    /// The forms of `%tid` and `%ctaid`.
     pub places: [Form; 6],
     values: Vec<Value>,
     pub block: u32,
     op: usize,
     inside: Loop,
-    /// The blocks that are gone through although it is not known which of them are reached.
+    /// The blocks that are run without knowing if they are reached.
     flat: Option<Flat>,
 }
 
@@ -60,9 +60,9 @@ pub(super) struct Runner<'o, 'l> {
     stuck: bool,
     /// True for a run that collects the accesses that may happen, false for one that collects those that surely do.
     may: bool,
-    /// By head: the blocks of the loops that were met.
+    /// The blocks of the loops that were reached, by header.
     loops: HashMap<u32, BTreeSet<u32>>,
-    /// The threads of each access, if all accesses are looked for.
+    /// The threads of each access, if the run collects all accesses that may happen.
     trace: Trace,
 }
 
@@ -85,7 +85,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// A runner that finds all accesses that may be done.
+    /// Returns a runner that collects all accesses that may happen.
     pub fn of_all(outline: &'o Outline, launch: &'o Launch<'l>) -> Self {
         Runner { may: true, ..Runner::new(outline, launch) }
     }
@@ -183,7 +183,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         Next::Goes
     }
 
-    /// Goes into the next of the blocks that are gone through without a look at the branches, or behind them.
+    /// Enters the next of the blocks that are run regardless of branches, or the block where their paths join.
     fn go_on(&mut self, group: &mut Group, mut flat: Flat) -> Next {
         match flat.next() {
             Some(block) => {
@@ -208,7 +208,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Sets the values that depend on where a block is entered from, if that is one of several blocks.
+    /// Sets the phis of a block that several of the flat blocks may precede.
     fn join(&mut self, group: &mut Group, block: u32, flat: &Flat) {
         let values = self.joined(group, block, flat);
         self.assign(group, block, values);
@@ -232,7 +232,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Goes into a block from another, [`LEAVE`] where that is not known: its phis get their values, all at once.
+    /// Enters a block from another one ([`LEAVE`] if that is unknown), and assigns its phis in parallel.
     fn enter(&mut self, group: &mut Group, to: u32, from: u32) {
         (group.block, group.op) = (to, 0);
         let Some(block) = self.outline.blocks.get(to as usize) else { return };
@@ -256,7 +256,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Control leaves the loop that is gone through for many turns: only the first of them does.
+    /// Called when control leaves the loop that is run for many turns. Only the first of these turns leaves it.
     fn leave(&mut self, group: &mut Group, to: u32) {
         let Some((head, index)) = group.inside.turning() else { return };
         if to == LEAVE || !self.blocks_of(head).contains(&to) {
@@ -271,7 +271,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Notes an access of all threads of a group.
+    /// Records an access of all threads of a group.
     fn accessed(&mut self, group: &Group, at: usize, form: &Form, bytes: u64) {
         if !self.may {
             return self.tile(at, Tile::of(form, &group.counts, bytes));
@@ -288,11 +288,11 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// The values that a block is entered with, where it is the head of a loop.
+    /// Returns the values that a block is entered with, after the turns of a loop if the block is its header.
     fn turn(&mut self, group: &mut Group, to: u32, from: u32, values: Vec<Value>) -> Vec<Value> {
         match group.inside.turning() {
             Some((head, index)) if head == to => self.turned(group, index, values),
-            // Where control comes from a block of the loop, it is another turn.
+            // Control comes from a block of the loop, so this is another turn.
             None if from != LEAVE && !values.is_empty() && self.blocks_of(to).contains(&from) => {
                 if !group.inside.carry(to, &values) {
                     return values;
@@ -306,7 +306,8 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// The head is reached again after many turns: the last of them goes on, or the first where they are not alike.
+    /// Called when the header is reached again after many turns. The last of them goes on; the first one, if their
+    /// values differ.
     fn turned(&mut self, group: &mut Group, index: u32, mut values: Vec<Value>) -> Vec<Value> {
         let last = match group.inside.goes_on(&values) {
             true => group.counts[index as usize] - 1,
@@ -325,8 +326,8 @@ impl<'o, 'l> Runner<'o, 'l> {
         values
     }
 
-    /// The blocks of the loop of a head; none where it is no loop's. What dominates the head is no part of it: a way
-    /// through that changes more than the head's phis.
+    /// Returns the blocks of the loop of a header; empty if it is no header. Blocks that dominate the header are not
+    /// in the loop: a path through those changes more than the header's phis.
     fn blocks_of(&mut self, head: u32) -> &BTreeSet<u32> {
         let outline = self.outline;
         self.loops.entry(head).or_insert_with(|| {
@@ -349,7 +350,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// A branch that is not followed: what lies between it and the join may be done or not.
+    /// Skips a branch whose condition is unknown: what lies between it and the join may happen or not.
     fn skip(&mut self, group: &mut Group, from: &[u32], join: u32, on: Value) {
         let note = if let Value::Opaque(note) = on { note } else { FORM };
         let why = match self.outline.notes.get(note as usize) {
@@ -457,7 +458,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// A special register by its number.
+    /// Returns a special register by its number.
     fn special(&self, group: &Group, which: usize) -> Form {
         let (axis, kind) = (which % 3, which / 3);
         let index = axis + if kind == 2 { 3 } else { 0 };
@@ -537,7 +538,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         let Some(Arg::Constant(parameter)) = op.args.first() else { return None };
         let same = |followed: &Followed| i64::from(followed.parameter) == *parameter;
         let first = self.outline.parameters.iter().position(same)?;
-        // Reads have an entry before that of writes.
+        // Reads have the entry before that of writes.
         Some(if self.may && op.code == Code::Store { first + 1 } else { first })
     }
 

@@ -1,13 +1,13 @@
-//! The addresses that each load and store of a kernel has in each thread of a launch.
+//! The addresses of each load and store of a kernel in each thread of a launch.
 
 use super::form::Form;
 use super::outline::{Access, Outline};
 use std::collections::HashMap;
 
-/// A site with more boxes of threads is irregular.
+/// The maximum number of boxes of threads of a site; with more it is irregular.
 const MOST_BOXES: usize = 64;
 
-/// A box of threads: the first of `%tid` and `%ctaid` along each axis, and how many there are.
+/// A box of threads: along each axis of `%tid` and of `%ctaid`, the first index and the number of indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads(pub [(u64, u64); 6]);
 
@@ -16,11 +16,11 @@ pub struct Threads(pub [(u64, u64); 6]);
 pub struct Touched {
     /// The threads.
     pub threads: Threads,
-    /// Bytes from the pointer.
+    /// The distance from the pointer in bytes.
     pub constant: i128,
-    /// By axis; `None` if the box has one index there.
+    /// The stride along each axis; `None` if the box has one index there.
     pub strides: [Option<i128>; 6],
-    /// True if each thread does it, false if it may.
+    /// True if each thread makes the access, false if it may.
     pub surely: bool,
 }
 
@@ -29,22 +29,22 @@ pub struct Touched {
 pub struct Site {
     /// The instruction.
     pub access: Access,
-    /// The accesses of all threads; `None` if they are not known one by one.
+    /// The accesses of all threads; `None` if the addresses are not known for each thread.
     pub touched: Option<Vec<Touched>>,
 }
 
 /// The loads and stores of a kernel in the threads of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sites {
-    /// All that are known, in the order of the text.
+    /// The known sites, in the order of the text.
     pub list: Vec<Site>,
-    /// The parameters through which the kernel may also read or write otherwise, true for writes.
+    /// The parameters through which the kernel may make other accesses, each with true for writes.
     pub others: Vec<(u32, bool)>,
     /// True if an instruction may be reached again.
     pub loops: bool,
 }
 
-/// The accesses that a run of an outline meets, by the notes that name them.
+/// The accesses that a run of an outline reaches, by the notes that name them.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     touched: HashMap<u32, Option<Vec<Touched>>>,
@@ -52,17 +52,17 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Notes that the threads of an access are not known one by one.
+    /// Records that the threads of an access are not known one by one.
     pub fn irregular(&mut self, note: u32) {
         self.touched.insert(note, None);
     }
 
-    /// Notes that no access is known.
+    /// Records that no access is known.
     pub fn gives_up(&mut self) {
         self.gave_up = true;
     }
 
-    /// Notes an access of all threads of a group.
+    /// Records an access of all threads of a group.
     pub fn touched(&mut self, note: u32, (form, counts, places): (&Form, &[u64], &[Form; 6]), surely: bool) {
         let entry = self.touched.entry(note).or_insert_with(|| Some(Vec::new()));
         let Some(list) = entry else { return };
@@ -82,7 +82,7 @@ impl Trace {
             },
         };
         let list = outline.instructions.iter().map(site).collect();
-        // Reads have an entry before that of writes.
+        // Reads have the entry before that of writes.
         let others = outline.parameters.chunks(2).flat_map(|pair| {
             let foreign = pair.iter().zip([false, true]).filter(|(followed, _)| followed.foreign.is_some());
             foreign.map(|(followed, writes)| (followed.parameter, writes))
@@ -142,7 +142,7 @@ impl Threads {
             return false;
         }
         if self.meets(first) {
-            // What lies before and behind the first box along each axis is in the others.
+            // The parts before and behind the first box along each axis must be in the other boxes.
             let mut inside = *self;
             for axis in 0..6 {
                 let (from, count) = inside.0[axis];

@@ -36,9 +36,9 @@ fn an_index_that_wraps_is_followed() {
         judge(&unsigned, 1023, 1024, million, million),
         Verdict::Short { written: million - 1024, missing: million - 1024 }
     );
-    // 2^33 threads: each index below 2^32 comes twice.
+    // With 2^33 threads each index below 2^32 occurs twice.
     assert_eq!(judge(&unsigned, 1 << 23, 1024, u64::from(u32::MAX), 1 << 30), Verdict::Covered);
-    // As signed numbers the upper half of them is below every bound, and its address is far behind.
+    // As signed numbers the upper half of the indices lies below every bound, and its addresses are far away.
     let signed = outline(&format!("{INDEX} setp.ge.s32 %p1, %r4, %r9; @%p1 bra END; {STORE}"));
     assert_eq!(judge(&signed, 1 << 22, 1024, 1000, 1000), Verdict::Covered);
     assert_eq!(judge(&signed, 1 << 22, 1024, 1000, 2000), Verdict::Short { written: 1000, missing: 1000 });
@@ -74,7 +74,8 @@ fn what_data_decides_is_not_counted() {
     ));
     assert!(loaded.hopeless(0).unwrap().contains("depends on `ld.global.u32 %r7, [%rd5];`"));
     assert!(matches!(judge(&loaded, 8, 32, 8, 8), Verdict::Unknown(_)));
-    // One store that is certain covers, whatever the other does; a launch that is short of it is not known.
+    // One store that surely happens covers the extent, whatever the other does; a launch for which it is too short is
+    // unknown.
     let both = outline(&format!(
         "{INDEX} cvt.u64.u32 %rd4, %r4; add.s64 %rd5, %rd1, %rd4; st.global.u8 [%rd5], %r3; ld.global.u32 %r7, [%rd5]; cvt.u64.u32 %rd6, %r7; add.s64 %rd7, %rd1, %rd6; st.global.u8 [%rd7], %r3;"
     ));
@@ -101,7 +102,7 @@ fn a_call_that_may_end_the_thread_decides() {
 
 #[test]
 fn padding_is_no_short_launch() {
-    // One byte of every four.
+    // Each thread writes one byte of four.
     let text = format!("{INDEX} shl.b32 %r4, %r4, 2; {STORE}");
     let outline = outline(&text);
     let scalar = |_: u32| Some(0);

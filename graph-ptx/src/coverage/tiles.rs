@@ -1,4 +1,4 @@
-//! The bytes that groups of threads write, joined and held against an extent.
+//! The bytes that groups of threads write, joined and compared with an extent.
 
 use super::form::Form;
 use super::launch::{Extent, Verdict};
@@ -9,11 +9,11 @@ const MOST_RUNS: u64 = 1 << 20;
 /// The maximum number of rounds in which tiles are joined.
 const MOST_ROUNDS: usize = 24;
 
-/// Runs of bytes: `bytes` from each of `first + Σ stride · i`, `i` below the count.
+/// Runs of bytes: `bytes` from each of `first + Σ stride · i`, with `i` below its count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Tile {
     bytes: u64,
-    /// Strides and counts, by rising stride; no stride is at most `bytes`.
+    /// The strides and counts, by ascending stride; each stride is larger than `bytes`.
     steps: Vec<(u64, u64)>,
     first: i128,
 }
@@ -37,7 +37,7 @@ impl Tile {
         tile
     }
 
-    /// Runs that touch become one.
+    /// Merges runs that touch.
     fn fold(&mut self) {
         self.steps.sort_unstable();
         let mut steps: Vec<(u64, u64)> = Vec::with_capacity(self.steps.len());
@@ -47,7 +47,7 @@ impl Tile {
                 None if stride <= self.bytes => {
                     self.bytes = stride.saturating_mul(count - 1).saturating_add(self.bytes);
                 }
-                // A comb that goes on where the one before ends.
+                // A comb of runs continues where the one before ends.
                 Some((inner, all))
                     if stride % *inner == 0 && stride / *inner <= *all && *inner > self.bytes =>
                 {
@@ -63,7 +63,7 @@ impl Tile {
         self.steps.iter().fold(1u64, |all, step| all.saturating_mul(step.1))
     }
 
-    /// Joins with a later one of the same steps, if they touch or overlap.
+    /// Joins a later tile with the same steps, if the two touch or overlap.
     pub fn append(&mut self, other: &Tile) -> bool {
         let end = self.first + i128::from(self.bytes);
         let touches = self.steps == other.steps && other.first >= self.first && other.first <= end;
@@ -75,7 +75,7 @@ impl Tile {
     }
 }
 
-/// Joins what touches, until nothing does.
+/// Joins tiles that touch until none do.
 fn join(mut tiles: Vec<Tile>) -> Vec<Tile> {
     for _ in 0..MOST_ROUNDS {
         let before = tiles.len();
@@ -100,10 +100,10 @@ fn join(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// Joins tiles that go on along their step `at` where others end. A tile without that step has it once: the stride is
-/// then the distance to the next one.
+/// Joins tiles that continue along their step `at` where others end. A tile without that step counts as having it
+/// once; the stride is then the distance to the next tile.
 fn lengthen(tiles: Vec<Tile>, at: usize) -> Vec<Tile> {
-    // By length, the other steps, and the place within a stride.
+    // The key: the length of a run, the other steps, and the offset within a stride.
     type Alike = (u64, Vec<(u64, u64)>, u64);
     let mut groups: HashMap<Alike, Vec<Tile>> = HashMap::new();
     let mut rest = Vec::new();
@@ -170,7 +170,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
             touched &= from.div_ceil(size) >= to / size;
         }
     };
-    // Elements that lie in one run of bytes.
+    // The bounds of a run of bytes that holds several elements.
     let mut run: Option<(u64, u64)> = None;
     let mut count = |(from, to): (u64, u64)| written += (to / size).saturating_sub(from.div_ceil(size));
     for (from, to) in runs {
@@ -196,7 +196,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     }
 }
 
-/// The runs of a tile's first `depth` steps that lie in the extent.
+/// Adds the runs of a tile's first `depth` steps that lie in the extent.
 fn spread(tile: &Tile, depth: usize, first: i128, end: u64, into: &mut Vec<(u64, u64)>) {
     if depth == 0 {
         let (from, to) = (first.max(0), (first + i128::from(tile.bytes)).min(i128::from(end)));

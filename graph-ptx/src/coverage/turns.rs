@@ -12,10 +12,10 @@ use super::cut::Cut;
 use super::form::Form;
 use super::ops::Value;
 
-/// Turns that are tried at once.
+/// The maximum number of turns that are tried at once.
 const MOST_TURNS: u64 = 1 << 40;
 
-/// The values that a loop carried when its head was reached, and what they have grown by since the time before.
+/// The values that a loop carried when its header was reached, and their growth since the time before.
 #[derive(Clone)]
 pub(super) struct Carried {
     head: u32,
@@ -27,12 +27,12 @@ pub(super) struct Carried {
 #[derive(Clone)]
 pub(super) struct Turns {
     head: u32,
-    /// The index that counts them.
+    /// The index that counts the turns.
     index: u32,
-    /// The carried values at the head, over the turns.
+    /// The carried values at the header, over the turns.
     values: Vec<Value>,
     growth: Vec<i128>,
-    /// The stores of the body: parameter, offset, bytes.
+    /// The stores of the body: parameter, offset and bytes.
     stored: Vec<(usize, Form, u64)>,
 }
 
@@ -82,14 +82,14 @@ impl Loop {
         self.turns.as_ref().is_some_and(|turns| turns.index == index)
     }
 
-    /// Notes a store of the body. Returns false outside of such loops, where a store counts at once.
+    /// Records a store of the body. Returns false outside of such loops, where a store counts at once.
     pub fn store(&mut self, parameter: usize, form: &Form, bytes: u64) -> bool {
         let Some(turns) = &mut self.turns else { return false };
         turns.stored.push((parameter, form.clone(), bytes));
         true
     }
 
-    /// Returns true if the values at the head are those of the next turn for all turns.
+    /// Returns true if, for all turns, the values at the header are those of the next turn.
     pub fn goes_on(&self, now: &[Value]) -> bool {
         let Some(turns) = &self.turns else { return false };
         growth(&turns.values, now).is_some_and(|growth| growth == turns.growth)
@@ -101,8 +101,8 @@ impl Loop {
         self.turns.take().map_or(Vec::new(), |turns| turns.stored)
     }
 
-    /// Notes that the head of a loop is reached with these values. Returns true if they have grown by the same constants twice:
-    /// [`Loop::begin`] may run many turns then.
+    /// Records that the header of a loop is reached with these values. Returns true if they have grown by the same
+    /// constants twice: [`Loop::begin`] may then run many turns.
     pub fn carry(&mut self, head: u32, values: &[Value]) -> bool {
         let before = self.carried.take().filter(|carried| carried.head == head);
         let now = before.as_ref().and_then(|before| growth(&before.values, values));
@@ -114,14 +114,15 @@ impl Loop {
         steady
     }
 
-    /// Begins to run many turns. Returns the carried values as functions of the new index, and the number of its values.
+    /// Begins to run many turns. Returns the carried values as functions of the new index, and the number of its
+    /// values.
     pub fn begin(&mut self, index: u32) -> Option<(Vec<Value>, u64)> {
         let carried = self.carried.take()?;
         let growth = carried.growth?;
         let over = |(value, by): (Value, &i128)| match value {
             Value::Number(mut form) => {
                 if *by != 0 {
-                    // The index is new: it comes last.
+                    // The index is new, so it is the last one.
                     form.terms.push((index, *by));
                 }
                 Value::Number(form)

@@ -1,12 +1,13 @@
-//! Outlines as bytes, for the constant data of a kernel's item; and what of them no launch can prove.
+//! Outlines as bytes, for the constant data of a kernel's item; and the parameters that no launch can be proved to
+//! cover.
 
 use super::outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 
-/// Counts and lists in a file that is not what it should be end here.
+/// The maximum of counts and lists in bytes that may not be an outline.
 const MOST: u64 = 1 << 24;
 
 impl Outline {
-    /// As bytes.
+    /// Encodes the outline.
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer(Vec::new());
         writer.number(u64::from(self.values));
@@ -42,7 +43,7 @@ impl Outline {
         writer.0
     }
 
-    /// From [`Outline::encode`]'s bytes; `None` for others.
+    /// Decodes the bytes of [`Outline::encode`]; `None` for any others.
     pub fn decode(bytes: &[u8]) -> Option<Outline> {
         let mut reader = Reader(bytes);
         let values = reader.small()?;

@@ -37,7 +37,8 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     None
 }
 
-/// Holds declarations against a module. One entry for each declaration, `None` for a kernel that is not there.
+/// Compares declarations with a module. Returns an entry for each declaration, `None` for a kernel that does not
+/// exist.
 pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Vec<Option<Checked>>) {
     let mut analysis = Analysis::new(module);
     let mut findings = Vec::new();
@@ -156,7 +157,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// True if a parameter is of the kind that it is declared.
+    /// Returns true if a parameter is of the declared kind.
     fn class(&mut self, entry: &Function<'_>, at: usize) -> bool {
         let parameter = &entry.parameters[at];
         let declared = &self.declaration.parameters[at];
@@ -193,7 +194,7 @@ impl Check<'_, '_, '_> {
         false
     }
 
-    /// Access and extent of a parameter whose kind is right.
+    /// Checks the access and the extent of a parameter whose kind is right.
     fn parameter(&mut self, at: usize, facts: &Facts) -> Option<Proof> {
         let declared = &self.declaration.parameters[at];
         let name = declared.name.clone();
@@ -238,7 +239,7 @@ impl Check<'_, '_, '_> {
         Some(proof)
     }
 
-    /// `None` where a float of another width than the declared element's is accessed.
+    /// Returns `None` if a float of another width than the declared element's is accessed.
     fn floats(&mut self, at: usize, name: &str, element: Primitive, facts: &Facts) -> Option<()> {
         let other = facts.floats.iter().find(|(width, _)| element.float && *width != element.size);
         let Some((width, site)) = other else { return Some(()) };
@@ -311,7 +312,7 @@ impl Check<'_, '_, '_> {
         Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text, open: Vec::new() })
     }
 
-    /// True if the extent is proved. `None` where it is refuted.
+    /// Returns true if the extent is proved; `None` if it is refuted.
     fn extent(
         &mut self,
         at: usize,
@@ -345,8 +346,8 @@ impl Check<'_, '_, '_> {
     }
 }
 
-/// True if `declared` is smaller than `needed` for all arguments of at least 1, or equal for some of them: the
-/// difference, written in arguments less 1, has no negative term, and is not nothing.
+/// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some of
+/// them: as a polynomial in the arguments less 1, the difference has no negative term and is not zero.
 fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
     let Some(difference) = needed.minus(declared) else { return false };
     let one = Poly::constant(1);
@@ -361,7 +362,7 @@ fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
         .is_some_and(|difference| difference != Poly::default() && difference.at_least_zero())
 }
 
-/// A bound in elements, in words.
+/// Formats a bound in elements.
 fn elements(bytes: &Poly, element: u32, names: &dyn Fn(u32) -> Option<String>) -> String {
     match bytes.divided(i128::from(element)) {
         Some(count) => format!("`{}`", count.text_with(names)),
@@ -369,7 +370,7 @@ fn elements(bytes: &Poly, element: u32, names: &dyn Fn(u32) -> Option<String>) -
     }
 }
 
-/// A parameter in words.
+/// Describes a parameter for messages.
 fn describe(parameter: &Parameter<'_>) -> String {
     let size = parameter.size();
     let bytes = if size == 1 { "byte" } else { "bytes" };

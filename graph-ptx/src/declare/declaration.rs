@@ -1,4 +1,4 @@
-//! Declarations of kernels, the faults found in them, and what is proved of them, as types.
+//! Declarations of kernels, the faults found in them, and their proofs, as types.
 
 use super::limits::BlockRule;
 use crate::analysis::hidden::Hidden;
@@ -43,7 +43,7 @@ pub enum Values {
 }
 
 impl Primitive {
-    /// By its name.
+    /// Returns the primitive type of a name.
     pub fn of(name: &str) -> Option<Primitive> {
         let (size, float) = match name {
             "u8" | "i8" | "bool" => (1, false),
@@ -74,12 +74,12 @@ pub enum Kind {
         access: Access,
         /// The type of an element, if it is one that is known by its name.
         element: Option<Primitive>,
-        /// Elements. Variable `i` is the kernel's parameter `i`, further ones are opaque.
+        /// The number of elements. Variable `i` is the kernel's parameter `i`; further variables are opaque.
         extent: Poly,
-        /// As written.
+        /// The source text.
         text: String,
     },
-    /// A number or a structure by value; its type, if it is Rust's own.
+    /// A number or a structure passed by value, with its type if it is a primitive one.
     Scalar(Option<Primitive>),
 }
 
@@ -104,11 +104,11 @@ pub struct Declaration {
 /// A fault of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// `CW301` and so on.
+    /// The error code, such as `CW301`.
     pub code: &'static str,
-    /// The declared kernel; none for a fault of the file.
+    /// The index of the declared kernel; `None` for a fault of the file.
     pub kernel: Option<usize>,
-    /// The parameter; none for a fault of the kernel.
+    /// The index of the parameter; `None` for a fault of the kernel.
     pub parameter: Option<usize>,
     /// One clause.
     pub message: String,
@@ -121,13 +121,13 @@ pub struct Finding {
 /// The proof for a declared parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// True if its access is proved; else it is vouched for.
+    /// True if its access is proved; else the user vouches for it.
     pub access: bool,
     /// True if its extent is proved.
     pub extent: bool,
     /// The order among launches that access it in this way: reductions by atomics commute.
     pub updates: Update,
-    /// All in words.
+    /// All of it as text.
     pub text: String,
     /// The parts of the declaration that are not proved.
     pub open: Vec<Unproved>,
@@ -136,18 +136,18 @@ pub struct Proof {
 /// A declared kernel that is in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// One for each declared buffer, `None` for a scalar. Empty where the declaration does not fit.
+    /// One for each declared buffer, `None` for a scalar. Empty if the declaration does not fit.
     pub proofs: Vec<Option<Proof>>,
-    /// Size and alignment that the PTX gives to each parameter. Empty where the number of them differs.
+    /// The size and the alignment that the PTX gives to each parameter. Empty if their number differs.
     pub layout: Vec<(u64, u64)>,
-    /// Module-level variables that order it.
+    /// The module-level variables that order it.
     pub hidden: Hidden,
-    /// The block shapes that it takes.
+    /// The block shapes that it supports.
     pub block: BlockRule,
     /// Static shared memory of its body, in bytes.
     pub shared: u64,
-    /// The outline of its writes to the parameters that are declared write-only. Empty where no launch can be
-    /// proved to write all.
+    /// The outline of its writes to the parameters that are declared write-only. Empty if no launch can be proved to
+    /// write all.
     pub outline: Outline,
 }
 

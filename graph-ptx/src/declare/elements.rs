@@ -1,7 +1,6 @@
-//! Declared elements, held against the accesses of the PTX.
-//!
-//! Bits that are only copied are of any type that fits into the width of their registers; wider registers hold several
-//! elements. What is computed with them tells more: floats of one width, or integers.
+//! Compares declared elements with the accesses of the PTX. Bits that are only copied may be of any type that fits
+//! into their registers; wider registers hold several elements. Arithmetic on the bits tells more: floats of one
+//! width, or integers.
 
 use super::declaration::{Declaration, Kind, Open, Primitive, Unproved, Values};
 use super::open::quoted;
@@ -34,7 +33,7 @@ pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> O
     Some((message, site))
 }
 
-/// Returns the reason that the elements are not proved to be of the declared type, where they are not.
+/// Returns the reason that the elements are not proved to be of the declared type, if they are not.
 pub(super) fn unproved(
     declaration: &Declaration,
     element: Option<Primitive>,
@@ -59,11 +58,11 @@ pub(super) fn unproved(
     open(format!("{} {why}", quoted(site)))
 }
 
-/// The reason that an access may be of other elements.
+/// Returns the reason that an access may be of other elements.
 fn other(element: Primitive, used: &Use) -> Option<String> {
     let Primitive { size, float, .. } = element;
     let many = |width: u32| if width == 1 { "1 byte".to_owned() } else { format!("{width} bytes") };
-    // Integers of 16 bytes are computed with in halves.
+    // Arithmetic on integers of 16 bytes is done in halves.
     let least = size.min(8);
     match used.floats.first() {
         Some(_) if float && used.floats.contains(&size) => return None,
@@ -76,7 +75,7 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
         return Some(format!("accesses {} at a time, less than an element", many(used.bytes)));
     }
     match used {
-        // All of the bits are known, or are listed for that.
+        // Each stored bit is known, or is listed as unproved.
         Use { stores: true, .. } if element.values != Values::Any => None,
         Use { integers: true, width, .. } if float || (*width != least && *width != size) => {
             Some(format!("accesses integers of {}", many(*width)))
@@ -86,7 +85,7 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     }
 }
 
-/// The reason that stored bits may be no value of an element.
+/// Returns the reason that stored bits may be no value of an element.
 fn invalid(declaration: &Declaration, element: Primitive, stored: &Stored) -> Option<&'static str> {
     let boolean = |at: &u32| {
         declaration.parameters.get(*at as usize).is_some_and(|declared| match declared.kind {
@@ -98,7 +97,7 @@ fn invalid(declaration: &Declaration, element: Primitive, stored: &Stored) -> Op
         Values::Any => None,
         Values::Boolean if stored.is_boolean() && stored.of.iter().all(boolean) => None,
         Values::Boolean => Some("writes bits that are not proved to be 0 or 1"),
-        // Below the surrogates.
+        // All values are below the surrogates.
         Values::Character if stored.width == 4 && stored.may < 0xd800 => None,
         Values::Character => Some("writes bits that are not proved to be a `char`"),
     }

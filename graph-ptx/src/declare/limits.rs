@@ -2,14 +2,14 @@
 
 use crate::syntax::{Function, Space, Statement};
 
-/// The block shapes that a kernel takes.
+/// The block shapes that a kernel supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockRule {
-    /// `.maxntid`: threads in all.
+    /// `.maxntid`: the maximum number of threads.
     pub most: Option<u32>,
-    /// `.reqntid`: exactly these.
+    /// `.reqntid`: the required threads in each dimension.
     pub required: Option<[u32; 3]>,
-    /// `.reqnctapercluster`: grids are multiples of it.
+    /// `.reqnctapercluster`: grids must be multiples of it.
     pub cluster: Option<[u32; 3]>,
 }
 
@@ -26,10 +26,10 @@ impl BlockRule {
     }
 }
 
-/// The most static shared memory of a block, on every architecture.
+/// The maximum static shared memory of a block in bytes, on every architecture.
 pub const MOST_STATIC_SHARED: u64 = 48 * 1024;
 
-/// Static shared memory that an entry declares in its body.
+/// Returns the static shared memory that an entry declares in its body, in bytes.
 pub fn static_shared(entry: &Function<'_>) -> u64 {
     let statements = entry.body.iter().flat_map(|body| &body.statements);
     statements.fold(0u64, |sum, statement| match statement {

@@ -1,7 +1,5 @@
-//! A declaration of kernels held against their PTX: CW301 to CW308.
-//!
-//! All faults are found at once. The sizes of types that are not Rust's own are not known here; [`Checked`] says which
-//! size the PTX has, and rustc compares.
+//! Checks declarations of kernels against their PTX: CW301 to CW308. All faults are found at once. The sizes of types
+//! other than primitive ones are unknown here: [`Checked`] has the sizes in the PTX, which rustc compares.
 
 mod check;
 mod declaration;

@@ -8,7 +8,7 @@ pub(super) fn quoted(site: &Site) -> String {
     format!("`{}` (line {} of the PTX)", site.text, site.line)
 }
 
-/// The pointers that are declared write-only, and which parameters are integers by value.
+/// Returns the pointers that are declared write-only, and a flag for each parameter that is an integer by value.
 pub(super) fn followed(declaration: &Declaration, pointers: &[bool]) -> (Vec<u32>, Vec<bool>) {
     let parameters = || declaration.parameters.iter().zip(pointers).zip(0u32..);
     let written = parameters()
@@ -26,7 +26,8 @@ pub(super) fn followed(declaration: &Declaration, pointers: &[bool]) -> (Vec<u32
     (written, scalars)
 }
 
-/// Notes which parameters no launch can be proved to cover. The outline of the others, empty where there are none.
+/// Records the parameters that no launch can be proved to cover. Returns the outline of the others; empty if there
+/// are none.
 pub(super) fn coverage(outline: Outline, proofs: &mut [Option<Proof>]) -> Outline {
     let mut hope = false;
     for (nth, followed) in outline.parameters.iter().enumerate() {

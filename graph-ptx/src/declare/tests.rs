@@ -63,7 +63,7 @@ fn numbers_and_kinds_of_parameters() {
     assert_eq!(codes(&run(text, "k", kinds).0), [("CW303", Some(1)), ("CW303", Some(2))]);
 }
 
-/// All faults in one go, and what is right is still proved.
+/// All faults are found at once, and what is right is still proved.
 #[test]
 fn access_is_proved_refuted_or_vouched_for() {
     let text = ".entry k(.param .u64 a, .param .u64 b, .param .u64 c) { .reg .b64 %rd<9>; .reg .f32 %f<3>; .reg .pred %p;\n\
@@ -113,7 +113,7 @@ fn files_that_cannot_be_used() {
     );
 }
 
-/// The first reason of an open part, by the elements of `out`.
+/// Returns the first reason of an unproved part, for a type of the elements of `out`.
 fn elements(body: &str, element: &str) -> Result<Option<String>, String> {
     let text = format!(
         ".entry k(.param .u64 out, .param .u64 in, .param .u8 flag) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .b16 %s<9>; \

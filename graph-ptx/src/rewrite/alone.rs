@@ -1,4 +1,4 @@
-//! Texts of single entries, so that only what is launched is compiled, and side by side.
+//! Texts of single entries: only launched ones are compiled, in parallel.
 
 use super::edit::Edits;
 use super::uses::Scan;
@@ -13,7 +13,7 @@ pub type Independent = BTreeMap<String, BTreeSet<String>>;
 pub struct Split {
     /// The independent ones of these entries, each with its text.
     pub alone: Vec<(String, String)>,
-    /// The text of all entries that are not independent, if one of these entries is such a one.
+    /// The text of all entries that are not independent, if one of these entries is not.
     pub rest: Option<String>,
 }
 
@@ -35,7 +35,8 @@ pub fn independent(module: &Module<'_>) -> Independent {
     for entry in module.entries() {
         let Ok(closure) = scan.closure(entry.name) else { continue };
         let lasts = |space| matches!(space, Space::Global | Space::Const);
-        // Functions that other rewritings refuse, as those with calls through registers, may reach more than they name.
+        // Functions that other rewritings refuse, such as those with calls through registers, may reach more than
+        // they name.
         let depends = |&place: &usize| {
             let uses = scan.uses(place);
             let refused = uses.waiting.is_some() || uses.batching.is_some();

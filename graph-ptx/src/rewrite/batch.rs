@@ -19,24 +19,24 @@ use std::collections::BTreeSet;
 pub struct Batch {
     /// The entry as it is written.
     pub entry: String,
-    /// The variant's name, that no name of the module is or begins with: see [`free_name`].
+    /// The variant's name, which is not a prefix of any name of the module: see [`free_name`].
     pub name: String,
-    /// Members at most. Fewer may run: for [`GridShape::Axis`] by a smaller grid, for [`GridShape::Flat`] by first
-    /// blocks of `u32::MAX`.
+    /// The maximum number of members. Fewer may run: for [`GridShape::Axis`] by a smaller grid, for
+    /// [`GridShape::Flat`] by first blocks of `u32::MAX`.
     pub capacity: u32,
     /// The arrangement of the members' blocks.
     pub shape: GridShape,
     /// True if it waits first (`griddepcontrol.wait`).
     pub waits: bool,
-    /// The most registers of a thread: `.maxnreg`, in place of the entry's own and of its `.minnctapersm`. `None` leaves both as
-    /// they are written.
+    /// The maximum number of registers of a thread: `.maxnreg`, in place of the entry's own and of its
+    /// `.minnctapersm`. `None` leaves both as they are written.
     pub registers: Option<u32>,
 }
 
 /// An entry whose launches can be batched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batchable {
-    /// True if it, or what it calls, asks for its block's index or the grid's size in x, y and z.
+    /// True for x, y and z if it, or a function that it calls, reads the block's index or the grid's size there.
     pub reads: [bool; 3],
 }
 
@@ -62,8 +62,9 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
     Ok(Batchable { reads: [0, 1, 2].map(|axis| grid & (0b1001 << axis) != 0) })
 }
 
-/// The most bytes that a table of this module's kernels can have: more than [`SMALL_TABLE`] where `.version` and
-/// `.target` are, or can be made, what that needs. A device of before Volta takes no other modules.
+/// Returns the maximum size of a table of this module's kernels in bytes. More than [`SMALL_TABLE`] requires a
+/// `.version` and `.target` that the module has, or that it can be raised to. Devices before Volta load no such
+/// modules.
 pub fn largest_table(module: &Module<'_>) -> u32 {
     match head::raise(module, LARGE_PARAMETERS, &mut Edits::default()) {
         Ok(()) => LARGEST_TABLE,
@@ -133,7 +134,7 @@ fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
 
 /// The parts of the module that a variant needs.
 struct Needed {
-    /// All that it runs, the entry first.
+    /// The functions that it runs, the entry first.
     closure: Vec<usize>,
     /// The places of the declarations of the module's variables that it names.
     variables: BTreeSet<u32>,
@@ -196,7 +197,7 @@ impl<'m, 'a> Making<'m, 'a> {
         Ok(Needed { variables: of_module.map(|variable| variable.span.start).collect(), closure })
     }
 
-    /// Source files, variables and functions, in the module's order.
+    /// Writes source files, variables and functions, in the module's order.
     fn declarations(
         &self,
         found: &[&Needed],
@@ -232,7 +233,7 @@ impl<'m, 'a> Making<'m, 'a> {
         Ok(())
     }
 
-    /// A function, or its prototype.
+    /// Returns a function, or its prototype.
     fn function(&self, function: &'m Function<'a>, plain: bool) -> Result<String, Refusal> {
         let mut edits = Edits::default();
         let grid = self.passed.get(function.name).copied().unwrap_or_default();
@@ -269,7 +270,7 @@ impl<'m, 'a> Making<'m, 'a> {
         Ok(rewriting.wanted)
     }
 
-    /// The entry of a batch.
+    /// Writes the entry of a batch.
     fn variant(&self, batch: &Batch, entry: usize, table: &Table, text: &mut String) -> Result<(), Refusal> {
         let function = self.scan.uses(entry).function;
         let Some(body) = &function.body else { return Err(Refusal::NoEntry(batch.entry.clone())) };
@@ -313,7 +314,7 @@ impl<'m, 'a> Making<'m, 'a> {
     }
 }
 
-/// True if it is a valid PTX name.
+/// Returns true for a valid PTX name.
 fn is_name(name: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$');
     let follows = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');

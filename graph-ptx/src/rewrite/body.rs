@@ -1,4 +1,4 @@
-//! The changes in a body: parameters come from the record, registers of the grid from the member.
+//! The changes in a body: parameters are read from the member's record, registers of the grid from the member.
 
 use super::edit::Edits;
 use super::pass::{self, Passed};
@@ -13,11 +13,11 @@ use crate::syntax::{Body, Function, Instruction, Module, Names, Operand, Span, S
 /// The values that the prologue must define.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    /// Registers of the grid.
+    /// The registers of the grid.
     pub grid: Grid,
-    /// The fourth component of a vector of them.
+    /// True if the fourth component of a vector of them is used.
     pub zero: bool,
-    /// Offsets in the record whose address is used.
+    /// The offsets in the record whose addresses are used.
     pub addresses: Vec<i64>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Rewriting<'e, 'm, 'a> {
 }
 
 impl<'a> Rewriting<'_, '_, 'a> {
-    /// All of a body.
+    /// Rewrites the whole body.
     pub fn body(&mut self, body: &Body<'a>) -> Result<(), Refusal> {
         let names_of = Names::new(body);
         for statement in &body.statements {
@@ -66,7 +66,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// True if a name may be one that changes.
+    /// Returns true if a name may be one that changes.
     fn concerns(&self, name: &str) -> bool {
         let grid = register(name).is_some_and(|register| register.in_batch() == InBatch::Grid);
         grid || (self.table.is_some() && self.function.parameter(name).is_some())
@@ -132,7 +132,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
             {
                 let offset = if *elements { offset.wrapping_mul(element) } else { *offset };
                 let register = self.address(i64::from(place).wrapping_add(offset));
-                // Up to the semicolon, which ends the instruction.
+                // The change ends before the semicolon of the instruction.
                 self.edits.replace(Span { start: span.start, end: instruction.span.end - 1 }, register);
             }
             _ => return Err(refuse),
@@ -140,7 +140,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// The register that holds the address of an offset in the record.
+    /// Returns the register that holds the address of an offset in the record.
     fn address(&mut self, offset: i64) -> String {
         let known = self.wanted.addresses.iter().position(|&other| other == offset);
         let number = known.unwrap_or_else(|| {
@@ -150,7 +150,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         self.own.address(number)
     }
 
-    /// A read of a register of the grid: only `mov` and `cvt` may.
+    /// Rewrites a read of a register of the grid, which only `mov` and `cvt` may make.
     fn register(
         &mut self,
         instruction: &Instruction<'a>,
@@ -186,7 +186,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// A vector taken apart: a move for each component that is kept, guarded as the whole.
+    /// Splits a move of a vector: one move for each component that is kept, with the guard of the whole.
     fn moves(&self, whole: &Instruction<'a>, into: &[Operand<'a>], from: &[String]) -> Option<String> {
         let opcode = self.module.span_of(whole.opcode);
         let guard = self.module.source(Span { start: whole.span.start, end: opcode.start });

@@ -1,8 +1,8 @@
-//! Changes to a text, by the bytes that they replace.
+//! Changes to a text, by the byte ranges that they replace.
 
 use crate::syntax::Span;
 
-/// Changes in any order. None may overlap another; insertions at one place keep their order.
+/// Changes in any order. They must not overlap; insertions at one place keep their order.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     edits: Vec<(Span, String)>,
@@ -17,10 +17,11 @@ impl Edits {
         self.replace(Span { start: at, end: at }, text);
     }
 
-    /// The part `within` of the text, changed. Changes outside of it are not made.
+    /// Returns the part `within` of the text with the changes in it.
     ///
     /// # Errors
-    /// The byte at which two changes overlap, or one reaches out of the part.
+    ///
+    /// The byte at which two changes overlap, or at which one leaves the part.
     pub fn apply(&mut self, text: &str, within: Span) -> Result<String, u32> {
         self.edits.sort_by_key(|(span, _)| (span.start, span.end));
         let mut out = String::with_capacity((within.end - within.start) as usize);

@@ -1,4 +1,4 @@
-//! `.version` and `.target`: what they say, and raising them.
+//! `.version` and `.target`: reading and raising them.
 
 use super::edit::Edits;
 use super::refusal::Refusal;
@@ -8,9 +8,9 @@ use crate::syntax::{Module, Span, Statement};
 /// The requirements of a text on its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// PTX version.
+    /// The PTX version.
     pub version: (u32, u32),
-    /// Number of the architecture: 90 for sm_90.
+    /// The number of the architecture: 90 for sm_90.
     pub architecture: u32,
 }
 
@@ -31,7 +31,7 @@ impl Needs {
     }
 }
 
-/// The number of `sm_90`, `sm_90a`, `sm_100f`.
+/// Returns the number of `sm_90`, `sm_90a` or `sm_100f`.
 fn architecture(target: &str) -> Option<u32> {
     target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']).parse().ok()
 }
@@ -55,7 +55,7 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
         return Err(Refusal::Head(format!("its `.target {target}` is not known")));
     };
     let raises_target = number < needs.architecture;
-    // Each architecture came with a version: sm_90 with 7.8.
+    // Each architecture requires a version: sm_90 requires 7.8.
     let raises_version = module.version < needs.version;
     if !raises_target && !raises_version {
         return Ok(());
@@ -85,7 +85,7 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
     Ok(())
 }
 
-/// The first `shfl` or `vote` without `.sync`: gone from PTX 6.4 on for sm_70 and newer.
+/// Returns the first `shfl` or `vote` without `.sync`, which PTX 6.4 removed for sm_70 and newer.
 fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
     let bodies = module.functions().filter_map(|function| function.body.as_ref());
     bodies.flat_map(|body| &body.statements).find_map(|statement| match statement {
@@ -98,7 +98,7 @@ fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
     })
 }
 
-/// The number of the `.version` directive: its last token.
+/// Returns the number of the `.version` directive, its last token.
 fn version_number(module: &Module<'_>) -> Span {
     let span = module.version_span;
     let directive = module.source(span);
@@ -106,7 +106,7 @@ fn version_number(module: &Module<'_>) -> Span {
     Span { start: span.start + number.len() as u32, end: span.end }
 }
 
-/// The head of a module of its own.
+/// Returns the head of a new module.
 pub(super) fn head(module: &Module<'_>, needs: Needs) -> Result<String, Refusal> {
     let mut edits = Edits::default();
     raise(module, needs, &mut edits)?;

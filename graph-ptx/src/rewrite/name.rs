@@ -1,10 +1,12 @@
-//! Names that a module does not have.
+//! Names that are free in a module.
 
 use crate::syntax::Module;
 
-/// `wanted`, or with a number behind it, so that no name of the module is or begins with it.
+/// Returns `wanted`, or `wanted` with a number appended, such that it is a prefix of no name of the module.
 ///
-/// Time: linear in the text, for each number that is tried.
+/// # Complexity
+///
+/// Linear in the text, for each number that is tried.
 pub fn free_name(module: &Module<'_>, wanted: &str) -> String {
     let mut name = wanted.to_owned();
     let mut number = 0u64;

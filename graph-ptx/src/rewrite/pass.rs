@@ -1,8 +1,6 @@
-//! Functions that read the grid get it from their callers.
-//!
-//! A function has no table to look into, and which member it works for only its caller knows. So each function that
-//! reads a register of the grid, or calls one that does, gets it as one more parameter. One text of a function then
-//! serves all variants of a module, whatever their shape.
+//! Functions that read the grid receive it from their callers. A function has no table, and only its caller knows the
+//! member that it works for. So each function that reads a register of the grid, or calls one that does, gets it as
+//! an additional parameter. One text of a function then serves all variants of a module, whatever their shape.
 
 use super::edit::Edits;
 use super::refusal::Refusal;
@@ -12,10 +10,10 @@ use crate::syntax::{Function, Instruction, Module, Operand, Space, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The registers that each function needs from its caller, by name. Those that need none are not in it.
+/// The registers that each function needs from its caller, by name. Functions that need none are absent.
 pub(super) type Passed<'a> = BTreeMap<&'a str, Grid>;
 
-/// For functions that call none but each other.
+/// Returns the registers that functions need which call only each other.
 pub(super) fn passed<'a>(scan: &Scan<'_, 'a>, functions: &[usize]) -> Passed<'a> {
     let mut passed: Passed<'a> = BTreeMap::new();
     loop {
@@ -35,7 +33,7 @@ pub(super) fn passed<'a>(scan: &Scan<'_, 'a>, functions: &[usize]) -> Passed<'a>
     }
 }
 
-/// The parameter that brings a register of the grid.
+/// Returns the parameter that passes a register of the grid.
 fn parameter(own: &Own, function: &Function<'_>, register: usize) -> String {
     let name = own.grid(register);
     match in_registers(function) {
@@ -44,12 +42,12 @@ fn parameter(own: &Own, function: &Function<'_>, register: usize) -> String {
     }
 }
 
-/// True if its parameters are registers, as before the ABI.
+/// Returns true if its parameters are registers, as before the ABI.
 fn in_registers(function: &Function<'_>) -> bool {
     function.parameters.iter().chain(&function.returns).any(|parameter| parameter.space == Space::Reg)
 }
 
-/// Gives a function, or its prototype, the further parameters.
+/// Adds the parameters to a function or to its prototype.
 pub(super) fn declare(function: &Function<'_>, grid: Grid, own: &Own, edits: &mut Edits) {
     let more: Vec<String> = grid.registers().map(|register| parameter(own, function, register)).collect();
     let more = more.join(", ");
@@ -77,7 +75,7 @@ pub(super) fn receive(function: &Function<'_>, grid: Grid, zero: bool, own: &Own
     text
 }
 
-/// Gives a call the further arguments.
+/// Adds the arguments to a call.
 pub(super) fn call(
     module: &Module<'_>,
     call: &Instruction<'_>,

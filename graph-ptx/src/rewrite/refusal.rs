@@ -8,12 +8,12 @@ use std::fmt::{Display, Formatter, Result};
 pub enum Refusal {
     /// There is no entry of that name with a body.
     NoEntry(String),
-    /// It orders itself after other kernels already.
+    /// It already orders itself after other kernels (`griddepcontrol`).
     Dependency {
         /// The line in the file.
         line: u32,
     },
-    /// All of its blocks wait for each other.
+    /// Its blocks synchronise with each other: it is launched cooperatively.
     Cooperative {
         /// The register that only cooperative launches have.
         register: String,
@@ -22,7 +22,7 @@ pub enum Refusal {
     },
     /// Its blocks are in clusters.
     Cluster {
-        /// A directive, instruction or register.
+        /// The directive, instruction or register.
         what: String,
         /// The line in the file.
         line: u32,
@@ -39,7 +39,7 @@ pub enum Refusal {
         /// The line in the file.
         line: u32,
     },
-    /// Texture and surface reads have caches, and orders, of their own.
+    /// Texture and surface reads use other caches with another order.
     Texture {
         /// The instruction.
         what: String,
@@ -48,30 +48,30 @@ pub enum Refusal {
     },
     /// A texture, sampler or surface is a parameter.
     Opaque(String),
-    /// Constant data that something other than the file may set.
+    /// Constant data that host code or another file may set.
     Constant(String),
-    /// Constant data that it finds by an address, which need not be its file's.
+    /// Constant data that it accesses by an address, which may not be its file's.
     ConstantAddress {
         /// The instruction that makes the address, or the parameter.
         what: String,
         /// The line in the file.
         line: u32,
     },
-    /// A variable of the module that a second module cannot have a copy of.
+    /// A variable of the module of which a second module cannot have a copy.
     Variable {
         /// The variable.
         name: String,
-        /// Behind a comma.
+        /// The reason, appended after a comma.
         why: &'static str,
     },
-    /// A special register that would mean something else, or is read in a way that is not understood.
+    /// A special register whose value would change, or that is read in an unsupported way.
     Special {
         /// The register.
         register: String,
         /// The line in the file.
         line: u32,
     },
-    /// A use of a parameter that is not a load of it, nor a plain use of its address.
+    /// A use of a parameter that is neither a load of it nor a plain use of its address.
     Parameter {
         /// The parameter.
         name: String,
@@ -85,7 +85,7 @@ pub enum Refusal {
     },
     /// A directive whose meaning for the rewritten entry is not known.
     Directive {
-        /// With its dot.
+        /// The name with its dot.
         name: String,
         /// The line in the file.
         line: u32,
@@ -97,19 +97,19 @@ pub enum Refusal {
     },
     /// An instruction that the reader does not know.
     Instruction {
-        /// With its modifiers.
+        /// The instruction with its modifiers.
         opcode: String,
         /// The line in the file.
         line: u32,
     },
-    /// It calls a function, whose copies in one kernel of several files are not made.
+    /// It calls a function. Kernels of several files are fused without copies of functions.
     Calls {
         /// The line in the file.
         line: u32,
     },
     /// An instruction by which blocks of a launch may order their accesses, or whose work may go on when the body ends.
     Beyond {
-        /// With its modifiers.
+        /// The instruction with its modifiers.
         opcode: String,
         /// The line in the file.
         line: u32,
@@ -126,18 +126,18 @@ pub enum Refusal {
         /// The line in the file.
         line: u32,
     },
-    /// The module's head cannot be made what the new text needs.
+    /// The module's head cannot be raised to what the new text requires.
     Head(String),
     /// The module is made for a debugger, whose data describes the kernels as they are written.
     Debug,
     /// The parameters of so many members do not fit.
     Table {
-        /// Members.
+        /// The number of members.
         capacity: u32,
     },
     /// The name of a variant is taken.
     Name(String),
-    /// Two changes meet in one place: the text says something that was not foreseen.
+    /// Two changes overlap: the text has an unexpected form.
     Overlap {
         /// The line in the file.
         line: u32,

@@ -1,61 +1,62 @@
-//! The prologue of a variant: it finds its member, and the grid registers of the member's own launch.
+//! The prologue of a variant: it computes its member, and the grid registers of the member's own launch.
 
 use super::table::{GridShape, Table};
 use super::uses::Grid;
 use std::fmt::Write;
 
-/// The names that a variant's own code uses. None of them is, or begins with, a name of the module.
+/// The names that a variant's own code uses. None of them is a prefix of a name of the module.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
-    /// Part of no name of the module.
+    /// A prefix that occurs in no name of the module.
     pub prefix: String,
 }
 
 impl Own {
-    /// A register of the grid, as [`Grid`] numbers them; the last is the fourth component, always 0.
+    /// Returns a register of the grid, as [`Grid`] numbers them; the last one is the fourth component, which is
+    /// always 0.
     pub fn grid(&self, register: usize) -> String {
         let name = ["cx", "cy", "cz", "nx", "ny", "nz", "zero"][register];
         format!("%{}{name}", self.prefix)
     }
 
-    /// The parameter by which a function gets a register of the grid.
+    /// Returns the parameter by which a function receives a register of the grid.
     pub fn argument(&self, register: usize) -> String {
         format!("{}of", self.grid(register)).replacen('%', "", 1)
     }
 
-    /// The address of the member's record, in the parameter space.
+    /// Returns the register that holds the address of the member's record, in the parameter space.
     pub fn record(&self) -> String {
         format!("%{}record", self.prefix)
     }
 
-    /// The table, a parameter.
+    /// Returns the name of the table, a parameter.
     pub fn table(&self) -> String {
         format!("{}table", self.prefix)
     }
 
-    /// The address of a parameter that is used otherwise than by loads.
+    /// Returns the register that holds the address of a parameter that is used other than by loads.
     pub fn address(&self, number: usize) -> String {
         format!("%{}p{number}q", self.prefix)
     }
 }
 
-/// A variant's beginning.
+/// The beginning of a variant.
 pub(super) struct Selection<'t> {
     pub own: &'t Own,
     pub table: &'t Table,
     pub shape: GridShape,
     /// True if it waits first.
     pub waits: bool,
-    /// The registers of the grid that the rest reads from [`Own::grid`].
+    /// The registers of the grid that the body reads from [`Own::grid`].
     pub grid: Grid,
-    /// True if it reads the fourth component.
+    /// True if the body reads the fourth component.
     pub zero: bool,
-    /// Offsets in the record whose addresses the rest reads from [`Own::address`].
+    /// The offsets in the record whose addresses the body reads from [`Own::address`].
     pub addresses: &'t [i64],
 }
 
 impl Selection<'_> {
-    /// The code. Before the wait it reads nothing but parameters.
+    /// Returns the code. Before the wait it reads nothing but parameters.
     pub fn text(&self) -> String {
         let mut text = String::new();
         self.write(&mut text).unwrap_or_else(|_| unreachable!("a String takes all that is written"));
@@ -96,8 +97,9 @@ impl Selection<'_> {
         write!(out, "\t")
     }
 
-    /// The last member whose first block is not behind this block: see [`Table::search_words`]. Loads from the table are
-    /// slow, one behind the other: two, and one more for each halving of the members of the block's part.
+    /// Writes the search for the last member whose first block is not behind this block: see [`Table::search_words`].
+    /// Dependent loads from the table are slow: there are two, and one more for each halving of the members of the
+    /// block's part.
     fn search(&self, out: &mut String) -> std::fmt::Result {
         let (own, p) = (self.own, &self.own.prefix);
         let (starts, stride) = (self.table.starts.unwrap_or(0), self.table.stride);
@@ -123,7 +125,8 @@ impl Selection<'_> {
         writeln!(out, "\tmul.wide.u32 {0}, %{p}l, {stride};\n\tadd.s64 {0}, {0}, %{p}t;", own.record())
     }
 
-    /// The members' own grid has one block in the axis; elsewhere it is that of the batch.
+    /// Writes the grid of a member whose batch is stacked along an axis: one block along it, the batch's extents along
+    /// the others.
     fn axis_grid(&self, out: &mut String, axis: usize) -> std::fmt::Result {
         for register in self.grid.registers() {
             let name = self.own.grid(register);
@@ -138,7 +141,7 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// The number of a block in its member, x first, taken apart. Most grids need no division.
+    /// Writes the division of a block's number in its member into x, y and z. Most grids need no division.
     fn flat_grid(&self, out: &mut String) -> std::fmt::Result {
         let (own, prefix) = (self.own, &self.own.prefix);
         let grid = self.table.grid.unwrap_or(0) + self.table.records;

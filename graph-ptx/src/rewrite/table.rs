@@ -3,9 +3,9 @@
 use crate::syntax::{Parameter, Space};
 use std::ops::Range;
 
-/// The limit that every device has: that of a launch's parameters before PTX 8.1.
+/// The limit on a launch's parameters in bytes that every device has: that of PTX before 8.1.
 pub const SMALL_TABLE: u32 = 4096;
-/// The limit of a launch's parameters from PTX 8.1, sm_70 and CUDA 12.1 on.
+/// The limit on a launch's parameters in bytes from PTX 8.1, sm_70 and CUDA 12.1 on.
 pub const LARGEST_TABLE: u32 = 32_764;
 
 /// A dimension of the grid that the members of a batch do not use.
@@ -18,7 +18,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// 1 or 2.
+    /// Returns 1 or 2.
     pub fn index(self) -> usize {
         match self {
             Axis::Y => 1,
@@ -33,42 +33,43 @@ pub enum GridShape {
     /// The members have equal grids, of extent 1 in this axis. The batch has the same grid with as many blocks in the
     /// axis as it has members; a member is the index there.
     Axis(Axis),
-    /// The members' blocks lie one behind the other in x, each member's in the order x, y, z: the grid of the batch is
-    /// (sum of all blocks, 1, 1), which must be below 2^31.
+    /// The members' blocks are consecutive in x, each member's in the order x, y, z: the grid of the batch is (sum of
+    /// all blocks, 1, 1), which must be below 2^31.
     Flat,
 }
 
 /// The table of a batch. All offsets and sizes are bytes; integers are little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Members at most.
+    /// The maximum number of members.
     pub capacity: u32,
-    /// Size of the parameter.
+    /// The size of the parameter.
     pub bytes: u32,
-    /// Alignment of the parameter, of the records and of the stride.
+    /// The alignment of the parameter, of the records and of the stride.
     pub align: u32,
-    /// From record to record.
+    /// The distance from record to record.
     pub stride: u32,
     /// The offset of record 0. Record `i` belongs to member `i`; those of unused members are never read.
     pub records: u32,
-    /// Offset in a record, and size, of each parameter of the kernel.
+    /// The offset in a record and the size of each parameter of the kernel.
     pub parameters: Vec<(u32, u32)>,
-    /// Offset in a record of the member's own grid: three `u32`, x, y, z. For [`GridShape::Flat`] only.
+    /// The offset in a record of the member's own grid: three `u32`, x, y, z. For [`GridShape::Flat`] only.
     pub grid: Option<u32>,
-    /// Offset in the table of the first block of each member: a `u32` for each of the capacity, not decreasing, that
-    /// of member 0 is 0, and `u32::MAX` behind the last member. For [`GridShape::Flat`] only.
+    /// The offset in the table of the members' first blocks: `capacity` values of `u32`, not decreasing, the first one 0,
+    /// and `u32::MAX` behind the last member. For [`GridShape::Flat`] only.
     pub starts: Option<u32>,
 }
 
-/// The maximum number of equal parts of a flat grid's blocks that know the members that they begin and end in.
+/// The maximum number of equal parts of a flat grid's blocks. Each part has the members that its first and last
+/// blocks belong to.
 const MOST_PARTS: u32 = 256;
 
-/// Fields one behind the other.
+/// Consecutive fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
-    /// The bytes of all.
+    /// The bytes of all fields.
     pub end: u64,
-    /// Their largest alignment, at least 4.
+    /// The largest alignment, at least 4.
     pub align: u64,
 }
 
@@ -96,14 +97,14 @@ impl Fields {
 }
 
 impl Table {
-    /// For so many members of a kernel with these parameters. `None` where it would be larger than [`LARGEST_TABLE`],
-    /// for no members, and for parameters that are not in the parameter space.
+    /// Returns the table for this many members of a kernel with these parameters. `None` if it would be larger than
+    /// [`LARGEST_TABLE`], for no members, and for parameters that are not in the parameter space.
     pub fn of(parameters: &[Parameter<'_>], capacity: u32, shape: GridShape) -> Option<Table> {
         if capacity == 0 || parameters.iter().any(|parameter| parameter.space != Space::Param) {
             return None;
         }
         let flat = shape == GridShape::Flat;
-        // Words of the search and of the grid need 4; so the stride is a multiple of 4, too.
+        // The words of the search and of the grid need an alignment of 4, so the stride is a multiple of 4, too.
         let mut fields = Fields::new();
         let places = fields.all(parameters)?;
         let Fields { mut end, align } = fields;
@@ -132,7 +133,7 @@ impl Table {
         })
     }
 
-    /// The bytes of a table without members.
+    /// Returns the bytes of a table without members.
     pub fn blank(&self) -> Vec<u8> {
         vec![0; self.bytes as usize]
     }
@@ -192,7 +193,8 @@ impl Table {
         start..start + size as usize
     }
 
-    /// The most members whose table has at most `bytes`, which is at most [`LARGEST_TABLE`]. 0 where not one fits.
+    /// Returns the maximum number of members whose table has at most `bytes` bytes, which is at most
+    /// [`LARGEST_TABLE`]; 0 if not even one fits.
     pub fn most(parameters: &[Parameter<'_>], shape: GridShape, bytes: u32) -> u32 {
         let Some(one) = Table::of(parameters, 1, shape) else { return 0 };
         let each = one.stride + if shape == GridShape::Flat { 4 } else { 0 };
@@ -206,7 +208,7 @@ impl Table {
     }
 }
 
-/// Equal parts of the blocks: some for each member, so that most lie in one.
+/// Returns the number of equal parts of the blocks: some for each member, so that most parts lie in one member.
 fn parts(capacity: u32) -> u32 {
     (4 * u64::from(capacity)).next_power_of_two().min(MOST_PARTS.into()) as u32
 }

@@ -7,7 +7,7 @@ use crate::isa::{self, Hidden, InBatch, Threads, component, register};
 use crate::syntax::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
 use std::collections::{BTreeSet, HashMap};
 
-/// Functions that the driver brings along and that neither launch nor know the grid.
+/// Functions that the driver provides and that neither launch kernels nor read the grid.
 const BUILT_IN: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 /// Registers of the grid that code reads: bits 0 to 2 are `%ctaid.x` to `.z`, bits 3 to 5 `%nctaid.x` to `.z`.
@@ -15,15 +15,15 @@ const BUILT_IN: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 pub(super) struct Grid(pub u8);
 
 impl Grid {
-    /// All six.
+    /// The number of registers.
     pub const COUNT: usize = 6;
 
-    /// True if it has that register.
+    /// Returns true if it has that register.
     pub fn has(self, register: usize) -> bool {
         self.0 & (1 << register) != 0
     }
 
-    /// The registers, in order.
+    /// Returns the registers in order.
     pub fn registers(self) -> impl Iterator<Item = usize> {
         (0..Self::COUNT).filter(move |&register| self.has(register))
     }
@@ -32,7 +32,7 @@ impl Grid {
 /// The class of a special register for rewriting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Special {
-    /// `%ctaid.y` is 1, `%nctaid.y` is 4; the fourth component, which is 0, is 6.
+    /// A register of the grid: `%ctaid.y` is 1, `%nctaid.y` is 4; the fourth component, which is 0, is 6.
     Grid(usize),
     /// `%ctaid` or `%nctaid` as a vector: the bits of its components.
     Vector(u8),
@@ -40,9 +40,9 @@ pub(super) enum Special {
     Environment,
     /// A register of clusters.
     Cluster,
-    /// Means the same in a batch as in its member.
+    /// The value is the same in a batch as in a launch of the member alone.
     Same,
-    /// Would not mean the same, or is not known.
+    /// The value would differ, or is unknown.
     Other,
 }
 
@@ -70,12 +70,12 @@ pub(super) fn special(name: &str) -> Special {
     }
 }
 
-/// The vector of a component: `%v` of `%v.x`.
+/// Returns the vector of a component: `%v` for `%v.x`.
 pub(super) fn vector(name: &str) -> &str {
     name.split_once('.').map_or(name, |(vector, _)| vector)
 }
 
-/// The callee of a direct call.
+/// Returns the callee of a direct call.
 pub(super) fn callee<'a>(call: &Instruction<'a>) -> Option<&'a str> {
     call.operands.iter().find_map(|operand| match operand {
         Operand::Name(name) => Some(*name),
@@ -83,13 +83,13 @@ pub(super) fn callee<'a>(call: &Instruction<'a>) -> Option<&'a str> {
     })
 }
 
-/// The properties of a function's own body. Of several reasons for a refusal the first in the text is kept.
+/// The properties of a function's own body. Of several reasons for a refusal, the first in the text is kept.
 #[derive(Debug)]
 pub(super) struct Uses<'m, 'a> {
     pub function: &'m Function<'a>,
-    /// Functions that it calls, each once.
+    /// The functions that it calls, each once.
     pub calls: Vec<&'a str>,
-    /// Variables of the module, and `.global` and `.const` ones of its body, that it names: each once.
+    /// The variables of the module, and the `.global` and `.const` ones of its body, that it names, each once.
     pub variables: Vec<&'m Variable<'a>>,
     pub grid: Grid,
     /// The reason why it cannot be in a kernel that waits.
@@ -98,7 +98,7 @@ pub(super) struct Uses<'m, 'a> {
     pub batching: Option<Refusal>,
 }
 
-/// The functions of a module, looked at when they are asked for.
+/// The functions of a module, scanned on demand.
 #[derive(Debug)]
 pub(super) struct Scan<'m, 'a> {
     pub module: &'m Module<'a>,
@@ -121,12 +121,12 @@ impl<'m, 'a> Scan<'m, 'a> {
         Scan { module, functions, variables, all: Vec::new(), places: HashMap::new() }
     }
 
-    /// The variable of the module of that name.
+    /// Returns the variable of the module with that name.
     pub fn variable(&self, name: &str) -> Option<&'m Variable<'a>> {
         self.variables.get(name).copied()
     }
 
-    /// True if a function of the module has that name.
+    /// Returns true if a function of the module has that name.
     pub fn is_function(&self, name: &str) -> bool {
         self.functions.contains_key(name)
     }
@@ -249,7 +249,7 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
             }
             Hidden::Texture => self.both(Refusal::Texture { what: what(), line }),
             Hidden::Unknown => self.batching(Refusal::Instruction { opcode: what(), line }),
-            // The others stay within the thread.
+            // The other effects stay within the thread.
             Hidden::None
             | Hidden::SetsCarry
             | Hidden::ReadsCarry
@@ -333,7 +333,7 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
     }
 }
 
-/// The functions that an indirect call may reach, where it names a list of them.
+/// Returns the functions that an indirect call may reach, if it names a list of them.
 fn targets<'a>(call: &Instruction<'a>, names_of: &Names<'_, 'a>) -> Option<Vec<&'a str>> {
     let Some(Operand::Name(list)) = call.operands.last() else { return None };
     match names_of.statement(names_of.label(call.scope, list)?) {

@@ -7,13 +7,13 @@ use crate::analysis::{Analysis, Kernel, hidden};
 use crate::syntax::{Linkage, Space, Variable};
 use std::collections::BTreeSet;
 
-/// True if the file alone determines its contents: it is initialised, and no other file or host code finds it by a
-/// linkage of its own.
+/// Returns true if the file alone determines its contents: it is initialised, and no other file or host code can find
+/// it by name.
 fn fixed(variable: &Variable<'_>) -> bool {
     variable.initial.is_some() && variable.linkage == Linkage::Local
 }
 
-/// The constant data of a kernel that waits: the assembler may load it before the wait, so nothing may set it.
+/// Checks the constant data of a kernel that waits: the assembler may load it before the wait, so nothing may set it.
 pub(super) fn constants(scan: &Scan<'_, '_>, closure: &[usize]) -> Result<(), Refusal> {
     let variables = closure.iter().flat_map(|&place| &scan.uses(place).variables);
     match variables.into_iter().find(|variable| variable.space == Space::Const && !fixed(variable)) {

@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 /// A module whose kernels wait.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
-    /// The PTX. As it was given, where no entry waits.
+    /// The PTX, unchanged if no entry waits.
     pub text: String,
-    /// Entries that begin with the wait, in the file's order.
+    /// The entries that begin with the wait, in the file's order.
     pub waits: Vec<String>,
-    /// Entries as they were written, and why.
+    /// The entries that stay as they were written, each with the reason.
     pub kept: Vec<(String, Refusal)>,
 }
 
@@ -66,7 +66,7 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     result
 }
 
-/// All that the entry runs, where it may wait.
+/// Returns the functions that an entry runs, if it may wait.
 pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize>, Refusal> {
     let closure = scan.closure(entry)?;
     match closure.iter().find_map(|&place| scan.uses(place).waiting.clone()) {
@@ -94,7 +94,7 @@ pub(super) fn first_statement(body: &Body<'_>) -> u32 {
     body.span.end.saturating_sub(1)
 }
 
-/// Makes the loads of a function plain that promise constant memory, if they are among those that stay.
+/// Turns the loads of a function that promise constant memory into plain ones, if they are among those that stay.
 pub(super) fn coherent_loads(
     module: &Module<'_>,
     function: &Function<'_>,
@@ -123,7 +123,7 @@ fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut
             edits.replace(Span { start, end }, "ld");
         }
         Yields::Loaded => {
-            // Every part but the first has its dot in front.
+            // Every part but the first has a dot in front.
             let mut at = start;
             for (nth, part) in instruction.opcode.split('.').enumerate() {
                 let word = part.len()
@@ -147,7 +147,7 @@ fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut
     }
 }
 
-/// From 1.
+/// Returns the line of a byte, counted from 1.
 pub(super) fn line_of(module: &Module<'_>, byte: u32) -> u32 {
     let before = module.text.as_bytes().iter().take(byte as usize);
     before.filter(|&&byte| byte == b'\n').count() as u32 + 1

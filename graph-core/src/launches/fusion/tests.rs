@@ -1,4 +1,4 @@
-//! Chains in orders of all shapes: they are chains, close no cycle, and nothing waits longer for them.
+//! Chains in orders of all shapes: their members are ordered, they close no cycle, and no other launch waits longer.
 
 use super::*;
 use crate::ids::KernelId;
@@ -52,7 +52,7 @@ fn launches_one_after_another_are_chains() {
     assert_eq!(decided(4, &[(0, 1), (1, 2), (2, 3)], &[]), [[0, 1, 2, 3]]);
     // Another grid ends a chain.
     assert_eq!(decided(5, &[(0, 1), (1, 2), (2, 3), (3, 4)], &[2]), [[0, 1], [3, 4]]);
-    // What nothing orders is none, nor are the ways of a fork and a join.
+    // Unordered launches are no chain, nor are the two branches between a fork and its join.
     assert!(decided(3, &[], &[]).is_empty());
     assert!(decided(4, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[]).is_empty());
 }

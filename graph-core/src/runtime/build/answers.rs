@@ -147,7 +147,7 @@ fn of_code(table: TableHandle) -> Option<&'static Decoded> {
     }
 }
 
-/// Returns the error for an answer to another question, which there is not: questions are compared before answers are given.
+/// Returns the error for an answer of the wrong kind. It does not occur: questions are compared before answers are given.
 #[cold]
 fn unlike(at: Place<'_>) -> Error {
     Error::Plan(format!("{}: an answer to another question", function(at)))

@@ -5,9 +5,9 @@ use crate::ir::{Device, Kind};
 use crate::operation::{Operation, OperationId, What};
 use crate::scopes::ScopeId;
 
-use crate::runtime::cuda::{Filling, Launching, Node, RawGraph, Values, Word};
+use crate::runtime::cuda::{Filling, Node, RawGraph, Word};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::kernels::{HUB, Kernel, STAMP};
+use crate::runtime::kernels::{HUB, STAMP};
 
 use super::bodies::Bodies;
 use super::definition::Definition;
@@ -37,24 +37,9 @@ impl Nodes {
             stamps.add_event(definition, graph, &after)?;
         }
         let after = Vec::from_iter(stamps.last(graph));
-        let node = self.add_internal(definition, graph, &after, Device::FIRST, (&HUB, &[]))?;
+        let node = self.add_single(definition, (graph, &after), (&HUB, &[]), (Device::FIRST, None))?;
         stamps.add_event(definition, graph, &[node])?;
         Ok(())
-    }
-
-    /// Adds a kernel of cuweave's with one thread.
-    fn add_internal(
-        &mut self,
-        definition: &mut Definition,
-        graph: RawGraph,
-        after: &[Node],
-        device: Device,
-        (kernel, words): (&'static Kernel, &[Word]),
-    ) -> Result<Node> {
-        let function = definition.modules.function(device, kernel)?.function;
-        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-        let values = Values { words, params: kernel.params };
-        Ok(definition.driver.add_kernel(graph, after, &launch, values, &mut self.scratch)?)
     }
 
     /// Adds the event record node, or the stamp, behind the operation that was added last.
@@ -130,7 +115,7 @@ impl Nodes {
         let time = stamps.address(body.index());
         let slot = slot.map_or(0, |slot| stamps.address(stamps.words_before(slot)));
         let words = [Word::new(time), Word::new(slot)];
-        let node = self.add_internal(definition, graph, after, device, (&STAMP, &words))?;
+        let node = self.add_single(definition, (graph, after), (&STAMP, &words), (device, None))?;
         stamps.last.insert(graph, node);
         Ok(())
     }

@@ -4,20 +4,19 @@
 //! before CUDA 13.0, or of a SWITCH node, which came with 12.8. Elsewhere an arm is an IF node of its own. One kernel in front of the
 //! first arm reads the operand once and sets the conditions of all arms, so no arm sees what another wrote.
 
-use std::collections::BTreeMap;
-
-use crate::condition::{MOST_VALUES, Word as Keyword};
+use crate::condition::Word as Keyword;
 use crate::index::narrow;
 use crate::ir::StatementId;
 use crate::operation::{Operation, OperationId};
 use crate::scopes::{Scope, ScopeId};
 
-use crate::runtime::cuda::{Branching, Driver, Filling, Launching, Node, Values, Word};
+use crate::runtime::cuda::{Branching, Driver, Filling, Node};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{HUB, SET_CONDITIONS, SET_LOOP};
+use crate::runtime::kernels::HUB;
 
 use super::bodies::Bodies;
 use super::capture::Captured;
+use super::choice::{of_arms, of_loop};
 use super::definition::Definition;
 use super::nodes::Nodes;
 
@@ -25,9 +24,6 @@ use super::nodes::Nodes;
 const TWO_BODIES: (u32, u32) = (13, 0);
 /// The first CUDA version with SWITCH nodes.
 const SWITCHES: (u32, u32) = (12, 8);
-/// An arm that no statement has.
-const NO_ARM: u32 = u32::MAX;
-
 /// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
 fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
     let (branching, since) = match arms.first()?.body.word {
@@ -36,33 +32,6 @@ fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
         Keyword::While => return None,
     };
     (arms.len() > 1 && driver.has_version(since)).then_some(branching)
-}
-
-/// The arms that the values of an operand choose.
-struct Choice {
-    /// Values and their arms: a value may be listed several times, with equal arms.
-    values: [(u32, u32); MOST_VALUES],
-    /// The arm of all other values.
-    otherwise: u32,
-}
-
-impl Choice {
-    /// Returns the choice of a statement; `None` if its arms list too many values.
-    fn of(arms: &[Scope]) -> Option<Choice> {
-        let (mut of, mut otherwise) = (BTreeMap::new(), NO_ARM);
-        for arm in arms.iter().filter(|arm| arm.body.test.others) {
-            otherwise = arm.body.arm;
-            of.extend(arm.body.test.values.map(|value| (value, NO_ARM)));
-        }
-        for arm in arms.iter().filter(|arm| !arm.body.test.others) {
-            of.extend(arm.body.test.values.map(|value| (value, arm.body.arm)));
-        }
-        let mut values = [of.first_key_value().map(|(&value, &arm)| (value, arm))?; MOST_VALUES];
-        for (at, (value, arm)) in of.into_iter().enumerate() {
-            *values.get_mut(at)? = (value, arm);
-        }
-        Some(Choice { values, otherwise })
-    }
 }
 
 impl Nodes {
@@ -140,19 +109,15 @@ impl Nodes {
             let arms = std::slice::from_ref(scope);
             nodes.push(self.set_conditions(definition, bodies, (statement, arms, false), after)?);
         } else if !bodies.filled.contains(&scope.condition) {
-            let at = self.at(definition.program(), operation);
-            let function = definition.modules.function(operation.device, &HUB)?.function;
-            let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-            let none = Values { words: &[], params: HUB.params };
-            let added = definition.driver.add_kernel(self.into, after, &launch, none, &mut self.scratch);
-            nodes.push(added.map_err(|failure| Error::driver(failure, Some(at)))?);
+            let at = (operation.device, Some(self.at(definition.program(), operation)));
+            nodes.push(self.add_single(definition, (self.into, after), (&HUB, &[]), at)?);
         }
         self.into = outside;
         Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false })
     }
 
-    /// Adds a kernel that sets the conditions of these arms to the graph that is added to. The statement accesses the operand and the
-    /// counter.
+    /// Adds a kernel that sets the conditions of these arms to the graph that is added to. The statement accesses the operand, and the
+    /// counter of a loop that counts its turns.
     fn set_conditions(
         &mut self,
         definition: &mut Definition,
@@ -160,60 +125,24 @@ impl Nodes {
         (statement, arms, begins): (StatementId, &[Scope], bool),
         after: &[Node],
     ) -> Result<Node> {
-        if let Some(record) = self.counted.record(statement) {
-            return self.set_loop(definition, bodies, (statement, &arms[0], record, begins), after);
+        let handles: Vec<u64> =
+            arms.iter().filter_map(|arm| bodies.handles.get(&arm.condition)).copied().collect();
+        let address =
+            |access| self.emission(&definition.flat, &definition.dims).range_of(statement, access).0;
+        let (kernel, words) = match self.counted.record(statement) {
+            Some(record) => {
+                let zeroed = begins.then(|| self.counted.zeroed_by(&arms[0]));
+                of_loop(&arms[0].body, &handles, address(0), (address(1), record, zeroed))
+            }
+            None => of_arms(arms, &handles, address(0)),
         }
-        let device = definition.program().statements[statement].device;
-        let function = definition.modules.function(device, &SET_CONDITIONS)?.function;
-        let program = definition.program();
-        let emission = self.emission(&definition.flat, &definition.dims);
-        let own =
-            program.statements[statement].kind.own_accesses(&program.statements[statement].accesses).len();
-        let address = |index: usize| if index < own { emission.range_of(statement, index).0 } else { 0 };
-        let choice = Choice::of(arms).ok_or_else(|| {
-            Error::Plan(format!("`{}` lists too many values", program.statements[statement].name))
+        .ok_or_else(|| {
+            let name = &definition.program().statements[statement].name;
+            Error::Plan(format!("`{name}` has no condition, or lists too many values"))
         })?;
-        let mut handles = [0; MOST_VALUES + 1];
-        let set = arms.iter().filter_map(|arm| bodies.handles.get(&arm.condition));
-        let count = set.zip(&mut handles).map(|(&handle, slot)| *slot = handle).count();
-        let switches = count < arms.len() && arms[0].body.word == Keyword::Match;
-        let most = arms[0].body.at_most.unwrap_or(0);
-        let mut words = vec![Word::new(address(0)), Word::new(address(1))];
-        let count = if switches { 0 } else { narrow(count) };
-        let numbers = [most, u32::from(begins), choice.otherwise, count].into_iter();
-        let values = choice.values.iter().map(|&(value, _)| value);
-        let of_values = choice.values.iter().map(|&(_, arm)| arm);
-        words.extend(numbers.chain(values).chain(of_values).map(|number| Word::new(number.into())));
-        words.extend(handles.map(Word::new));
-        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-        let values = Values { words: &words, params: SET_CONDITIONS.params };
-        let added = definition.driver.add_kernel(self.into, after, &launch, values, &mut self.scratch);
-        added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
-    }
-
-    /// Adds a kernel that sets the condition of a loop that counts its turns.
-    fn set_loop(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &Bodies,
-        (statement, scope, record, begins): (StatementId, &Scope, u64, bool),
-        after: &[Node],
-    ) -> Result<Node> {
-        let device = definition.program().statements[statement].device;
-        let function = definition.modules.function(device, &SET_LOOP)?.function;
-        let emission = self.emission(&definition.flat, &definition.dims);
-        let [operand, counter] = [0, 1].map(|access| emission.range_of(statement, access).0);
-        let missing = || Error::Plan("a loop has no condition".to_owned());
-        let handle = *bodies.handles.get(&scope.condition).ok_or_else(missing)?;
-        let body = &scope.body;
-        let zeroed = if begins { self.counted.zeroed_by(scope) } else { 0 };
-        let numbers = [body.at_most.unwrap_or(0), u32::from(begins), u32::from(body.test.others), zeroed];
-        let words = [handle, operand, counter, record].into_iter().chain(numbers.map(u64::from));
-        let words: Vec<Word> = words.map(Word::new).collect();
-        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-        let values = Values { words: &words, params: SET_LOOP.params };
-        let added = definition.driver.add_kernel(self.into, after, &launch, values, &mut self.scratch);
-        added.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+        let program = definition.program();
+        let (at, device) = (at_statement(program, statement), program.statements[statement].device);
+        self.add_single(definition, (self.into, after), (kernel, &words), (device, Some(at)))
     }
 
     /// Adds a memset of the records of the loops in a statement outside of all bodies, unless the kernel in front of it zeroes them.

@@ -1,14 +1,14 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
-//! - `checks`: whether the operands hold what the program says of them;
-//! - `devices`: what may stand on which device, and the access to memory of others;
+//! - `checks`: the checks of operands and ranges against the program;
+//! - `devices`: the checks of statements against their devices, and access to the memory of other devices;
 //! - `given`: arguments whose types are known when the program runs;
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
 //!   the flat program that it gives; `recursion`: calls that have no end;
 //! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
-//!   `counted`: loops that count their turns;
+//!   `choice`: the kernels that set them; `counted`: loops that count their turns; `single`: kernels of one thread;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
 //!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -23,6 +23,7 @@ mod body;
 mod capture;
 mod captured;
 mod checks;
+mod choice;
 mod clocks;
 mod conditions;
 mod counted;
@@ -47,6 +48,7 @@ mod recall;
 mod recursion;
 mod serial;
 mod shift;
+mod single;
 mod stamps;
 mod symbols;
 mod tables;

@@ -212,7 +212,7 @@ impl Moves {
         for (&bound, &(_, value)) in moved.bounds.iter().zip(&shift.dims) {
             let of = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
             let (Moving { formula, .. }, poly) = &self.bounds[bound];
-            // A range that ends there lies in no buffer.
+            // A range that ends at the largest number lies in no buffer.
             if value != u64::MAX && poly.value(&of) != Some(i128::from(value)) {
                 return Err(inconstant(frames, formula));
             }
@@ -232,7 +232,7 @@ impl Moves {
         let divided = match &self.symbols[symbol].meaning {
             Meaning::Leaf(frame, leaf, turns) => {
                 let at = Place { frames, frame: *frame, turns };
-                // A leaf without a value has been told of by the bounds that it stands in.
+                // A leaf without a value was reported as a fault of the bounds that mention it.
                 return Ok(asked.leaf(at, *leaf)?.value().unwrap_or(0));
             }
             Meaning::Bound(frame, dim, turns) => {

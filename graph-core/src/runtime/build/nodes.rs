@@ -16,7 +16,7 @@ use crate::operation::{
 use crate::scopes::Scopes;
 
 use crate::runtime::cuda::{
-    CaptureStream, Driver, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
+    CaptureStream, Driver, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record,
 };
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
@@ -429,7 +429,7 @@ impl Nodes {
         inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<Node> {
         let (driver, graph) = (definition.driver, self.into);
-        // Most nodes of most graphs.
+        // The common case, without a search for a batch or a chain.
         if let &[statement] = operation.sources.as_slice()
             && let Kind::Launch(ref launch) = self.records[statement]
         {
@@ -461,34 +461,40 @@ impl Nodes {
             What::Free { memory } => driver.add_free(graph, after, memories[memory]),
             What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer]),
             What::Hub => {
-                let function = definition.modules.function(operation.device, &HUB)?.function;
-                let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-                let none = Values { words: &[], params: HUB.params };
-                driver.add_kernel(graph, after, &launch, none, &mut self.scratch)
+                let at = (operation.device, Some(self.at(definition.program(), operation)));
+                return self.add_single(definition, (graph, after), (&HUB, &[]), at);
             }
-            What::Statement(_) => {
-                let statement = operation.sources[0];
-                if !definition.program().statements[statement].kind.stands_in_bodies()
-                    && let Some(body) = self.body_name(definition, operation)
-                {
-                    return Err(Error::InBody { at: self.at(definition.program(), operation), body });
-                }
-                let mut words = std::mem::take(&mut self.words);
-                let record = self.resolve(definition, statement, self.records[statement], &mut words);
-                self.words = words;
-                self.records[statement] = record?;
-                let mut scratch = std::mem::take(&mut self.scratch);
-                let emission = self.emission(&definition.flat, &definition.dims);
-                let added = self.records[statement].node(&emission, statement, |node| {
-                    let context = definition.context_of(operation.device);
-                    let (words, scratch) = (&self.words, &mut scratch);
-                    node.add(Adding { driver, context, graph, after, words, scratch })
-                });
-                self.scratch = scratch;
-                added?
-            }
+            What::Statement(_) => self.add_statement(definition, operation, after)?,
         };
         added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
+    }
+
+    /// Adds the node of an operation's only statement.
+    fn add_statement(
+        &mut self,
+        definition: &mut Definition,
+        operation: &Operation,
+        after: &[Node],
+    ) -> Result<Outcome<Node>> {
+        let (driver, graph, statement) = (definition.driver, self.into, operation.sources[0]);
+        if !definition.program().statements[statement].kind.stands_in_bodies()
+            && let Some(body) = self.body_name(definition, operation)
+        {
+            return Err(Error::InBody { at: self.at(definition.program(), operation), body });
+        }
+        let mut words = std::mem::take(&mut self.words);
+        let record = self.resolve(definition, statement, self.records[statement], &mut words);
+        self.words = words;
+        self.records[statement] = record?;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let emission = self.emission(&definition.flat, &definition.dims);
+        let added = self.records[statement].node(&emission, statement, |node| {
+            let context = definition.context_of(operation.device);
+            let (words, scratch) = (&self.words, &mut scratch);
+            node.add(Adding { driver, context, graph, after, words, scratch })
+        });
+        self.scratch = scratch;
+        added
     }
 
     /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.

@@ -54,23 +54,7 @@ pub(crate) fn plan(
 ) -> Result<Planned> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
-    let changing = Changing::of(&flat.scalars, program.statements.len());
-    let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
-    let gathered = gather((driver, contexts), program, (launches, words), &changing, modules, allowed);
-    let (mut facts, allowed) = match gathered {
-        Ok(facts) => (facts, allowed),
-        // Launches as they are written need no facts.
-        Err(error) => (Facts::unknown(&error), Allowed::default()),
-    };
-    if allowed.fuse {
-        fusing::locate(flat, (records, words), modules, &mut facts);
-    }
-    if !checked.functions().is_uniform() {
-        for (statement, launch) in facts.launches.enumerate_mut() {
-            let own = Allowed::by(checked.functions().launches(program, statement));
-            launch.iter_mut().for_each(|launch| launch.restrict(own));
-        }
-    }
+    let (mut facts, allowed) = facts(flat, (driver, contexts), (records, words), modules, allowed);
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
@@ -111,6 +95,34 @@ pub(crate) fn plan(
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }
+}
+
+/// Returns the facts about the launches of a program, and the changes of them that are allowed: none without facts.
+fn facts(
+    flat: &Flattened,
+    (driver, contexts): (&'static Driver, &Vector<Device, Arc<CudaContext>>),
+    (records, words): (&Vector<StatementId, Record>, &[Word]),
+    modules: &mut Modules,
+    allowed: Allowed,
+) -> (Facts, Allowed) {
+    let (program, functions) = (flat.checked.program(), flat.checked.functions());
+    let changing = Changing::of(&flat.scalars, program.statements.len());
+    let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
+    let gathered = gather((driver, contexts), program, (launches, words), &changing, modules, allowed);
+    let (mut facts, allowed) = match gathered {
+        Ok(facts) => (facts, allowed),
+        Err(error) => (Facts::unknown(&error), Allowed::default()),
+    };
+    if allowed.fuse {
+        fusing::locate(flat, (records, words), modules, &mut facts);
+    }
+    if !functions.is_uniform() {
+        for (statement, launch) in facts.launches.enumerate_mut() {
+            let own = Allowed::by(functions.launches(program, statement));
+            launch.iter_mut().for_each(|launch| launch.restrict(own));
+        }
+    }
+    (facts, allowed)
 }
 
 /// Numbers the statements: two that are no launches have equal numbers if their kinds, the elements and lengths of their buffers and,

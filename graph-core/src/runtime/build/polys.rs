@@ -190,7 +190,7 @@ impl Asked<'_> {
             let poly = &mut expanded.source.polys[moving.dim];
             match poly.substitute(&put_in) {
                 Some(settled) => *poly = settled,
-                // Its numbers are too large: its scalars stay as they are.
+                // The numbers of the polynomial are too large, so its scalars get no setters.
                 None => {
                     let scalars: Vec<ScalarId> = poly
                         .variables()

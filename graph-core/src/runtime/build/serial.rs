@@ -12,9 +12,9 @@ use crate::index::Vector;
 use crate::operation::{MemoryId, Operation, Place, What};
 use crate::scopes::ScopeId;
 
+use crate::picture::real;
 use crate::runtime::cuda::{Driver, Event, Outcome, Stream};
 use crate::runtime::error::Result;
-use crate::runtime::observe::real;
 use crate::runtime::waits::{self, OwnedEvent};
 
 use super::body::Body;

@@ -2,9 +2,8 @@
 //!
 //! - `size`: scalars, and expressions over them; `handle`: names of buffers and statements, and arguments; `config`: launch
 //!   configurations; `bound`: what arguments are bound to;
-//! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `meetings`: both, of host statements, events,
-//!   flags and semaphores; `program`: the program so far; `words`: messages;
-//! - `declarations`, `statements`, `conditions`: the methods; `launches`, `calls`: what they check; `program`: what they have said so far; `words`: messages;
+//! - `declarations`, `statements`, `conditions`: the methods; `launches`, `calls`: the checks of their arguments; `meetings`: the
+//!   methods and checks of host statements, events, flags and semaphores; `program`: the program so far; `words`: messages;
 //! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
 //!   statements as the build evaluates them. From there on the path is that of graph functions;
 //! - `exec`: launches and setters by handles.

@@ -13,7 +13,7 @@ pub(crate) struct Counting {
     pub launches: u64,
     /// The statements whose values advance with each launch, or may not stand still.
     statements: Vec<StatementId>,
-    /// Of each flag and semaphore that the last launch waited for, and of each semaphore that it signalled, the furthest value.
+    /// The furthest value of each flag and semaphore that the last launch waited for, and of each semaphore that it signalled.
     last: Vec<Due>,
 }
 

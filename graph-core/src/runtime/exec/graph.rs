@@ -315,7 +315,7 @@ impl fmt::Debug for Core {
 
 impl Core {
     fn report(&self) -> Report {
-        Report::of(&self.subject())
+        observe::report_of(&self.subject())
     }
 
     fn dot(&self) -> String {

@@ -123,15 +123,25 @@ impl Core {
             self.operands.sharing.note(generation, stream, !self.in_flight.lost);
         }
         drop((generation, other));
+        let ordered = self.order_later_uses((stream, raw), taken);
+        Ok(recorded.and(ordered)?)
+    }
+
+    /// Orders all later uses after the launch that is in flight: on the device, or else by a wait on the host.
+    #[inline]
+    fn order_later_uses(
+        &mut self,
+        (stream, raw): (&Arc<CudaStream>, Stream),
+        taken: &mut [&mut dyn Handed],
+    ) -> Outcome<()> {
         self.operands.launched(self.definition.driver);
         taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
         self.operands.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.in_flight.done));
-        let ordered = self.after_launch(raw).or_else(|failure| {
+        self.after_launch(raw).or_else(|failure| {
             self.in_flight
                 .wait_on_host(self.definition.driver)
                 .and_then(|()| if failure.ends_the_context() { Err(failure) } else { Ok(()) })
-        });
-        Ok(recorded.and(ordered)?)
+        })
     }
 
     /// Returns the handle of an output of the last launch.

@@ -15,7 +15,7 @@ use crate::ir::{Device, DimId, Kind, Program, StatementId};
 use crate::launches::Allowed;
 use crate::table::Table;
 
-use crate::runtime::bind::{Operands, Owners, Visitor};
+use crate::runtime::bind::{Operand, Operands, Owners, Visitor};
 use crate::runtime::build::{
     Asked, Body, Built, Contexts, Definition, Flattened, Nodes, Peers, apply_hook, check_devices,
     check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
@@ -93,12 +93,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
 
     check_devices(program, &dims, contexts.len())?;
     let mut owners = Owners::default();
-    let mut visitor = Visitor::new(&contexts, &mut owners);
-    args.operands(&mut visitor);
-    let operands = visitor.finish()?;
-    check_operands(program, &dims, 0, &operands)?;
-    check_overlap(program, &dims, &operands)?;
-    check_host_statements(program, 0, &operands)?;
+    let operands = operands((program, &dims), &contexts, args, &mut owners)?;
     let peers = Peers::of(program, driver, &contexts, &operands)?;
     driver.enter(Context::of(ctx))?;
 
@@ -150,6 +145,22 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
         added: planned.elapsed().saturating_sub(core.times.allocated),
     };
     Ok(Owned::new(core))
+}
+
+/// Returns the checked operands of the arguments, and adds their owning streams.
+fn operands(
+    (program, dims): (&Program, &Vector<DimId, u64>),
+    contexts: &Contexts,
+    args: &mut dyn Arguments,
+    owners: &mut Owners,
+) -> Result<Vec<Operand>> {
+    let mut visitor = Visitor::new(contexts, owners);
+    args.operands(&mut visitor);
+    let operands = visitor.finish()?;
+    check_operands(program, dims, 0, &operands)?;
+    check_overlap(program, dims, &operands)?;
+    check_host_statements(program, 0, &operands)?;
+    Ok(operands)
 }
 
 /// Expands the table of a function with the values of its arguments, and checks the flat program.

@@ -1,7 +1,7 @@
 //! Machine code of PTX: linked once for a text, kept in memory, and on disk for other processes.
 //!
 //! The driver's load of PTX compiles under a lock; its linker does not. So the texts that a build needs are linked side by side, and
-//! what is loaded then is machine code. Whatever goes wrong with that, the driver is given the PTX itself, and its failure is told.
+//! what is loaded then is machine code. If linking fails for any reason, the driver is given the PTX itself, and its failure is returned.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

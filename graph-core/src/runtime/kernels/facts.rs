@@ -81,14 +81,7 @@ pub(crate) fn gather<'r>(
     if allowed == Allowed::default() {
         return Ok(facts);
     }
-    // CUdevice_attribute: compute capability, major and minor, multiprocessors, and registers of each
-    for (device, ctx) in contexts.enumerate() {
-        if device == Device::FIRST {
-            facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
-        }
-        facts.multiprocessors.push(driver.device_attribute(ctx, 16)?);
-        facts.registers.push(driver.device_attribute(ctx, 82)?);
-    }
+    facts.devices(driver, contexts)?;
     let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
     facts.launches = Vector::with_capacity(records.len());
     for (statement, record) in records {
@@ -135,6 +128,20 @@ pub(crate) fn gather<'r>(
 }
 
 impl Facts {
+    /// Queries the properties of the devices.
+    fn devices(&mut self, driver: &Driver, contexts: &Vector<Device, Arc<CudaContext>>) -> Result<()> {
+        // CUdevice_attribute: compute capability, major and minor, multiprocessors, and registers of each
+        for (device, ctx) in contexts.enumerate() {
+            if device == Device::FIRST {
+                let capability = (driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?);
+                self.tuning = Tuning::of(capability);
+            }
+            self.multiprocessors.push(driver.device_attribute(ctx, 16)?);
+            self.registers.push(driver.device_attribute(ctx, 82)?);
+        }
+        Ok(())
+    }
+
     /// Returns facts without launches, for a reason: all launches stay as written.
     pub fn unknown(why: &Error) -> Facts {
         let left_alone = BTreeSet::from([LeftAlone::all(Change::Any, why)]);

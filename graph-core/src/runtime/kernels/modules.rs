@@ -38,15 +38,25 @@ pub(crate) static FILL64: Kernel = Kernel::new(
 
 static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
 
-/// Sets the values of the conditions of a statement.
+/// Sets the one condition of a statement to the number that stands for the value of the operand: of values below 16 in a table of
+/// four-bit numbers, of all others the same.
+pub(crate) static SET_CONDITION: Kernel = Kernel::new(
+    "cuweave_set_condition",
+    &CONDITIONS,
+    &[
+        Param::scalar::<u64>("handle"),
+        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::scalar::<u64>("numbers"),
+        Param::scalar::<u32>("otherwise"),
+    ],
+);
+
+/// Sets the conditions of a statement that [`SET_CONDITION`] cannot set: several, or by larger values.
 pub(crate) static SET_CONDITIONS: Kernel = Kernel::new(
     "cuweave_set_conditions",
     &CONDITIONS,
     &[
         Param::fixed::<u32>("operand", ParamKind::Read),
-        Param::fixed::<u32>("counter", ParamKind::Write),
-        Param::scalar::<u32>("most"),
-        Param::scalar::<u32>("begins"),
         Param::scalar::<u32>("otherwise"),
         Param::scalar::<u32>("count"),
         Param::scalar::<u32>("v0"),

@@ -14,6 +14,7 @@ use crate::runtime::kernels::{Change, LaunchRecord, LeftAlone, NamedKernel};
 use crate::runtime::statements::Record;
 
 use super::decided::Decided;
+use super::folding::folded;
 
 /// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,51 +203,114 @@ pub struct InLane {
     pub times: usize,
 }
 
+/// A line of a report: its text, that text with `..` in place of the indices of loops, and the number of times that it counts.
+pub(super) type Line = (String, String, usize);
+
 /// The number of times, for entries that stand for several.
 fn times(count: usize) -> String {
     if count > 1 { format!(", {count} times") } else { String::new() }
 }
 
+/// Returns a statement with its line. `name` is its name, or that with its indices folded.
+fn at_line(At { name, line, .. }: &At, shown: fn(&str) -> String) -> String {
+    format!("`{}` (line {line})", shown(name))
+}
+
+impl Repeated {
+    fn text(&self, shown: fn(&str) -> String) -> String {
+        match self.times {
+            1 => at_line(&self.at, shown),
+            times => format!("{} {times} times", at_line(&self.at, shown)),
+        }
+    }
+}
+
 impl fmt::Display for Repeated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let At { name, line, .. } = &self.at;
-        match self.times {
-            1 => write!(f, "`{name}` (line {line})"),
-            times => write!(f, "`{name}` (line {line}) {times} times"),
-        }
+        f.write_str(&self.text(str::to_owned))
     }
 }
 
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let launches: Vec<String> = self.launches.iter().map(ToString::to_string).collect();
-        write!(f, "{} in {} nodes{}", launches.join(", "), self.nodes, times(self.times))?;
-        for (at, reason) in self.reasons.iter().enumerate() {
-            write!(f, "{}{reason}", if at == 0 { ": " } else { "; " })?;
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl Apart {
+    /// Returns its text, for so many such groups.
+    fn text(&self, shown: fn(&str) -> String, groups: usize) -> String {
+        let mut launches: Vec<Repeated> = Vec::new();
+        for next in &self.launches {
+            let at = At { name: shown(&next.at.name), ..next.at.clone() };
+            match launches.last_mut() {
+                Some(last) if last.at == at => last.times += next.times,
+                _ => launches.push(Repeated { at, times: next.times }),
+            }
         }
-        self.reasons.iter().filter_map(WhyApart::help).try_for_each(|help| write!(f, "\n    help: {help}"))
+        let launches: Vec<String> = launches.iter().map(ToString::to_string).collect();
+        let reasons: Vec<String> = self.reasons.iter().map(ToString::to_string).collect();
+        let mut text = format!("{} in {} nodes{}", launches.join(", "), self.nodes, times(groups));
+        if !reasons.is_empty() {
+            text.push_str(&format!(": {}", reasons.join("; ")));
+        }
+        for help in self.reasons.iter().filter_map(WhyApart::help) {
+            text.push_str(&format!("\n    help: {help}"));
+        }
+        text
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
     }
 }
 
 impl fmt::Display for FullEdge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FullEdge { from, to, reason, times: count } = self;
-        write!(f, "from `{}` (line {}) to `{}` (line {})", from.name, from.line, to.name, to.line)?;
-        write!(f, "{}: {reason}", times(*count))?;
-        reason.help().map_or(Ok(()), |help| write!(f, "\n    help: {help}"))
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl FullEdge {
+    /// Returns its text, for so many such edges.
+    fn text(&self, shown: fn(&str) -> String, edges: usize) -> String {
+        let FullEdge { from, to, reason, .. } = self;
+        let (from, to) = (at_line(from, shown), at_line(to, shown));
+        let mut text = format!("from {from} to {to}{}: {reason}", times(edges));
+        if let Some(help) = reason.help() {
+            text.push_str(&format!("\n    help: {help}"));
+        }
+        text
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
     }
 }
 
 impl fmt::Display for InLane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let InLane { at, after, times: count } = self;
-        write!(f, "`{}` (line {}) after `{}` (line {})", at.name, at.line, after.name, after.line)?;
-        write!(
-            f,
-            "{}: many small branches side by side take longer, and the host longer to launch them",
-            times(*count)
-        )?;
-        write!(f, "\n    help: launches of one kernel with equal blocks and grids become one launch instead")
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl InLane {
+    /// Returns its text, for so many such pairs.
+    fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
+        format!(
+            "{} after {}{}: many small branches side by side take longer, and the host longer to launch them\n    help: \
+             launches of one kernel with equal blocks and grids become one launch instead",
+            at_line(&self.at, shown),
+            at_line(&self.after, shown),
+            times(pairs)
+        )
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
     }
 }
 
@@ -278,14 +342,14 @@ impl Explaining<'_> {
         let mut entries = Entries::default();
         if wishes.allowed.batches {
             let apart = groups.iter().filter_map(|group| self.apart(group));
-            entries.apart = folded(apart, |entry| &mut entry.times);
+            entries.apart = counted(apart, |entry| &mut entry.times);
         }
         if wishes.allowed.overlap {
-            entries.full_edges = folded(self.full_edges().into_iter(), |entry| &mut entry.times);
+            entries.full_edges = counted(self.full_edges().into_iter(), |entry| &mut entry.times);
         }
         let lanes =
             lanes.into_iter().map(|(after, at)| InLane { at: self.at(at), after: self.at(after), times: 1 });
-        entries.in_lanes = folded(lanes, |entry| &mut entry.times);
+        entries.in_lanes = counted(lanes, |entry| &mut entry.times);
         entries
     }
 
@@ -393,7 +457,7 @@ fn repeated(list: impl Iterator<Item = At>) -> Vec<Repeated> {
 }
 
 /// Returns the entries, equal ones as one, in the order of their first ones.
-fn folded<T: fmt::Display>(list: impl Iterator<Item = T>, times: fn(&mut T) -> &mut usize) -> Vec<T> {
+fn counted<T: fmt::Display>(list: impl Iterator<Item = T>, times: fn(&mut T) -> &mut usize) -> Vec<T> {
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut entries: Vec<T> = Vec::new();
     for entry in list {

@@ -6,14 +6,25 @@ use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
 use super::decided::Decided;
-use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Subject, VouchedFor};
+use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, Subject, VouchedFor};
 use crate::ir::{BufferId, Kind};
 use crate::launches::Chain;
 use crate::runtime::error::{at_buffer, at_statement};
 use crate::runtime::kernels::{Kernel, LaunchRecord};
 
+/// Returns the report of a graph.
+pub(crate) fn report_of(graph: &Subject<'_>) -> Report {
+    let lists = Lists {
+        forwarded: forwarded(graph),
+        assumed: assumed(graph.decided),
+        vouched_for: vouched_for(graph),
+        left_unwritten: left_unwritten(graph),
+    };
+    Report::of(graph, lists)
+}
+
 /// Returns the elements of each chain that stay in registers.
-pub(super) fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
+fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
     let one = |(at, chain): (usize, &Chain)| {
         let most = chain.members.len() - 1;
         let Some(forward) = graph.decided.forward.get(at).and_then(Option::as_ref) else {
@@ -31,7 +42,7 @@ pub(super) fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
 }
 
 /// Groups the kernels by the registers that are assumed of them.
-pub(super) fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
+fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
     let mut by_number: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for &(kernel, registers) in &decided.assumed {
         by_number.entry(registers).or_default().insert(kernel);
@@ -44,7 +55,7 @@ pub(super) fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
 }
 
 /// Lists the unproved parts of the declarations of the kernels that are launched.
-pub(super) fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
+fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
     let mut list = BTreeSet::new();
     let mut kernels: BTreeSet<usize> = BTreeSet::new();
     let entry = |kernel: &Kernel, parameter: &str, what: Open, reason: &str| VouchedFor {
@@ -75,7 +86,7 @@ pub(super) fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
 }
 
 /// Lists the launches that leave elements of write-only parameters unwritten.
-pub(super) fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
+fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
     let mut list = Vec::new();
     for (&statement, (kernel, findings)) in graph.unproved {
         for finding in findings {

@@ -5,19 +5,22 @@ pub(crate) mod annotate;
 mod apart;
 mod decided;
 mod dot;
+mod folding;
 mod lists;
 mod memory;
 mod pool;
 mod profile;
 mod report;
+mod text;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub(crate) use decided::Decided;
 pub(crate) use dot::dot;
+pub(crate) use lists::report_of;
 pub(crate) use memory::{budget_curve, svg};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 pub use profile::{Entry, Member, Profile, Times, Turns};
-pub(crate) use profile::{Gathered, Measured, real};
+pub(crate) use profile::{Gathered, Measured};
 pub(crate) use report::Subject;
 pub use report::{
     AssumedRegisters, Budget, BudgetStep, BuildTimes, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,

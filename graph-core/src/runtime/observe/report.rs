@@ -1,7 +1,6 @@
 //! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use crate::ir::{Program, StatementId};
@@ -11,7 +10,6 @@ use cuweave_ptx::declare::Open;
 
 use super::apart::{Apart, Entries, Explaining, FullEdge, InLane};
 use super::decided::Decided;
-use super::lists::{assumed, forwarded, left_unwritten, vouched_for};
 use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LeftAlone};
 use crate::runtime::statements::Record;
@@ -39,8 +37,18 @@ pub(crate) struct Subject<'g> {
     pub setters: usize,
 }
 
+/// The lists of a report that are read off the kernels and the decisions of a graph.
+pub(super) struct Lists {
+    pub forwarded: Vec<Forwarded>,
+    pub assumed: Vec<AssumedRegisters>,
+    pub vouched_for: Vec<VouchedFor>,
+    pub left_unwritten: Vec<LeftUnwritten>,
+}
+
 /// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Its `Display` leaves out what is 0, and prints what repeats in loops once, with the number of times. The fields have all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
     /// The number of kernel launches as written.
@@ -129,13 +137,6 @@ pub struct AssumedRegisters {
     pub kernels: Vec<String>,
 }
 
-impl fmt::Display for AssumedRegisters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.kernels.iter().map(|name| format!("`{name}`")).collect();
-        write!(f, "{} of {}", self.registers, names.join(", "))
-    }
-}
-
 /// The elements that stay in registers between the launches of a chain, where a thread alone accesses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -148,25 +149,6 @@ pub struct Forwarded {
     pub barriers: usize,
     /// The temporaries that have no memory, because all of their elements stay in registers.
     pub left_out: Vec<At>,
-}
-
-impl Forwarded {
-    fn changes_any(&self) -> bool {
-        self.loads > 0 || self.stores > 0
-    }
-}
-
-impl fmt::Display for Forwarded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Forwarded { loads, stores, barriers, left_out } = self;
-        write!(f, "{loads} loads from registers, {stores} stores left out, {barriers} barriers")?;
-        if left_out.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<String> =
-            left_out.iter().map(|At { name, line, .. }| format!("`{name}` (line {line})")).collect();
-        write!(f, ", without memory: {}", names.join(", "))
-    }
 }
 
 /// An unproved part of a kernel's declaration.
@@ -183,12 +165,6 @@ pub struct VouchedFor {
     pub reason: String,
 }
 
-impl fmt::Display for VouchedFor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}: {}: {}", self.kernel, self.parameter, self.what, self.reason)
-    }
-}
-
 /// A launch whose threads do not write all elements of a write-only parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -203,16 +179,6 @@ pub struct LeftUnwritten {
     pub written: u64,
     /// The first element that is not written.
     pub missing: u64,
-}
-
-impl fmt::Display for LeftUnwritten {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LeftUnwritten { at: At { name, line, .. }, kernel, parameter, written, missing } = self;
-        write!(
-            f,
-            "`{name}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
-        )
-    }
 }
 
 /// The host's time for the parts of a build.
@@ -315,31 +281,8 @@ impl Budget {
     }
 }
 
-impl fmt::Display for Budget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Budget { bytes, edges, path_before: before, path_after: after, steps } = self;
-        write!(
-            f,
-            "budget {bytes} bytes: {} edges added, depth {before} before and {after} now",
-            edges.len()
-        )?;
-        for BudgetStep { donor, receiver, saves, costs, .. } in steps {
-            write!(f, "\n  `{receiver}` after `{donor}`: saves {saves} bytes, costs {costs}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { planned, antichain, floor, .. } = self;
-        write!(f, "temporaries: {planned} bytes planned, bound {antichain}, floor {floor}")?;
-        if self.optimal { write!(f, ": optimal") } else { Ok(()) }
-    }
-}
-
 impl Report {
-    pub(crate) fn of(graph: &Subject<'_>) -> Report {
+    pub(super) fn of(graph: &Subject<'_>, lists: Lists) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
         let Counts {
@@ -364,7 +307,7 @@ impl Report {
         let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
         let Entries { apart, full_edges, in_lanes } = explaining.entries();
         let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
-        let assumed = if changed { assumed(decided) } else { Vec::new() };
+        let assumed = if changed { lists.assumed } else { Vec::new() };
         Report {
             launches: graph.records.iter().filter(|record| record.is_user_launch()).count(),
             batches: operations
@@ -377,7 +320,7 @@ impl Report {
                 .iter()
                 .map(|chain| chain.members.iter().map(statement).collect())
                 .collect(),
-            forwarded: forwarded(graph),
+            forwarded: lists.forwarded,
             overlapped: operations.overlapped,
             serialized: operations.serialized,
             left_alone,
@@ -407,57 +350,9 @@ impl Report {
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
             budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
-            vouched_for: vouched_for(graph),
-            left_unwritten: left_unwritten(graph),
+            vouched_for: lists.vouched_for,
+            left_unwritten: lists.left_unwritten,
         }
-    }
-
-    /// Prints the changes of launches, if there are any.
-    fn changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { launches, kernels, overlapped, serialized, .. } = self;
-        let mark = if self.assumed.is_empty() { "" } else { "*" };
-        let one = !self.batches.is_empty() || !self.fused.is_empty();
-        if one || *overlapped > 0 || *serialized > 0 {
-            write!(
-                f,
-                "\n{launches} launches in {kernels}{mark} nodes, {overlapped}{mark} start early, {serialized}{mark} branches serialized"
-            )?;
-        }
-        let batches = self.batches.iter().map(|members| ("one launch", members, None));
-        let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
-        let fused =
-            self.fused.iter().zip(forwarded).map(|(members, forwarded)| ("fused", members, forwarded));
-        for (how, members, forwarded) in batches.chain(fused) {
-            // The members from a loop have the same name and line.
-            let mut runs: Vec<(&At, usize)> = Vec::new();
-            for member in members {
-                match runs.last_mut() {
-                    Some((last, count)) if *last == member => *count += 1,
-                    _ => runs.push((member, 1)),
-                }
-            }
-            let named = runs.iter().map(|(At { name, line, .. }, count)| match count {
-                1 => format!("`{name}` (line {line})"),
-                _ => format!("`{name}` (line {line}) {count} times"),
-            });
-            write!(f, "\n  {how}: {}", named.collect::<Vec<_>>().join(", "))?;
-            if let Some(forwarded) = forwarded.filter(|forwarded| forwarded.changes_any()) {
-                write!(f, "\n    {forwarded}")?;
-            }
-        }
-        self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))?;
-        self.apart.iter().try_for_each(|entry| write!(f, "\n  not one launch: {entry}"))?;
-        self.full_edges.iter().try_for_each(|entry| write!(f, "\n  full edge: {entry}"))?;
-        self.in_lanes.iter().try_for_each(|entry| write!(f, "\n  in a lane: {entry}"))?;
-        if self.assumed.is_empty() {
-            return Ok(());
-        }
-        let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
-        write!(
-            f,
-            "\n  * by the registers of a thread that the simulated driver assumes: {}",
-            registers.join("; ")
-        )
     }
 
     /// Returns the number of nodes.
@@ -475,53 +370,5 @@ impl Report {
             + self.hubs
             + self.allocs
             + self.frees
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { kernels, fills, copies, calls, captured, hubs, allocs, frees, .. } = self;
-        writeln!(
-            f,
-            "{} nodes: {kernels} kernels, {fills} fills, {copies} copies, {hubs} hubs, {allocs} allocs, {frees} frees",
-            self.nodes()
-        )?;
-        if *calls > 0 {
-            writeln!(f, "{calls} library calls, captured as {captured} nodes")?;
-        }
-        if self.conditions > 0 {
-            writeln!(f, "{} conditional nodes, {} kernels that set them", self.conditions, self.setters)?;
-        }
-        if self.hosts > 0 || self.events > 0 {
-            writeln!(f, "{} host statements, {} records of events and waits", self.hosts, self.events)?;
-        }
-        if self.syncs > 0 {
-            writeln!(f, "{} waits, writes and signals of flags and semaphores", self.syncs)?;
-        }
-        writeln!(
-            f,
-            "{} edges, {} before reduction; depth {}",
-            self.edges, self.edges_before_reduction, self.depth
-        )?;
-        if self.devices > 1 {
-            let [whole, tenth] = [self.crossings * 11 / 2, self.crossings * 11 % 2 * 5];
-            writeln!(
-                f,
-                "{} devices, {} edges between devices: {whole}.{tenth} us at 5.5 each, as far as nothing hides them",
-                self.devices, self.crossings
-            )?;
-        }
-        write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)?;
-        if let Some(plan) = &self.plan {
-            write!(f, "\n{plan}")?;
-        }
-        self.changes(f)?;
-        for short in &self.left_unwritten {
-            write!(f, "\nnot all written: {short}")?;
-        }
-        for entry in &self.vouched_for {
-            write!(f, "\nvouched for, not proved: {entry}")?;
-        }
-        self.budget.as_ref().map_or(Ok(()), |budget| write!(f, "\n{budget}"))
     }
 }

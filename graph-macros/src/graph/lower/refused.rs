@@ -14,8 +14,9 @@ const fn refused(what: &'static str, help: &'static str) -> Refused {
 
 /// The default help.
 const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, \
-     `swap`, `h = y`, calls of graph functions, `let` of scalars, `for` over ranges of scalars, `if` and `match` on scalars, \
-     and blocks";
+     `swap`, `h = y`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal`, calls of graph functions and of \
+     libraries, `let` of scalars and of parts of buffers, blocks, `for`, `if` and `match` on scalars, and `if`, `while` and `match` on \
+     a buffer `[u32; 1]`";
 
 /// Returns the message for an expression that is no statement; `named` is true if a `let` names it.
 pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
@@ -198,4 +199,21 @@ fn is_assignment(op: &BinOp) -> bool {
             | BinOp::ShlAssign(_)
             | BinOp::ShrAssign(_)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use cuweave_core::ir::Kind;
+
+    use super::STATEMENTS;
+
+    #[test]
+    fn the_default_help_names_each_word() {
+        let missing: Vec<&str> = Kind::words()
+            .filter(|word| {
+                !STATEMENTS.contains(&format!("`{word}`")) && !STATEMENTS.contains(&format!("{word}::<"))
+            })
+            .collect();
+        assert!(missing.is_empty(), "the help of CW001 does not name {missing:?}");
+    }
 }

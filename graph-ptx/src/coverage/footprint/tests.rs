@@ -6,7 +6,7 @@ use crate::coverage::{Launch, Outline};
 use crate::syntax::parse;
 use std::collections::BTreeMap;
 
-/// The accesses through `x` and `y` of a kernel with two pointers and a number.
+/// Returns the outline of the accesses through `x` and `y` of a kernel with two pointers and a number.
 fn outline(body: &str) -> Outline {
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n\
@@ -22,7 +22,7 @@ fn outline(body: &str) -> Outline {
     analysis.accesses("k", &[true, true, false], &[false, false, true])
 }
 
-/// Reads of `x`, writes of `x`, reads of `y`, writes of `y`.
+/// Returns the reads of `x`, the writes of `x`, the reads of `y` and the writes of `y`.
 fn regions(body: &str, grid: [u32; 3], block: [u32; 3], n: Option<u64>) -> Vec<Region> {
     let scalar = |_: u32| n;
     outline(body).footprint(&Launch { grid, block, scalar: &scalar })
@@ -43,7 +43,7 @@ fn blocks_of_element_wise_kernels_are_apart() {
         assert!(found[1].is_empty() && found[2].is_empty());
         assert!(blocks_apart(&found[0], &found[3]), "{n:?} {found:?}");
     }
-    // A neighbour's element.
+    // Each thread reads its neighbour's element.
     let body = format!("{INDEX} ld.global.f32 %f1, [%rd5+4]; st.global.f32 [%rd6], %f1;");
     let found = regions(&body, [4, 1, 1], [256, 1, 1], Some(1024));
     assert!(!blocks_apart(&found[0], &found[3]));
@@ -83,11 +83,11 @@ fn rows_belong_to_their_block() {
                 mul.wide.s32 %rd7, %r1, 4; add.s64 %rd8, %rd2, %rd7; st.global.f32 [%rd8], %f1;";
     let rows = regions(body, [64, 1, 1], [128, 1, 1], Some(1000));
     assert!(blocks_apart(&rows[0], &rows[0]) && blocks_apart(&rows[3], &rows[3]), "{rows:?}");
-    // As a flat array of 64,000 elements, 256 a block, they do not.
+    // As a flat array of 64,000 elements with 256 a block, the accesses are not those of the same blocks.
     let flat = format!("{INDEX} st.global.f32 [%rd5], %f1;");
     let flat = regions(&flat, [64, 1, 1], [128, 1, 1], Some(64_000));
     assert!(!blocks_apart(&rows[0], &flat[1]));
-    // Without the number nothing is known of the rows.
+    // Without the value of `n` the stride of the rows is unknown.
     let rows = regions(body, [64, 1, 1], [128, 1, 1], None);
     assert!(matches!(rows[0], Region::Anywhere(_)), "{rows:?}");
 }

@@ -1,11 +1,11 @@
-//! The cells of a buffer, and what becomes of its loads and stores.
+//! The cells of a buffer, and the changes of its loads and stores.
 
 use super::entry::{Change, Entry};
 use super::places::{Place, Relation, relation};
 use crate::coverage::sites::Threads;
 use std::collections::BTreeMap;
 
-/// A cell: family, bytes from the thread's first, and its size.
+/// The key of a cell: the family of its address, the distance in bytes from the thread's first one, and its size.
 type Key = (u32, i128, u32);
 
 /// The registers of the cells of all buffers.
@@ -15,11 +15,11 @@ pub(super) struct Cells {
     pub bytes: Vec<u32>,
 }
 
-/// The outcome for a buffer.
+/// The decision for a buffer.
 pub(super) struct Done {
     /// The change of each access, if there is one.
     pub changes: Vec<Option<Change>>,
-    /// True if nothing accesses the buffer any more.
+    /// True if nothing accesses the buffer after the changes.
     pub left_out: bool,
 }
 
@@ -76,7 +76,7 @@ impl Cells {
     }
 }
 
-/// Returns true if an access of a thread that lies so many bytes behind another one of the thread has bytes of it.
+/// Returns true if two accesses of one thread, which lie `distance` bytes apart, share a byte.
 fn meets(place: &Place, other: &Entry<'_>, distance: i128) -> bool {
     other.place.is_none_or(|other| distance < place.bytes && distance + other.bytes > 0)
 }
@@ -95,7 +95,7 @@ impl Buffer<'_, '_> {
                     if !meets(&place, other, distance) {
                         continue;
                     }
-                    // The elements of both are the same, or lie beside each other.
+                    // The elements of both accesses are the same, or lie beside each other.
                     if other.element != Some(element) || distance % size != 0 {
                         return None;
                     }
@@ -105,7 +105,7 @@ impl Buffer<'_, '_> {
         Some((0..count).map(|nth| (place.family, place.constant + nth * size, element)).collect())
     }
 
-    /// Takes the cells of accesses away that a store without cells writes: no register follows them.
+    /// Removes the cells of accesses that a store without cells writes, since no register follows such a store.
     fn settle(&mut self) {
         loop {
             let lost = |at: usize| {

@@ -10,7 +10,8 @@ pub struct Change {
     pub at: u32,
     /// True if memory is still accessed.
     pub stays: bool,
-    /// The register of each element, if it has one: a load that goes is moves from these; else they receive the elements.
+    /// The register of each element, if it has one. A load that is removed becomes moves from these registers; every
+    /// other access sets them.
     pub cells: Vec<Option<u32>>,
 }
 
@@ -18,7 +19,7 @@ pub struct Change {
 #[derive(Debug)]
 pub(super) struct Entry<'m> {
     pub member: usize,
-    /// Its index among the sites of the member; `None` for what may be accessed otherwise.
+    /// Its index among the sites of the member; `None` for an access that is not one of the known instructions.
     pub site: Option<usize>,
     pub buffer: u32,
     pub stores: bool,
@@ -30,7 +31,7 @@ pub(super) struct Entry<'m> {
 }
 
 impl Entry<'_> {
-    /// Returns true if no thread does it.
+    /// Returns true if no thread makes the access.
     pub fn is_idle(&self) -> bool {
         self.site.is_some() && self.place.is_some() && self.touched.is_empty()
     }

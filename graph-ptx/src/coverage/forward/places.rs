@@ -1,13 +1,13 @@
-//! The addresses of an access in all threads, and where those of two accesses meet.
+//! The addresses of an access in all threads, and the relation of two accesses in a block.
 
 use crate::coverage::sites::Touched;
 
 /// The addresses of an access: `bytes` from `constant + Σ stride · index` in the thread with these indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Accesses of one number have the same strides. Their offsets say how far apart they are in each thread.
+    /// Accesses of one family have the same strides. Their offsets are the distances between them in each thread.
     pub family: u32,
-    /// Bytes from the start of the buffer, for the thread whose indices are 0.
+    /// The distance in bytes from the start of the buffer, for the thread whose indices are 0.
     pub constant: i128,
     pub strides: [i128; 6],
     pub bytes: i128,
@@ -67,7 +67,8 @@ fn constant(touched: &[Touched], strides: &[i128; 6]) -> Option<i128> {
     Some(all.unwrap_or(0))
 }
 
-/// Returns strides that give the addresses of all threads, if there are any. Where all threads have one index it has no stride.
+/// Returns strides that give the addresses of all threads, if there are any. An axis along which all threads have one
+/// index has no stride.
 fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
     let mut strides = [0; 6];
     let mut known = [false; 6];
@@ -81,7 +82,7 @@ fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
             }
         }
     }
-    // Two boxes of one index each that differ along one axis alone say how far apart they are.
+    // Two boxes of one index each that differ along one axis alone determine its stride.
     for axis in (0..6).filter(|&axis| !known[axis]) {
         let first = touched.first()?;
         let Some(other) = touched.iter().find(|other| other.threads.0[axis].0 != first.threads.0[axis].0)
@@ -103,13 +104,13 @@ fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
     constant(touched, &strides).map(|_| strides)
 }
 
-/// Returns true if no thread of a block accesses what another one of the block does with the other access.
+/// Returns true if no thread of a block accesses what a different thread of the block accesses by the other access.
 pub(super) fn is_own(one: Option<&Place>, other: Option<&Place>, block: [u32; 3]) -> bool {
     let (Some(one), Some(other)) = (one, other) else { return false };
     is_own_of_threads(one, other, block).unwrap_or(false)
 }
 
-/// The same; `None` for numbers that are too large.
+/// Does the same; `None` for numbers that are too large.
 fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool> {
     if are_apart(one, other)? {
         return Some(true);
@@ -128,7 +129,7 @@ fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool
         }
     }
     axes.sort_unstable();
-    // The windows of two threads are at least one stride less the reach of the smaller ones apart.
+    // The windows of two threads lie at least one stride less the reach of the smaller strides apart.
     let mut reach = window;
     for (stride, most) in axes {
         if stride < reach {
@@ -139,9 +140,9 @@ fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool
     Some(true)
 }
 
-/// Returns true if in a block no thread at all accesses what a thread does with the other access.
+/// Returns true if no byte is accessed by both accesses, whatever the threads of a block.
 fn are_apart(one: &Place, other: &Place) -> Option<bool> {
-    // Of two blocks of different grids nothing is known here.
+    // Accesses with different strides from block to block are not compared.
     if one.strides[3..] != other.strides[3..] {
         return Some(false);
     }
@@ -158,14 +159,15 @@ fn are_apart(one: &Place, other: &Place) -> Option<bool> {
     Some(a.1 <= b.0 || b.1 <= a.0)
 }
 
-/// How two accesses of the same thread lie to each other.
+/// The relation of two accesses in the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// They never meet, in no two threads of a block.
+    /// They never share a byte.
     Apart,
-    /// They meet in no two different threads, and in each thread the other one lies so many bytes behind.
+    /// They share bytes in no two different threads, and in each thread the second lies this many bytes behind the
+    /// first.
     Own(i128),
-    /// They may meet anyhow.
+    /// They may share any bytes.
     Any,
 }
 

@@ -1,5 +1,5 @@
-//! Random chains of one block, run launch by launch and with elements in registers: threads run one after another between
-//! barriers, in both orders, and memory is the same.
+//! Random chains of one block, run launch by launch and run with elements in registers. Threads run one after another
+//! between barriers, in both orders; the memory must be equal.
 
 use super::*;
 use crate::coverage::Access;
@@ -35,9 +35,9 @@ struct Op {
     bytes: u32,
     constant: i128,
     strides: [i128; 2],
-    /// The threads below these indices do it.
+    /// Only threads below these indices make the access.
     most: [u64; 2],
-    /// By data: some of them may not.
+    /// True if it depends on data: some of the threads may not make it.
     maybe: bool,
 }
 
@@ -196,7 +196,7 @@ fn memory_is_that_of_the_launches() {
             (0..BUFFERS).map(|at| Pointer { parameter: at, buffer: at, at: Some(0) }).collect();
         let of = |sites| Member { sites, pointers: pointers.clone(), shares: false, converges: false };
         let all: Vec<Member<'_>> = sites.iter().map(of).collect();
-        // Whatever is read first was written before, except in buffer 0.
+        // Each buffer that is read first was written before the chain, except for buffer 0.
         let ends = |buffer: u32| buffer == 2;
         let found = forward(&all, BLOCK.map(|count| count as u32), &ends);
         (loads, stores, out) = (loads + found.loads, stores + found.stores, out + found.left_out.len());
@@ -264,12 +264,12 @@ fn what_is_not_known_is_left_alone() {
         (known.loads, known.stores, &known.left_out[..], &known.barriers[..]),
         (1, 1, &[0][..], &[false][..])
     );
-    // The pointer may change, or is another one.
+    // The pointer may be changed by a setter, or have another offset.
     for at in [None, Some(4)] {
         let found = found(&plain[0], &plain[1], at);
         assert_eq!((found.loads, found.stores, &found.barriers[..]), (0, 0, &[true][..]));
     }
-    // It may also be written, or be read, otherwise.
+    // The buffer may also be written, or be read, by an access that is not followed.
     for writes in [true, false] {
         let found = found(&sites(true, vec![(0, writes)]), &plain[1], Some(0));
         assert_eq!((found.stores, found.left_out.len()), (0, 0));

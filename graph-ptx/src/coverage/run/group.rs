@@ -7,13 +7,13 @@ use super::super::outline::{Arg, Op};
 use super::Group;
 
 impl Group {
-    /// Cuts the group; the other part, if there is one.
+    /// Restricts the group to one side of a cut, and returns the other side, if it has threads.
     pub(super) fn cut(&mut self, cut: Cut) -> Option<Group> {
         if let Some((_, turns)) = self.inside.turning()
             && !self.inside.cuts_turns(cut)
             && self.counts[turns as usize] > 1
         {
-            // So many turns may be what parts the threads.
+            // The number of turns may be what divides the threads, so fewer are tried.
             self.restrict(turns, 0, (self.counts[turns as usize] / 64).max(1));
             return None;
         }

@@ -78,11 +78,9 @@ impl Page {
         if here && (!write || self.at.len() == 1) {
             return;
         }
-        // The host cannot map memory of a device.
-        let maps =
-            |page: &Page| by != HOST && !page.at.is_empty() && !(page.read_mostly && page.at.len() > 1);
-        let advised = self.accessed_by.contains(&by) && !self.read_mostly;
-        if !here && maps(self) && (advised || self.mapped.contains(&by)) {
+        // The host cannot map memory of a device, and read-mostly pages are copied, whatever else is advised.
+        let maps = |page: &Page| by != HOST && !page.at.is_empty() && !page.read_mostly;
+        if !here && maps(self) && (self.accessed_by.contains(&by) || self.mapped.contains(&by)) {
             return;
         }
         count(|counts| match by {
@@ -307,6 +305,19 @@ mod tests {
         let found = counted(|| (0..3).for_each(|_| memory.access(0, all.clone(), true)));
         assert_eq!((of(found), found.migrated), (faults(2, 0), 0));
         assert_eq!(of(counted(|| memory.access(HOST, all.clone(), true))), faults(0, 0));
+        // Read-mostly overrides the preferred location, and mappings from before: a reader copies, a writer takes the page.
+        let memory = two();
+        memory.access(HOST, all.clone(), true);
+        memory.on_pages(all.clone(), |page| page.preferred = Some((2, 0)));
+        memory.access(1, 0..1, false);
+        memory.on_pages(all.clone(), |page| page.read_mostly = true);
+        let found = counted(|| memory.access(1, 0..1, false));
+        assert_eq!((of(found), found.copied), (faults(1, 0), 1));
+        let found = counted(|| memory.access(0, PAGE..2 * PAGE, true));
+        assert_eq!((of(found), found.migrated), (faults(1, 0), 1));
+        let memory = two();
+        memory.access(HOST, all.clone(), true);
+        memory.on_pages(all.clone(), |page| page.preferred = Some((2, 0)));
         // Whole pages alone are discarded, and then moved without a move of contents.
         let found = counted(|| {
             memory.discard(1..2 * PAGE);

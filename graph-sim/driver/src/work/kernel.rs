@@ -236,17 +236,11 @@ pub fn run(
     (node, beside): (Option<Node>, bool),
     part: Part,
 ) -> (Done, std::result::Result<(), Report>) {
-    let gone = || Report {
-        kind: "unloaded",
-        status: Status::INVALID_HANDLE,
-        nodes: node.iter().map(|node| node.name.to_owned()).collect(),
-        text: "the kernel's module was unloaded, or its context destroyed".to_owned(),
-    };
     let mut done = Done::default();
-    let Ok(function) = state.function(launch.function) else { return (done, Err(gone())) };
-    let Ok(module) = state.module(function.module) else { return (done, Err(gone())) };
+    let Ok(function) = state.function(launch.function) else { return (done, Err(gone(node))) };
+    let Ok(module) = state.module(function.module) else { return (done, Err(gone(node))) };
     if state.context(context).is_err() || state.context(function.context).is_err() {
-        return (done, Err(gone()));
+        return (done, Err(gone(node)));
     }
     let image = Arc::clone(&function.image);
     let addresses =
@@ -262,17 +256,13 @@ pub fn run(
         stream,
         set: Mutex::default(),
     };
-    let settings = config();
-    let (limit, initialised) = (settings.instructions, settings.initialised);
-    let (cooperative, blocks) = (is_cooperative(launch), node.and_then(|node| node.blocks));
-    let dependent = !matches!(part, Part::Whole { dependent: false });
     let options = Options {
-        limit,
+        limit: config().instructions,
         seed: state.seed,
-        initialised,
-        cooperative,
-        dependent,
-        blocks,
+        initialised: config().initialised,
+        cooperative: is_cooperative(launch),
+        dependent: !matches!(part, Part::Whole { dependent: false }),
+        blocks: node.and_then(|node| node.blocks),
         ..Options::default()
     };
     let work = interp::Launch {
@@ -298,6 +288,16 @@ pub fn run(
         }
     };
     (done, result)
+}
+
+/// Returns the report of a kernel that does not exist any more.
+fn gone(node: Option<Node>) -> Report {
+    Report {
+        kind: "unloaded",
+        status: Status::INVALID_HANDLE,
+        nodes: node.iter().map(|node| node.name.to_owned()).collect(),
+        text: "the kernel's module was unloaded, or its context destroyed".to_owned(),
+    }
 }
 
 /// Interprets a kernel or a part of it. Returns its conflicts, and writes its other effects to `done`.

@@ -9,8 +9,8 @@ use crate::runtime::error::{At, at_statement};
 use crate::runtime::statements::{Record, launch_of};
 
 use super::critical;
-use super::numbers::{count, real};
 use super::types::{Entry, Member, Profile, Times, Turns};
+use crate::picture::{count, real};
 
 /// The times of an operation, or of the exec, in several launches.
 #[derive(Clone, Copy, Debug, Default)]

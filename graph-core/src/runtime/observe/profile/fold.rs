@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::assemble::FUSED;
-use super::numbers::{count, real};
 use super::types::{Entry, Profile, Times};
+use crate::picture::{count, real};
+use crate::runtime::observe::folding::folded;
 
 /// Entries of one place in the source.
 pub(super) struct Row<'p> {
@@ -173,35 +174,4 @@ fn members(entries: &[&Entry]) -> Vec<MemberRow> {
     }
     list.sort_by(|one, other| other.time.total_cmp(&one.time));
     list
-}
-
-/// Returns a name with `..` in place of each index.
-fn folded(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(open) = rest.find('[') {
-        let (before, behind) = rest.split_at(open + 1);
-        text.push_str(before);
-        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
-        rest = &behind[digits..];
-        if digits > 0 && rest.starts_with(']') {
-            text.push_str("..");
-        } else {
-            text.push_str(&behind[..digits]);
-        }
-    }
-    text.push_str(rest);
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::folded;
-
-    #[test]
-    fn indices_are_folded_and_nothing_else() {
-        assert_eq!(folded("layers[12].block[3].gate"), "layers[..].block[..].gate");
-        assert_eq!(folded("gate"), "gate");
-        assert_eq!(folded("w[i][-1]x[7"), "w[i][..]x[7");
-    }
 }

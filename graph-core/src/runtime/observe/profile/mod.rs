@@ -17,5 +17,5 @@ mod trace;
 mod types;
 
 pub(crate) use assemble::{Gathered, Measured};
-pub(crate) use numbers::real;
+
 pub use types::{Entry, Member, Profile, Times, Turns};

@@ -1,16 +1,5 @@
 //! Times, bytes and rates as text.
 
-/// Returns a number of bytes, of runs or of nanoseconds as a float.
-#[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a profile needs no more than 52 bits")]
-pub(crate) fn real(number: u64) -> f64 {
-    number as f64
-}
-
-/// Returns a count as a float.
-pub(super) fn count(number: usize) -> f64 {
-    u64::try_from(number).map_or(f64::MAX, real)
-}
-
 /// Returns bytes in microseconds as bytes a second; `None` if there are none, or no time.
 pub(super) fn bandwidth(bytes: f64, microseconds: f64) -> Option<f64> {
     (bytes > 0.0 && microseconds > 0.0).then(|| bytes / microseconds * 1e6)

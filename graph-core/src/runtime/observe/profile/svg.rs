@@ -1,12 +1,15 @@
 //! A profile as a picture: three bars for the launch, the critical path and the nodes in series, and a bar for each row.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use super::fold::{By, MemberRow, Row, rows};
-use super::numbers::{bandwidth, count, rate, time};
+use super::numbers::{bandwidth, rate, time};
 use super::text::turns;
 use super::types::Profile;
+use crate::picture::{
+    BAR, CRITICAL, Canvas, ESTIMATE, FAINT, GRID, LAUNCH, ON_BAR, PALE_BAR, PALE_CRITICAL, Style, count,
+    shortened,
+};
 
 /// The width of the column of names, of the bars, and of the column of numbers.
 const NAMES: f64 = 380.0;
@@ -27,15 +30,6 @@ const MOST_MEMBERS: usize = 6;
 /// The most characters of a name.
 const MOST_CHARACTERS: usize = 54;
 
-const CRITICAL: &str = "#d1242f";
-const OTHER: &str = "#54aeff";
-/// The colours of the bars of conditional nodes, whose bodies have bars of their own.
-const PALE_CRITICAL: &str = "#ffc1c0";
-const PALE_OTHER: &str = "#c8e1ff";
-const LAUNCH: &str = "#57606a";
-const FAINT: &str = "#6e7781";
-const DARK: &str = "#1f2328";
-
 impl Profile {
     /// Returns an SVG: the launch, the critical path and the sum as bars to one scale, and a bar for each row of statements, with
     /// its bandwidth. What lies on the critical path is red. The turns of loops are one row.
@@ -51,24 +45,29 @@ fn svg(profile: &Profile) -> String {
     let top = 64.0 + if profile.simulated { 18.0 } else { 0.0 };
     let begin = top + 3.0 * SUMMARY + 58.0;
     let end = begin + height + if left_out.is_some() { 24.0 } else { 0.0 };
-    let mut canvas = Canvas::open(WIDTH, end + 20.0);
-    canvas.caption(profile);
-    canvas.summary(profile, top);
+    let mut drawing = Drawing(Canvas::open(WIDTH, end + 20.0));
+    drawing.0.raw(format_args!(
+        "<defs><pattern id=\"estimate\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
+         patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"{ESTIMATE}\"/>\
+         <rect width=\"2\" height=\"6\" fill=\"{FAINT}\"/></pattern></defs>"
+    ));
+    drawing.caption(profile);
+    drawing.summary(profile, top);
     let most = list.iter().map(Row::time).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    canvas.axis((begin - 8.0, begin + height), most);
+    drawing.axis((begin - 8.0, begin + height), most);
     let mut y = begin;
     for row in &list {
-        canvas.row(row, y, (most, profile.sum()));
+        drawing.row(row, y, (most, profile.sum()));
         y += row_height(row);
     }
     if let Some((rows, taken)) = left_out {
-        canvas.text(
+        drawing.0.text(
             (MARGIN, y + 16.0),
             Style::faint(12.0),
             &format!("{rows} more rows, in all {}", time(taken)),
         );
     }
-    canvas.close()
+    drawing.0.close()
 }
 
 /// Returns the slowest rows, in their order, and the number and the time of those that are left out.
@@ -102,92 +101,12 @@ fn row_height(row: &Row<'_>) -> f64 {
     ROW + MEMBER * count(shown_members(row).len())
 }
 
-#[derive(Clone, Copy)]
-struct Style {
-    size: f64,
-    fill: &'static str,
-    bold: bool,
-    mono: bool,
-    anchor: &'static str,
-}
+struct Drawing(Canvas);
 
-impl Style {
-    const fn dark(size: f64) -> Style {
-        Style { size, fill: DARK, bold: false, mono: false, anchor: "start" }
-    }
-
-    const fn faint(size: f64) -> Style {
-        Style { fill: FAINT, ..Style::dark(size) }
-    }
-
-    const fn mono(self) -> Style {
-        Style { mono: true, ..self }
-    }
-
-    const fn bold(self) -> Style {
-        Style { bold: true, ..self }
-    }
-
-    const fn at_end(self) -> Style {
-        Style { anchor: "end", ..self }
-    }
-}
-
-struct Canvas(String);
-
-impl Canvas {
-    fn open(width: f64, height: f64) -> Canvas {
-        Canvas(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height:.0}\" viewBox=\"0 0 {width} {height:.0}\" \
-             font-family=\"system-ui, 'DejaVu Sans', sans-serif\">\n\
-             <defs><pattern id=\"estimate\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
-             <rect width=\"6\" height=\"6\" fill=\"#eaeef2\"/><rect width=\"2\" height=\"6\" fill=\"{FAINT}\"/></pattern></defs>\n\
-             <rect width=\"{width}\" height=\"{height:.0}\" fill=\"#ffffff\"/>\n"
-        ))
-    }
-
-    fn close(mut self) -> String {
-        self.0.push_str("</svg>\n");
-        self.0
-    }
-
-    fn text(&mut self, at: (f64, f64), style: Style, text: &str) {
-        let Style { size, fill, bold, mono, anchor } = style;
-        let family = if mono { " font-family=\"ui-monospace, 'DejaVu Sans Mono', monospace\"" } else { "" };
-        let weight = if bold { " font-weight=\"bold\"" } else { "" };
-        let _ = writeln!(
-            self.0,
-            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size}\" fill=\"{fill}\" text-anchor=\"{anchor}\"{family}{weight}>{}</text>",
-            at.0,
-            at.1,
-            escape(text)
-        );
-    }
-
-    /// Draws a box with a text that a browser shows for it.
-    fn area(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str, title: &str) {
-        if width <= 0.0 {
-            return;
-        }
-        let _ = writeln!(
-            self.0,
-            "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{}</title></rect>",
-            width.max(0.4),
-            escape(title)
-        );
-    }
-
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
-        let _ = writeln!(
-            self.0,
-            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{stroke}\"/>",
-            from.0, from.1, to.0, to.1
-        );
-    }
-
+impl Drawing {
     fn caption(&mut self, profile: &Profile) {
         let plural = if profile.launches == 1 { "launch" } else { "launches" };
-        self.text((MARGIN, 26.0), Style::dark(16.0).bold(), &profile.at.name);
+        self.0.text((MARGIN, 26.0), Style::dark(16.0).bold(), &profile.at.name);
         let text = format!(
             "{}:{} · {} {plural}, mean times; an empty kernel measures {}, as the nodes are measured",
             profile.at.file,
@@ -195,10 +114,10 @@ impl Canvas {
             profile.launches,
             time(profile.empty_kernel)
         );
-        self.text((MARGIN, 46.0), Style::faint(12.0), &text);
+        self.0.text((MARGIN, 46.0), Style::faint(12.0), &text);
         if profile.simulated {
             let text = "simulated: times mean nothing";
-            self.text((MARGIN, 64.0), Style { fill: CRITICAL, ..Style::dark(12.0).bold() }, text);
+            self.0.text((MARGIN, 64.0), Style { fill: CRITICAL, ..Style::dark(12.0).bold() }, text);
         }
     }
 
@@ -212,25 +131,25 @@ impl Canvas {
         };
         let bars =
             [("a launch of the graph", total), ("the critical path", path), ("the nodes in series", sum)];
-        for ((name, length), (at, colour)) in bars.iter().zip((0u8..).zip([LAUNCH, CRITICAL, OTHER])) {
+        for ((name, length), (at, colour)) in bars.iter().zip((0u8..).zip([LAUNCH, CRITICAL, BAR])) {
             let y = top + SUMMARY * f64::from(at);
-            self.text((LEFT - 10.0, y + 16.0), Style::dark(13.0).at_end(), name);
+            self.0.text((LEFT - 10.0, y + 16.0), Style::dark(13.0).at_end(), name);
             let note = if at == 0 { time(*length) } else { of_launch(*length) };
             if at == 2 {
                 self.series(profile, (y + 3.0, scale));
             } else {
-                self.area((LEFT, y + 3.0), (length * scale, SUMMARY - 8.0), colour, &note);
+                self.0.area((LEFT, y + 3.0), (length * scale, SUMMARY - 8.0), colour, &note);
             }
-            self.text((LEFT + BARS + 10.0, y + 16.0), Style::dark(12.0).bold(), &note);
+            self.0.text((LEFT + BARS + 10.0, y + 16.0), Style::dark(12.0).bold(), &note);
         }
         let y = top + 3.0 * SUMMARY + 20.0;
-        let keys = [(CRITICAL, "on the critical path", 150.0), (OTHER, "beside it", 92.0)];
+        let keys = [(CRITICAL, "on the critical path", 150.0), (BAR, "beside it", 92.0)];
         let mut x = LEFT;
         for (colour, text, wide) in
             keys.into_iter().chain([("url(#estimate)", "member of a batch: an estimate", 0.0)])
         {
-            self.area((x, y - 9.0), (12.0, 10.0), colour, text);
-            self.text((x + 17.0, y), Style::faint(11.0), text);
+            self.0.area((x, y - 9.0), (12.0, 10.0), colour, text);
+            self.0.text((x + 17.0, y), Style::faint(11.0), text);
             x += wide;
         }
     }
@@ -256,15 +175,15 @@ impl Canvas {
                         .filter(|box_of| box_of.2 > 1)
                         .map(|(from, critical, nodes)| (from, x, critical, nodes - 1)),
                 );
-                let colour = if entry.critical { CRITICAL } else { OTHER };
-                self.area((x, y), (width - 0.5, SUMMARY - 8.0), colour, &title);
+                let colour = if entry.critical { CRITICAL } else { BAR };
+                self.0.area((x, y), (width - 0.5, SUMMARY - 8.0), colour, &title);
             }
             x += width;
         }
         boxes.extend(open.map(|(from, critical, nodes)| (from, x, critical, nodes)));
         for (from, to, critical, nodes) in boxes {
-            let colour = if critical { CRITICAL } else { OTHER };
-            self.area((from, y), (to - from, SUMMARY - 8.0), colour, &format!("{nodes} nodes"));
+            let colour = if critical { CRITICAL } else { BAR };
+            self.0.area((from, y), (to - from, SUMMARY - 8.0), colour, &format!("{nodes} nodes"));
         }
     }
 
@@ -273,11 +192,11 @@ impl Canvas {
         let step = tick(most / 5.0);
         for at in (0..=20u8).map(f64::from).map(|at| at * step).take_while(|&at| at <= most) {
             let x = LEFT + BARS * at / most;
-            self.line((x, top), (x, bottom), "#e3e6ea");
+            self.0.line((x, top), (x, bottom), GRID);
             let anchor = if at == 0.0 { "start" } else { "middle" };
             let decimals = if step < 0.1 { 2 } else { usize::from(step < 1.0) };
             let text = format!("{at:.decimals$}{}", if at == 0.0 { " us" } else { "" });
-            self.text((x, top - 4.0), Style { anchor, ..Style::faint(10.0) }, &text);
+            self.0.text((x, top - 4.0), Style { anchor, ..Style::faint(10.0) }, &text);
         }
     }
 
@@ -287,17 +206,24 @@ impl Canvas {
         let indent = 14.0 * count(row.depth);
         let several = row.entries.len();
         let name = if several > 1 { format!("{} × {several}", row.name) } else { row.name.clone() };
-        self.text((MARGIN + indent, y + 13.0), Style::dark(12.0).mono(), &shortened(&name));
+        self.0.text(
+            (MARGIN + indent, y + 13.0),
+            Style::dark(12.0).mono(),
+            &shortened(&name, MOST_CHARACTERS),
+        );
         let mut place: Vec<String> =
             [row.place(), row.node()].into_iter().filter(|text| !text.is_empty()).collect();
         place.extend(row.turns().map(|(min, max)| turns(min, max)));
-        self.text((MARGIN + indent, y + 26.0), Style::faint(10.0), &shortened(&place.join(" · ")));
+        self.0.text(
+            (MARGIN + indent, y + 26.0),
+            Style::faint(10.0),
+            &shortened(&place.join(" · "), MOST_CHARACTERS),
+        );
         let title = format!("{name}: {}", time(taken));
         let holds_others = row.entries.iter().all(|entry| entry.node == "condition");
-        let (critical_fill, plain) =
-            if holds_others { (PALE_CRITICAL, PALE_OTHER) } else { (CRITICAL, OTHER) };
-        self.area((LEFT, y + 4.0), (critical * scale, ROW - 14.0), critical_fill, &title);
-        self.area(
+        let (critical_fill, plain) = if holds_others { (PALE_CRITICAL, PALE_BAR) } else { (CRITICAL, BAR) };
+        self.0.area((LEFT, y + 4.0), (critical * scale, ROW - 14.0), critical_fill, &title);
+        self.0.area(
             (LEFT + critical * scale, y + 4.0),
             ((taken - critical) * scale, ROW - 14.0),
             plain,
@@ -307,20 +233,17 @@ impl Canvas {
             // Behind the bar, or inside a long one.
             let (end, text) = (LEFT + taken * scale, rate(found));
             let inside = taken * scale > BARS - 80.0;
-            let style = if inside {
-                Style { fill: "#ffffff", ..Style::dark(11.0).at_end() }
-            } else {
-                Style::dark(11.0)
-            };
-            self.text((if inside { end - 6.0 } else { end + 6.0 }, y + 18.0), style, &text);
+            let style =
+                if inside { Style { fill: ON_BAR, ..Style::dark(11.0).at_end() } } else { Style::dark(11.0) };
+            self.0.text((if inside { end - 6.0 } else { end + 6.0 }, y + 18.0), style, &text);
         }
         let x = LEFT + BARS + 10.0;
         let share = if sum > 0.0 { format!(" · {:.1}%", 100.0 * taken / sum) } else { String::new() };
-        self.text((x, y + 13.0), Style::dark(12.0).bold(), &format!("{}{share}", time(taken)));
+        self.0.text((x, y + 13.0), Style::dark(12.0).bold(), &format!("{}{share}", time(taken)));
         let each = row.each();
         let spread = format!("{:.2} to {:.2} us", each.min, each.max);
         let spread = if several > 1 { format!("each {spread}") } else { spread };
-        self.text((x, y + 27.0), Style::faint(11.0), &spread);
+        self.0.text((x, y + 27.0), Style::faint(11.0), &spread);
         for (member, at) in shown_members(row).iter().zip(0u8..) {
             let y = y + ROW + MEMBER * f64::from(at);
             let name = if member.count > 1 {
@@ -328,10 +251,14 @@ impl Canvas {
             } else {
                 member.name.clone()
             };
-            self.text((MARGIN + indent + 14.0, y + 9.0), Style::faint(11.0).mono(), &shortened(&name));
+            self.0.text(
+                (MARGIN + indent + 14.0, y + 9.0),
+                Style::faint(11.0).mono(),
+                &shortened(&name, MOST_CHARACTERS),
+            );
             let title = format!("{name} ({}): {}, an estimate", member.place, time(member.time));
-            self.area((LEFT, y + 1.0), (member.time * scale, MEMBER - 8.0), "url(#estimate)", &title);
-            self.text((x, y + 9.0), Style::faint(11.0), &format!("~ {}", time(member.time)));
+            self.0.area((LEFT, y + 1.0), (member.time * scale, MEMBER - 8.0), "url(#estimate)", &title);
+            self.0.text((x, y + 9.0), Style::faint(11.0), &format!("~ {}", time(member.time)));
         }
     }
 }
@@ -341,20 +268,4 @@ fn tick(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
     steps.into_iter().find(|&step| step >= least).unwrap_or(least)
-}
-
-/// Returns a text that fits into the column of names: the middle is left out.
-fn shortened(text: &str) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    if characters.len() <= MOST_CHARACTERS {
-        return text.to_owned();
-    }
-    let half = MOST_CHARACTERS / 2 - 1;
-    let (first, last) = (&characters[..half], &characters[characters.len() - half..]);
-    first.iter().chain(&['…']).chain(last).collect()
-}
-
-fn escape(text: &str) -> String {
-    let plain: String = text.chars().filter(|c| !c.is_control()).collect();
-    plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -2,7 +2,8 @@
 
 use crate::runtime::error::At;
 
-use super::numbers::{bandwidth, real};
+use super::numbers::bandwidth;
+use crate::picture::real;
 
 /// The time of each node of a graph.
 ///

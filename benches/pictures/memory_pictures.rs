@@ -3,9 +3,8 @@
 //!
 //! Nothing is launched, so this runs without a GPU.
 
-#[path = "pictures/layered.rs"]
 mod layered;
-#[path = "../benches/graphs/shapes.rs"]
+#[path = "../graphs/shapes.rs"]
 #[allow(dead_code)]
 mod shapes;
 

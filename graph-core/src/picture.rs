@@ -1,0 +1,324 @@
+//! SVG elements, their colours, and numbers as text: all pictures and reports are made of these.
+//!
+//! Colours are presentation attributes of the elements. A page that holds a picture has a rule of CSS for each of them
+//! ([`COLOURS`]), which the attributes give way to: so one picture serves files of its own and pages with a dark scheme.
+
+use std::fmt::{Display, Write};
+
+/// The background.
+pub const GROUND: &str = "#ffffff";
+/// Text.
+pub const DARK: &str = "#1f2328";
+/// Text beside other text.
+pub const FAINT: &str = "#6e7781";
+/// Lines behind boxes.
+pub const GRID: &str = "#e3e6ea";
+/// Lines around boxes, and edges.
+pub const LINE: &str = "#8a929c";
+/// What decides: the critical path, the buffers of a bound.
+pub const CRITICAL: &str = "#d1242f";
+/// Bars beside the critical path.
+pub const BAR: &str = "#54aeff";
+/// A bar on the critical path that others stand within.
+pub const PALE_CRITICAL: &str = "#ffc1c0";
+/// A bar beside the critical path that others stand within.
+pub const PALE_BAR: &str = "#c8e1ff";
+/// The bar of a whole launch.
+pub const LAUNCH: &str = "#57606a";
+/// Text on a bar.
+pub const ON_BAR: &str = "#fffffe";
+/// The background of a body of a condition.
+pub const BODY: &str = "#f6f8fa";
+/// The background of estimates.
+pub const ESTIMATE: &str = "#eaeef2";
+/// Colours of boxes that names are written on.
+pub const FILLS: [&str; 10] = [
+    "#cfe2ff", "#ffe3c2", "#d1f0d8", "#e6d9ff", "#fff3b8", "#ffd6e0", "#d3f3f5", "#e3ead0", "#f5d9c9",
+    "#d9def2",
+];
+
+/// The colours of pictures, each with the one that takes its place in a dark scheme.
+pub const COLOURS: [(&str, &str); 23] = [
+    (GROUND, "#0d1117"),
+    (DARK, "#e6edf3"),
+    (FAINT, "#8d96a0"),
+    (GRID, "#262c34"),
+    (LINE, "#6b7480"),
+    (CRITICAL, "#ff7b72"),
+    (BAR, "#388bfd"),
+    (PALE_CRITICAL, "#6e3330"),
+    (PALE_BAR, "#1f3a5f"),
+    (LAUNCH, "#8d96a0"),
+    (ON_BAR, "#0d1117"),
+    (BODY, "#151b23"),
+    (ESTIMATE, "#21262d"),
+    (FILLS[0], "#1d3a63"),
+    (FILLS[1], "#5c3d14"),
+    (FILLS[2], "#1c4a2b"),
+    (FILLS[3], "#3f2d69"),
+    (FILLS[4], "#54490f"),
+    (FILLS[5], "#5e2437"),
+    (FILLS[6], "#134a4e"),
+    (FILLS[7], "#3d4721"),
+    (FILLS[8], "#58341f"),
+    (FILLS[9], "#2c3560"),
+];
+
+/// The family of fonts whose characters are equally wide.
+pub const MONO: &str = "ui-monospace, 'DejaVu Sans Mono', monospace";
+
+/// Returns a text as the content or an attribute of an element: without the characters that XML does not allow.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' | '\t' => escaped.push(' '),
+            '\u{fffe}' | '\u{ffff}' => {}
+            _ if c.is_control() || is_direction(c) => {}
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Returns true for characters that change the direction of the text behind them.
+#[must_use]
+pub fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The look of a text.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// The height, in pixels.
+    pub size: f64,
+    /// The colour.
+    pub fill: &'static str,
+    /// True for bold letters.
+    pub bold: bool,
+    /// True for letters of one width.
+    pub mono: bool,
+    /// `start`, `middle` or `end`.
+    pub anchor: &'static str,
+}
+
+impl Style {
+    /// Returns the look of plain text.
+    #[must_use]
+    pub const fn dark(size: f64) -> Style {
+        Style { size, fill: DARK, bold: false, mono: false, anchor: "start" }
+    }
+
+    /// Returns the look of text beside other text.
+    #[must_use]
+    pub const fn faint(size: f64) -> Style {
+        Style { fill: FAINT, ..Style::dark(size) }
+    }
+
+    /// Returns it with letters of one width.
+    #[must_use]
+    pub const fn mono(self) -> Style {
+        Style { mono: true, ..self }
+    }
+
+    /// Returns it with bold letters.
+    #[must_use]
+    pub const fn bold(self) -> Style {
+        Style { bold: true, ..self }
+    }
+
+    /// Returns it for text that ends where it is placed.
+    #[must_use]
+    pub const fn at_end(self) -> Style {
+        Style { anchor: "end", ..self }
+    }
+
+    /// Returns it for text whose middle is where it is placed.
+    #[must_use]
+    pub const fn centred(self) -> Style {
+        Style { anchor: "middle", ..self }
+    }
+}
+
+/// An SVG that is being drawn.
+#[derive(Debug)]
+pub struct Canvas(String);
+
+impl Canvas {
+    /// Returns an empty picture. Coordinates are pixels, to the right and downwards.
+    #[must_use]
+    pub fn open(width: f64, height: f64) -> Canvas {
+        Canvas(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+             viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\">\n\
+             <rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"{GROUND}\"/>\n"
+        ))
+    }
+
+    /// Returns the finished picture.
+    #[must_use]
+    pub fn close(mut self) -> String {
+        self.0.push_str("</svg>\n");
+        self.0
+    }
+
+    /// Adds markup as it is.
+    pub fn raw(&mut self, markup: impl Display) {
+        let _ = writeln!(self.0, "{markup}");
+    }
+
+    /// Adds a line of text. `at` is the left end of its base line, or what the style says.
+    pub fn text(&mut self, at: (f64, f64), style: Style, text: &str) {
+        let Style { size, fill, bold, mono, anchor } = style;
+        let family = if mono { format!(" font-family=\"{MONO}\"") } else { String::new() };
+        let weight = if bold { " font-weight=\"bold\"" } else { "" };
+        let anchor = if anchor == "start" { String::new() } else { format!(" text-anchor=\"{anchor}\"") };
+        let (x, y) = (at.0, at.1);
+        self.raw(format_args!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\"{anchor}{family}{weight}>{}</text>",
+            escape(text)
+        ));
+    }
+
+    /// Adds a box with a text that browsers show for it. Nothing is drawn that is not wider than 0.
+    pub fn area(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str, title: &str) {
+        if width > 0.0 {
+            self.raw(format_args!(
+                "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{}</title></rect>",
+                width.max(0.4),
+                escape(title)
+            ));
+        }
+    }
+
+    /// Adds a straight line.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
+        self.raw(format_args!(
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{stroke}\"/>",
+            from.0, from.1, to.0, to.1
+        ));
+    }
+}
+
+/// Returns a text of at most so many characters: the middle is left out.
+#[must_use]
+pub fn shortened(text: &str, most: usize) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    let (first, last) = (kept / 2, kept - kept / 2);
+    let (first, last) = (&characters[..first], &characters[characters.len() - last..]);
+    first.iter().chain(&['…']).chain(last).collect()
+}
+
+/// Returns a path of at most so many characters: `block[3].attention.q`, `…attention.q`, `…q`. `None` if its last name is longer.
+#[must_use]
+pub fn shortened_path(path: &str, most: usize) -> Option<String> {
+    if path.chars().count() <= most {
+        return Some(path.to_owned());
+    }
+    let parts = path.match_indices('.').map(|(at, _)| &path[at + 1..]);
+    let mut fitting = parts.filter(|part| !part.is_empty() && part.chars().count() < most);
+    fitting.next().map(|part| format!("…{part}"))
+}
+
+/// Returns a number of bytes or of time as a coordinate.
+#[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a picture needs no more than 52 bits")]
+#[must_use]
+pub fn real(number: u64) -> f64 {
+    number as f64
+}
+
+/// Returns a count as a coordinate.
+#[must_use]
+pub fn count(number: usize) -> f64 {
+    u64::try_from(number).map_or(f64::MAX, real)
+}
+
+/// Returns the whole part of a small number; 0 for negative ones.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion of floats saturates"
+)]
+#[must_use]
+pub fn whole(number: f64) -> usize {
+    number as usize
+}
+
+/// Formats a number of bytes with a binary unit.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.iter().find(|unit| bytes >= unit.0) {
+        Some(&(unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some(&(unit, name)) => format!("{:.1} {name}", real(bytes) / real(unit)),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// Formats a count with the word for what is counted, whose plural ends in `s`, `es` or `ies`.
+#[must_use]
+pub fn counted(count: usize, word: &str) -> String {
+    let plural = |stem: &str, end: &str| format!("{count} {stem}{end}");
+    match word {
+        _ if count == 1 => format!("1 {word}"),
+        _ if word.ends_with("ch") => plural(word, "es"),
+        _ => match word.strip_suffix("py") {
+            Some(stem) => plural(stem, "pies"),
+            None => plural(word, "s"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_read_well() {
+        assert_eq!([0, 1023, 1024, 1536, 4 << 20].map(bytes), ["0 B", "1023 B", "1 KiB", "1.5 KiB", "4 MiB"]);
+    }
+
+    #[test]
+    fn counts_read_well() {
+        assert_eq!(counted(1, "launch"), "1 launch");
+        assert_eq!(
+            ["launch", "copy", "kernel"].map(|word| counted(2, word)),
+            ["2 launches", "2 copies", "2 kernels"]
+        );
+    }
+
+    #[test]
+    fn texts_are_shortened() {
+        assert_eq!(shortened("abcdefgh", 5), "ab…gh");
+        assert_eq!(shortened("abc", 3), "abc");
+        let path = "block[3].attention.q";
+        assert_eq!(shortened_path(path, 20).as_deref(), Some(path));
+        assert_eq!(shortened_path(path, 14).as_deref(), Some("…attention.q"));
+        assert_eq!(shortened_path(path, 2).as_deref(), Some("…q"));
+        assert_eq!(shortened_path(path, 1), None);
+    }
+
+    #[test]
+    fn hostile_text_is_text() {
+        assert_eq!(escape("<a b=\"c\">&'\u{1}\u{202e}\u{ffff}\n"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39; ");
+    }
+
+    #[test]
+    fn each_colour_has_one_in_the_dark() {
+        for (at, (light, dark)) in COLOURS.iter().enumerate() {
+            assert_ne!(light, dark);
+            assert!(COLOURS[..at].iter().all(|(other, _)| other != light), "{light} stands twice");
+        }
+    }
+}

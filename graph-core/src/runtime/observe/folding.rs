@@ -1,0 +1,111 @@
+//! Entries that differ in the indices of loops alone, as one.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The longest period of a sequence that is found.
+const LONGEST: usize = 16;
+
+/// Returns a name with `..` in place of each index.
+pub(super) fn folded(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(open) = rest.find('[') {
+        let (before, behind) = rest.split_at(open + 1);
+        text.push_str(before);
+        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
+        rest = &behind[digits..];
+        if digits > 0 && rest.starts_with(']') {
+            text.push_str("..");
+        } else {
+            text.push_str(&behind[..digits]);
+        }
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Returns a sequence as ranges, each with the number of its repetitions one after another: `a b a b c` as `a b` twice and `c` once.
+/// O(n).
+pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < list.len() {
+        let longest = LONGEST.min((list.len() - at) / 2);
+        let times = |period: usize| {
+            let turns = list[at..].chunks_exact(period);
+            turns.take_while(|turn| *turn == &list[at..at + period]).count()
+        };
+        let mut best = (1, 1);
+        for period in 1..=longest {
+            let times = times(period);
+            // The shortest period of those that cover the most.
+            if times > 1 && period * times > best.0 * best.1 {
+                best = (period, times);
+            }
+        }
+        found.push((at..at + best.0, best.1));
+        at += best.0 * best.1;
+    }
+    found
+}
+
+/// An entry that stands for others, too.
+#[derive(Clone, Debug)]
+pub(super) struct Folded<T> {
+    /// The first of them.
+    pub first: T,
+    /// The number of entries.
+    pub entries: usize,
+    /// The sum of what each counts.
+    pub times: usize,
+}
+
+/// Returns the entries, those of one key as one, in the order of their first ones. `times` is what an entry counts.
+pub(super) fn together<T, K: Ord>(
+    list: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+    times: impl Fn(&T) -> usize,
+) -> Vec<Folded<T>> {
+    let mut known: BTreeMap<K, usize> = BTreeMap::new();
+    let mut entries: Vec<Folded<T>> = Vec::new();
+    for entry in list {
+        let at = *known.entry(key(&entry)).or_insert(entries.len());
+        match entries.get_mut(at) {
+            Some(folded) => {
+                folded.entries += 1;
+                folded.times += times(&entry);
+            }
+            None => entries.push(Folded { times: times(&entry), first: entry, entries: 1 }),
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_folded_and_nothing_else() {
+        assert_eq!(folded("layers[12].block[3].gate"), "layers[..].block[..].gate");
+        assert_eq!(folded("gate"), "gate");
+        assert_eq!(folded("w[i][-1]x[7"), "w[i][..]x[7");
+    }
+
+    #[test]
+    fn repetitions_have_the_shortest_period() {
+        let of = |text: &str| repetitions(text.as_bytes());
+        assert_eq!(of("ababc"), [(0..2, 2), (4..5, 1)]);
+        assert_eq!(of("aaaa"), [(0..1, 4)]);
+        assert_eq!(of("xabcabcabc"), [(0..1, 1), (1..4, 3)]);
+        assert!(of("").is_empty());
+    }
+
+    #[test]
+    fn entries_of_one_key_are_one() {
+        let list = together([1, 12, 21, 2], |one| one % 10, |_| 1);
+        let list: Vec<_> = list.iter().map(|one| (one.first, one.entries)).collect();
+        assert_eq!(list, [(1, 2), (12, 2)]);
+    }
+}

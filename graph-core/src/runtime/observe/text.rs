@@ -1,0 +1,347 @@
+//! A report as text: one line a subject, without what is 0, and with the repetitions of loops as one.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::apart::Line;
+use super::folding::{Folded, folded, repetitions, together};
+use super::report::{
+    AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
+};
+use crate::picture::{bytes, counted};
+use crate::runtime::error::At;
+
+/// The width of the column of subjects.
+const SUBJECT: usize = 13;
+/// The most members of a batch or chain that are named.
+const MOST_MEMBERS: usize = 10;
+/// The most lines of one kind.
+const MOST_LINES: usize = 16;
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let mut lines = vec![line("nodes", self.nodes_line())];
+        lines.extend(self.edges_line());
+        if self.devices > 1 {
+            let [whole, tenth] = [self.crossings * 11 / 2, self.crossings * 11 % 2 * 5];
+            let text = format!(
+                "{}, {} edges between devices: {whole}.{tenth} us at 5.5 each, as far as nothing hides them",
+                self.devices, self.crossings
+            );
+            lines.push(line("devices", text));
+        }
+        lines.extend(self.memory_line());
+        lines.extend(self.plan.as_ref().map(|plan| line("temporaries", plan)));
+        self.launches(&mut lines);
+        listed(&mut lines, "not all written", self.left_unwritten.iter().map(short_of_all));
+        let vouched = self.vouched_for.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
+        listed(&mut lines, "vouched for, not proved", vouched);
+        lines.extend(self.budget.as_ref().map(|budget| line("budget", budget)));
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+fn line(subject: &str, text: impl Display) -> String {
+    format!("{subject:<SUBJECT$}{text}")
+}
+
+impl Report {
+    fn nodes_line(&self) -> String {
+        let Report { kernels, fills, copies, calls, captured, hubs, allocs, frees, .. } = *self;
+        let mut parts: Vec<String> = [(kernels, "kernel"), (fills, "fill"), (copies, "copy")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| counted(count, word))
+            .collect();
+        if calls > 0 {
+            parts.push(format!("{captured} of {}", counted(calls, "library call")));
+        }
+        let others = [
+            (self.conditions, "conditional node"),
+            (self.setters, "kernel around it"),
+            (self.hosts, "host statement"),
+            (self.events, "record or wait of an event"),
+            (self.syncs, "wait or signal of a flag or semaphore"),
+            (hubs, "hub"),
+            (allocs, "alloc"),
+            (frees, "free"),
+        ];
+        for (count, word) in others.into_iter().filter(|(count, _)| *count > 0) {
+            parts.push(match word {
+                "kernel around it" => format!("{} that set conditions", counted(count, "kernel")),
+                "record or wait of an event" => format!("{count} of events"),
+                "wait or signal of a flag or semaphore" => format!("{count} of flags and semaphores"),
+                _ => counted(count, word),
+            });
+        }
+        match parts.is_empty() {
+            true => "0".to_owned(),
+            false => format!("{}: {}", self.nodes(), parts.join(", ")),
+        }
+    }
+
+    /// Returns the line of edges; `None` if there are none.
+    fn edges_line(&self) -> Option<String> {
+        let Report { edges, edges_before_reduction: before, depth, .. } = *self;
+        let before = if before > 0 { format!(", {before} before reduction") } else { String::new() };
+        (edges > 0).then(|| line("edges", format!("{edges}{before}; depth {depth}")))
+    }
+
+    fn memory_line(&self) -> Option<String> {
+        let Report { planned_bytes, reserved_bytes, .. } = *self;
+        let reserved = match reserved_bytes {
+            0 => String::new(),
+            _ => format!(", {} reserved", bytes(reserved_bytes)),
+        };
+        (planned_bytes > 0).then(|| line("memory", format!("{} planned{reserved}", bytes(planned_bytes))))
+    }
+
+    /// Adds the lines of the changes of launches, if there are any.
+    fn launches(&self, lines: &mut Vec<String>) {
+        let Report { launches, kernels, overlapped, serialized, .. } = *self;
+        let mark = if self.assumed.is_empty() { "" } else { "*" };
+        let one = !self.batches.is_empty() || !self.fused.is_empty();
+        if one || overlapped > 0 || serialized > 0 {
+            let mut text = format!("{launches} in {kernels}{mark} nodes");
+            if overlapped > 0 {
+                text.push_str(&format!(", {overlapped}{mark} start early"));
+            }
+            if serialized > 0 {
+                text.push_str(&format!(
+                    ", {serialized}{mark} {} serialized",
+                    if serialized == 1 { "branch" } else { "branches" }
+                ));
+            }
+            lines.push(line("launches", text));
+        }
+        listed(lines, "  one launch", self.batches.iter().map(|members| node_of(members, None)));
+        let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
+        let fused = self.fused.iter().zip(forwarded);
+        listed(lines, "  fused", fused.map(|(members, forwarded)| node_of(members, forwarded)));
+        let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
+        listed(lines, "  left alone", left_alone);
+        listed(lines, "  not one launch", self.apart.iter().map(|entry| entry.line()));
+        listed(lines, "  full edge", self.full_edges.iter().map(|entry| entry.line()));
+        listed(lines, "  in a lane", self.in_lanes.iter().map(|entry| entry.line()));
+        if !self.assumed.is_empty() {
+            let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
+            lines.push(format!(
+                "  * by the registers of a thread that the simulated driver assumes: {}",
+                registers.join("; ")
+            ));
+        }
+    }
+}
+
+/// Adds a line for each entry, those that differ in the indices of loops alone as one.
+fn listed(lines: &mut Vec<String>, subject: &str, entries: impl Iterator<Item = Line>) {
+    let list = together(entries, |entry| entry.1.clone(), |entry| entry.2);
+    let more = list.len().saturating_sub(MOST_LINES);
+    for Folded { first: (text, folded, _), entries, times } in list.into_iter().take(MOST_LINES) {
+        let text = if entries > 1 { folded } else { text };
+        let times = if times > 1 { format!(", {times} times") } else { String::new() };
+        lines.push(format!("{subject}{times}: {text}"));
+    }
+    if more > 0 {
+        lines.push(format!("{subject}: {more} more"));
+    }
+}
+
+/// Returns the line of a node that several launches became.
+fn node_of(members: &[At], forwarded: Option<&Forwarded>) -> Line {
+    let changes = forwarded.filter(|forwarded| forwarded.loads > 0 || forwarded.stores > 0);
+    let text = |names: &dyn Fn(&At) -> String| {
+        let mut text = members_of(members, names);
+        if let Some(forwarded) = changes {
+            text.push_str(&format!("\n    {}", forwarded.text(names)));
+        }
+        text
+    };
+    (text(&|at| at.name.clone()), text(&|at| folded(&at.name)), 1)
+}
+
+/// Returns the members of a node, with their repetitions as one. A loop's have one line, and names that differ in indices.
+fn members_of(members: &[At], name: &dyn Fn(&At) -> String) -> String {
+    let keys: Vec<(String, &str, u32)> =
+        members.iter().map(|at| (folded(&at.name), &at.file[..], at.line)).collect();
+    let mut items = Vec::new();
+    for (range, times) in repetitions(&keys) {
+        let turn = range.clone().map(|at| {
+            let of_turns = |turn: usize| &members[at + turn * range.len()].name;
+            let equal = (1..times).all(|turn| of_turns(turn) == of_turns(0));
+            let name = if equal { name(&members[at]) } else { keys[at].0.clone() };
+            format!("`{name}` (line {})", members[at].line)
+        });
+        let turn: Vec<String> = turn.collect();
+        match (times, turn.as_slice()) {
+            (1, _) => items.extend(turn),
+            (_, [one]) => items.push(format!("{one} {times} times")),
+            _ => items.push(format!("({}) {times} times", turn.join(", "))),
+        }
+    }
+    let more = items.len().saturating_sub(MOST_MEMBERS);
+    items.truncate(MOST_MEMBERS);
+    if more > 0 {
+        items.push(format!("and {more} more"));
+    }
+    items.join(", ")
+}
+
+fn short_of_all(entry: &LeftUnwritten) -> Line {
+    (entry.to_string(), entry.text(&folded(&entry.at.name)), 1)
+}
+
+impl LeftUnwritten {
+    fn text(&self, name: &str) -> String {
+        let LeftUnwritten { at: At { line, .. }, kernel, parameter, written, missing } = self;
+        format!(
+            "`{name}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
+        )
+    }
+}
+
+impl Display for LeftUnwritten {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.text(&self.at.name))
+    }
+}
+
+impl Display for AssumedRegisters {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let names: Vec<String> = self.kernels.iter().map(|name| format!("`{name}`")).collect();
+        write!(f, "{} of {}", self.registers, names.join(", "))
+    }
+}
+
+impl Forwarded {
+    fn text(&self, name: &dyn Fn(&At) -> String) -> String {
+        let Forwarded { loads, stores, barriers, left_out } = self;
+        let mut text = format!("{loads} loads from registers, {stores} stores left out, {barriers} barriers");
+        if !left_out.is_empty() {
+            text.push_str(", without memory: ");
+            text.push_str(&members_of(left_out, name));
+        }
+        text
+    }
+}
+
+impl Display for Forwarded {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.text(&|at| at.name.clone()))
+    }
+}
+
+impl Display for VouchedFor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}.{}: {}: {}", self.kernel, self.parameter, self.what, self.reason)
+    }
+}
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Plan { planned, antichain, floor, .. } = *self;
+        let [planned, antichain, floor] = [planned, antichain, floor].map(bytes);
+        write!(f, "{planned} planned, bound {antichain}, floor {floor}")?;
+        if self.optimal { write!(f, ": optimal") } else { Ok(()) }
+    }
+}
+
+impl Display for Budget {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Budget { bytes: budget, edges, path_before: before, path_after: after, steps } = self;
+        let edges = counted(edges.len(), "edge");
+        write!(f, "{}: {edges} added, depth {before} before and {after} now", bytes(*budget))?;
+        let text = |step: &BudgetStep, name: &dyn Fn(&str) -> String| {
+            let (receiver, donor) = (name(&step.receiver), name(&step.donor));
+            format!("`{receiver}` after `{donor}`: saves {}, costs {}", bytes(step.saves), step.costs)
+        };
+        let steps = steps.iter().map(|step| (text(step, &|name| name.to_owned()), text(step, &folded), 1));
+        let mut lines = Vec::new();
+        listed(&mut lines, "  shared", steps);
+        lines.iter().try_for_each(|line| write!(f, "\n{line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(name: &str, line: u32) -> At {
+        At { name: name.to_owned(), file: "src/model.rs".to_owned(), line, column: 0 }
+    }
+
+    #[test]
+    fn what_is_0_is_not_printed() {
+        assert_eq!(Report::default().to_string(), "nodes        0");
+        let report =
+            Report { kernels: 3, allocs: 1, frees: 1, copies: 2, edges: 4, depth: 3, ..Report::default() };
+        assert_eq!(
+            report.to_string(),
+            "nodes        7: 3 kernels, 2 copies, 1 alloc, 1 free\nedges        4; depth 3"
+        );
+    }
+
+    #[test]
+    fn repetitions_of_loops_are_one() {
+        let layer = |i: usize| vec![at(&format!("layer[{i}].up"), 7), at(&format!("layer[{i}].relu"), 8)];
+        let forwarded = |i: usize| Forwarded {
+            loads: 2,
+            stores: 1,
+            barriers: 1,
+            left_out: vec![at(&format!("layer[{i}].h"), 6)],
+        };
+        let report = Report {
+            launches: 66,
+            kernels: 24,
+            fused: (0..22).map(layer).collect(),
+            forwarded: (0..22).map(forwarded).collect(),
+            batches: vec![
+                (0..4).flat_map(|_| [at("a", 1), at("b", 2)]).collect(),
+                (0..3).map(|i| at(&format!("w[{i}].step"), 3)).chain([at("last", 4)]).collect(),
+            ],
+            left_unwritten: (0..2)
+                .map(|i| LeftUnwritten {
+                    at: at(&format!("layer[{i}].pad"), 9),
+                    kernel: "pad".to_owned(),
+                    parameter: "y".to_owned(),
+                    written: 4,
+                    missing: 4,
+                })
+                .collect(),
+            ..Report::default()
+        };
+        let text = report.to_string();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "launches     66 in 24 nodes",
+                "  one launch: (`a` (line 1), `b` (line 2)) 4 times",
+                "  one launch: `w[..].step` (line 3) 3 times, `last` (line 4)",
+                "  fused, 22 times: `layer[..].up` (line 7), `layer[..].relu` (line 8)",
+                "    2 loads from registers, 1 stores left out, 1 barriers, without memory: `layer[..].h` (line 6)",
+                "not all written, 2 times: `layer[..].pad` (line 9) writes 4 elements of pad.y, and not element 4",
+            ]
+        );
+    }
+
+    #[test]
+    fn long_lists_end() {
+        let members: Vec<At> = (0..40).map(|i| at(&format!("s{i}"), i)).collect();
+        let report = Report {
+            fused: vec![members; 1],
+            vouched_for: (0..40)
+                .map(|i| VouchedFor {
+                    kernel: format!("k{i}"),
+                    parameter: "x".to_owned(),
+                    what: cuweave_ptx::declare::Open::Coverage,
+                    reason: "an index is read from memory".to_owned(),
+                })
+                .collect(),
+            ..Report::default()
+        };
+        let text = report.to_string();
+        assert!(text.contains("`s9` (line 9), and 30 more"), "{text}");
+        assert!(text.ends_with("vouched for, not proved: 24 more"), "{text}");
+        assert_eq!(text.lines().count(), 20, "{text}");
+    }
+}
