@@ -52,7 +52,7 @@ pub use error::{
 pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
-    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, Forwarded, FullEdge,
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives, Entry as ProfileEntry, Forwarded, FullEdge,
     GraphPool, InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
     VouchedFor, WhyApart, WhyFull, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
@@ -72,7 +72,7 @@ pub mod private {
     };
     pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, HostMemory, NotAnyBits, Packed, PinnedViewMut, any_bits,
+        Bits, CallBuffer, CallStream, Clique, Collective, HostMemory, NotAnyBits, Packed, PinnedViewMut, any_bits,
         between_captures,
     };
     pub use crate::runtime::error::{Error, Result};

@@ -46,6 +46,11 @@ impl Definition {
         if device == Device::FIRST { self.context } else { Context::of(&self.contexts[device]) }
     }
 
+    /// Returns the contexts of all devices.
+    pub fn all_contexts(&self) -> impl Iterator<Item = Context> {
+        self.contexts.iter().map(|ctx| Context::of(ctx))
+    }
+
     /// Returns the other devices that can access memory of the first, as the driver numbers them.
     pub fn others(&self) -> Vec<std::ffi::c_int> {
         let others = self.contexts.iter().skip(1);

@@ -27,6 +27,7 @@ use crate::runtime::statements::{Adding, Emission, Hosts, Record, UnprovedLaunch
 use super::bodies::Bodies;
 use super::body::Body;
 use super::capture::Captured;
+use super::collectives::Agreed;
 use super::counted::CountedLoops;
 use super::definition::Definition;
 use super::flattened::Flattened;
@@ -84,6 +85,8 @@ pub(crate) struct Nodes {
     pub(crate) counted: CountedLoops,
     /// The clocks of the serialised graph of a profile.
     pub(super) stamps: Option<Box<Stamps>>,
+    /// The collectives, which are compared between ranks before nodes are added.
+    pub(crate) agreed: Agreed,
 }
 
 /// The address of a buffer that has no memory. Nothing is loaded from it, but kernels may compare it with 0.
@@ -145,6 +148,7 @@ impl Nodes {
             spare: Vec::new(),
             counted: CountedLoops::default(),
             stamps: None,
+            agreed: Agreed::default(),
         }
     }
 
@@ -185,6 +189,7 @@ impl Nodes {
     ) -> Result<()> {
         let operations = self.operations.clone();
         let mut full = Vec::new();
+        self.agree(definition, body)?;
         let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
         self.streams.clear();
         added?;
@@ -319,45 +324,87 @@ impl Nodes {
         (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
         full: &mut Vec<OperationId>,
     ) -> Result<()> {
-        let mut after = Vec::new();
         let mut bodies = Bodies::of(definition);
         self.into = self.graph;
+        self.nodes = Vector::filled(Node::NONE, list.len());
         self.begin_stamps(definition)?;
-        for operation in list {
-            let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
-                Some(captured) => captured.ends_in_kernel,
-                None => true,
-            });
-            if programmatic != operation.programmatic {
-                full.push(OperationId::new(self.nodes.len()));
+        let mut left: Vec<OperationId> = (0..list.len()).map(OperationId::new).collect();
+        while !left.is_empty() {
+            let (count, mut late) = (left.len(), Vec::new());
+            for at in left {
+                let of = (at, &list[at.index()]);
+                if self.is_behind_late(of.1)
+                    || !self.add_one((definition, body), &mut bodies, of, (&mut *memories, inside), full)?
+                {
+                    self.put_off(at);
+                    late.push(at);
+                }
             }
-            self.put_behind(&bodies, operation, programmatic, &mut after)?;
-            let several = self.add_several((definition, body), &mut bodies, operation, &after)?;
-            if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
-                let scope = bodies.around(&self.operations, operation);
-                bodies.fill(scope);
+            // A collective has its nodes as soon as its last rank is reached.
+            late.retain(|&at| self.is_late(at));
+            if late.len() == count {
+                return Err(self.crossed(definition, late[0]));
             }
-            let node = if let Some(captured) = several {
-                let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
-                self.captured.insert(OperationId::new(self.nodes.len()), captured);
-                node
-            } else {
-                self.add(definition, operation, &after, memories, inside)?
-            };
-            if let Some(before) = programmatic {
-                definition
-                    .driver
-                    .add_programmatic_edge(self.into, self.nodes[before], node, operation.launch_order)
-                    .map_err(|failure| {
-                        Error::driver(failure, Some(self.at(definition.program(), operation)))
-                    })?;
-            }
-            self.nodes.push(node);
-            self.stamp(definition, &bodies, operation)?;
+            left = late;
         }
         self.bodies = bodies.graphs;
         self.conditions = bodies.nodes;
         Ok(())
+    }
+
+    /// Adds the nodes of an operation. Returns false for a collective that other ranks have not reached: it is added with theirs.
+    fn add_one(
+        &mut self,
+        (definition, body): (&mut Definition, &dyn Body),
+        bodies: &mut Bodies,
+        (at, operation): (OperationId, &Operation),
+        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
+        full: &mut Vec<OperationId>,
+    ) -> Result<bool> {
+        let mut after = Vec::new();
+        let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
+            Some(captured) => captured.ends_in_kernel,
+            None => true,
+        });
+        self.put_behind(bodies, operation, programmatic, &mut after)?;
+        if self.is_collective(operation) {
+            let all = self.arrive(definition, body, (at, operation), &after)?;
+            let arrived = !all.is_empty();
+            for (member, captured) in all {
+                self.nodes[member] = captured.frontier.first().copied().unwrap_or(Node::NONE);
+                self.captured.insert(member, captured);
+            }
+            if arrived {
+                self.added(at);
+                self.stamp(definition, bodies, operation)?;
+            }
+            return Ok(arrived);
+        }
+        if programmatic != operation.programmatic {
+            full.push(at);
+        }
+        let several = self.add_several((definition, body), bodies, operation, &after)?;
+        if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
+            let scope = bodies.around(&self.operations, operation);
+            bodies.fill(scope);
+        }
+        let node = if let Some(captured) = several {
+            let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
+            self.captured.insert(at, captured);
+            node
+        } else {
+            self.add(definition, operation, &after, memories, inside)?
+        };
+        if let Some(before) = programmatic {
+            definition
+                .driver
+                .add_programmatic_edge(self.into, self.nodes[before], node, operation.launch_order)
+                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))?;
+        }
+        self.nodes[at] = node;
+        self.added(at);
+        self.stamp(definition, bodies, operation)?;
+        Ok(true)
     }
 
     /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges.

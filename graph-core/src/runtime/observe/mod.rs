@@ -3,6 +3,7 @@
 
 pub(crate) mod annotate;
 mod apart;
+mod collectives;
 mod decided;
 mod dot;
 mod folding;
@@ -14,6 +15,7 @@ mod report;
 mod text;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
+pub use collectives::{CollectiveEntry, Collectives};
 pub(crate) use decided::Decided;
 pub(crate) use dot::dot;
 pub(crate) use lists::report_of;
