@@ -109,13 +109,13 @@ pub use cuweave_macros::{arguments, call, graph, kernels};
 
 #[cfg(feature = "blas")]
 pub mod blas;
-#[cfg(feature = "nccl")]
-pub mod nccl;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
 pub mod guide;
 pub mod multicast;
+#[cfg(feature = "nccl")]
+pub mod nccl;
 #[cfg(doctest)]
 mod pages;
 pub mod prelude;
@@ -167,9 +167,9 @@ pub mod code {
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives, CurvePoint, DeclaredPart, Forwarded,
-        FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, VouchedFor,
-        WhyApart, WhyFull,
+        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives,
+        CurvePoint, DeclaredPart, Forwarded, FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan,
+        Repeated, Report, VouchedFor, WhyApart, WhyFull,
     };
 }
 

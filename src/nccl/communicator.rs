@@ -149,14 +149,23 @@ impl Communicator {
         // SAFETY: the pointers are to locals that live until the group ends.
         unsafe {
             library.done("ncclGroupStart", (library.ncclGroupStart)())?;
-            let mut outcome = Ok(());
+            let mut outcome: Result<(), Error> = Ok(());
             for ((ctx, rank), comm) in own.iter().zip(&mut comms) {
-                ctx.bind_to_thread()?;
+                if let Err(error) = ctx.bind_to_thread() {
+                    outcome = outcome.and(Err(error.into()));
+                    break;
+                }
                 let rank = c_int::try_from(*rank).unwrap_or(c_int::MAX);
                 let status = (library.ncclCommInitRankConfig)(comm, ranks, id.raw(), rank, &mut config);
                 outcome = outcome.and(library.done("ncclCommInitRankConfig", status));
             }
-            outcome.and(library.done("ncclGroupEnd", (library.ncclGroupEnd)()))?;
+            let outcome = outcome.and(library.done("ncclGroupEnd", (library.ncclGroupEnd)()));
+            if outcome.is_err() {
+                for &comm in comms.iter().filter(|comm| !comm.is_null()) {
+                    let _ = (library.ncclCommAbort)(comm);
+                }
+            }
+            outcome?;
         }
         let local: Vec<Rank> = own
             .iter()
@@ -332,7 +341,8 @@ impl Ranks {
         let over = stream.record_event(None)?;
         let (began, limit) = (Instant::now(), *self.limit.lock().unwrap_or_else(PoisonError::into_inner));
         // SAFETY: the event lives.
-        while unsafe { cudarc::driver::sys::cuEventQuery(over.cu_event()) } == CUresult::CUDA_ERROR_NOT_READY {
+        while unsafe { cudarc::driver::sys::cuEventQuery(over.cu_event()) } == CUresult::CUDA_ERROR_NOT_READY
+        {
             if let Some(reason) = self.fault() {
                 self.abort(&reason);
                 return Err(Error::Dead(reason));
@@ -352,7 +362,10 @@ impl Ranks {
 
     /// Compares texts in order with those of the other ranks.
     fn compare(&self, own: &[String]) -> Result<(), (Option<usize>, String)> {
-        let failed = |error: Error| (None, error.to_string());
+        let failed = |error: Error| match error {
+            Error::Dead(reason) => (None, reason),
+            error => (None, format!("cannot compare its ranks: {error}")),
+        };
         let exchange = |piece: &[u8]| self.exchange(piece).map_err(failed);
         let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
         let digest = own.iter().fold(hash(&[]), |hash, text| hash_on(hash, text));

@@ -51,9 +51,7 @@ mod element;
 mod error;
 mod library;
 
-pub use calls::{
-    all_gather, all_reduce, all_reduce_to, broadcast, reduce, reduce_scatter, shift,
-};
+pub use calls::{all_gather, all_reduce, all_reduce_to, broadcast, reduce, reduce_scatter, shift};
 pub use communicator::{Communicator, UniqueId};
 pub use element::{Element, Reduce};
 pub use error::Error;

@@ -1,8 +1,8 @@
 //! Each call of the library fails in turn: an error that names the call, nothing stays behind, and the next build works.
 
+use cuweave::Error;
 use cuweave::nccl::{self, Communicator, Reduce, UniqueId, all_reduce, shift};
 use cuweave::prelude::*;
-use cuweave::Error;
 
 use crate::library::{Control, devices, silent};
 
@@ -115,7 +115,8 @@ fn ranks_that_are_none() {
     let comm = Communicator::of_all(&contexts[1..]).expect("a communicator");
     let new = |value: u32| [0, 1].map(|at| streams[at].clone_htod(&[value; 8]).expect("ok"));
     let (mut x, mut y) = (new(1), new(0));
-    let graph = both(&contexts[..2], 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
+    let graph =
+        both(&contexts[..2], 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
     let error = graph.map(drop).expect_err("no rank there").to_string();
     assert!(error.contains("the communicator has no rank on device 0 in this process"), "{error}");
     silent();

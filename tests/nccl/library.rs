@@ -46,7 +46,8 @@ pub struct Control(Library);
 
 extern "C" fn hear(data: *mut c_void, start: *const u8, bytes: usize) {
     // SAFETY: the list of `notes`, and the text of a note.
-    let (notes, text) = unsafe { (&mut *data.cast::<Vec<String>>(), std::slice::from_raw_parts(start, bytes)) };
+    let (notes, text) =
+        unsafe { (&mut *data.cast::<Vec<String>>(), std::slice::from_raw_parts(start, bytes)) };
     notes.push(String::from_utf8_lossy(text).into_owned());
 }
 
@@ -59,7 +60,8 @@ impl Control {
         }
         let name: &Path = Path::new("libnccl_simulated.so");
         // SAFETY: the library has no initialisers.
-        let control = Control(unsafe { Library::open(Some(name), RTLD_NOW) }.expect("the library of the tests"));
+        let control =
+            Control(unsafe { Library::open(Some(name), RTLD_NOW) }.expect("the library of the tests"));
         control.fail("", 0, 0);
         control.patience(20_000);
         control.counts();

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use cuweave::Error;
 use cuweave::error::CallFault;
 use cuweave::nccl::{
     Communicator, Reduce, all_gather, all_reduce, all_reduce_to, broadcast, reduce, reduce_scatter, shift,
 };
 use cuweave::prelude::*;
-use cuweave::Error;
 
 use crate::library::{devices, silent};
 
@@ -44,9 +44,13 @@ fn all_ranks_in_one_graph() {
         let comm = Communicator::of_all(&contexts).expect("a communicator");
         assert_eq!((comm.ranks(), comm.rank()), (d as u32, 0));
         let first = |device: usize| (0..n).map(|at| at * 7 + device as u32).collect::<Vec<u32>>();
-        let mut parts: Vec<_> =
-            streams.iter().enumerate().map(|(at, stream)| stream.clone_htod(&first(at)).expect("ok")).collect();
-        let graph = sums(&contexts, d as u32, n, times, &comm, parts.iter_mut().collect::<Vec<_>>()).expect("it builds");
+        let mut parts: Vec<_> = streams
+            .iter()
+            .enumerate()
+            .map(|(at, stream)| stream.clone_htod(&first(at)).expect("ok"))
+            .collect();
+        let graph = sums(&contexts, d as u32, n, times, &comm, parts.iter_mut().collect::<Vec<_>>())
+            .expect("it builds");
         let list = graph.collectives();
         assert_eq!(list.len(), times as usize);
         assert!(list.iter().all(|one| one.operation == "all_reduce sum of 100 u32"), "{list}");
@@ -113,7 +117,8 @@ fn every_collective() {
     let x = on([&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 0.5]]);
     let zeros = |len: usize| on([&vec![0.0; len], &vec![0.0; len]]);
     let (mut gathered, mut scattered, mut shifted) = (zeros(8), zeros(2), zeros(4));
-    let (mut sent, mut least, mut total) = (on([&[1.0, 2.0], &[8.0, 9.0]]), zeros(4), on([&[2.0, 3.0], &[4.0, 5.0]]));
+    let (mut sent, mut least, mut total) =
+        (on([&[1.0, 2.0], &[8.0, 9.0]]), zeros(4), on([&[2.0, 3.0], &[4.0, 5.0]]));
     let graph = every(
         &contexts,
         2,
@@ -206,7 +211,8 @@ fn what_would_hang_is_refused() {
     text(error);
     let error = text(alone(&contexts, 8, &comm, &mut a, &mut b).map(drop).expect_err("it is alone"));
     assert!(error.contains("2 ranks in this process, and the graph has collectives on 1 devices"), "{error}");
-    let error = text(decided(&contexts, 8, &comm, &flag, &mut a, &mut b).map(drop).expect_err("it is decided"));
+    let error =
+        text(decided(&contexts, 8, &comm, &flag, &mut a, &mut b).map(drop).expect_err("it is decided"));
     assert!(error.contains("a collective cannot stand in the body `if flag`"), "{error}");
     // The communicator is as good as before.
     let graph = differs(&contexts, 8, 8, Arc::new(comm), &mut a, &mut b).expect("it builds");

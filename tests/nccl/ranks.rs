@@ -77,7 +77,9 @@ fn a_rank_that_differs_is_an_error_on_all() {
         let stream = ctx.new_stream().expect("a stream");
         let mut x = stream.clone_htod(&[1.0f32; 8]).expect("ok");
         let mut all = stream.alloc_zeros::<f32>(16).expect("ok");
-        step(&ctx, n, times, 2, comm, &mut x, &mut all).map(|graph| graph.collectives().len()).map_err(|error| error.to_string())
+        step(&ctx, n, times, 2, comm, &mut x, &mut all)
+            .map(|graph| graph.collectives().len())
+            .map_err(|error| error.to_string())
     };
     let results = each_rank(2, |comm, rank| {
         let count = build(&comm, rank, if rank == 1 { 4 } else { 8 }, 1);
@@ -94,7 +96,10 @@ fn a_rank_that_differs_is_an_error_on_all() {
         assert!(count.contains("collective 0 of the communicator is `all_reduce sum of 8 f32` on rank 0, and `all_reduce sum of 4 f32` on rank 1"), "{count}");
         assert!(count.starts_with("`all_reduce` (tests/nccl/ranks.rs:"), "{count}");
         assert!(order.contains("collective 2 of the communicator is `all_gather of 8 f32 each` on rank 0, and `all_reduce sum of 8 f32` on rank 1"), "{order}");
-        assert!(long.contains("collective 100 of the communicator is `all_gather of 8 f32 each` on rank 0"), "{long}");
+        assert!(
+            long.contains("collective 100 of the communicator is `all_gather of 8 f32 each` on rank 0"),
+            "{long}"
+        );
         assert_eq!(right, Ok(2));
     }
     assert_eq!(control.live(), 0);
@@ -112,8 +117,10 @@ fn a_rank_that_does_not_come_is_an_error() {
         let stream = ctx.new_stream().expect("a stream");
         let mut x = stream.clone_htod(&[1.0f32; 8]).expect("ok");
         let mut all = stream.alloc_zeros::<f32>(16).expect("ok");
-        let mut exec =
-            step(&ctx, 8, 1, 2, &comm, &mut x, &mut all).expect("it builds").instantiate().expect("it instantiates");
+        let mut exec = step(&ctx, 8, 1, 2, &comm, &mut x, &mut all)
+            .expect("it builds")
+            .instantiate()
+            .expect("it instantiates");
         if rank == 1 {
             gone.wait();
             return Vec::new();
@@ -134,7 +141,10 @@ fn a_rank_that_does_not_come_is_an_error() {
     for result in [ended, again] {
         let error = result.as_ref().expect_err("the communicator is dead");
         assert!(matches!(error, Error::Communicator { .. }), "{error}");
-        assert!(error.to_string().starts_with("the communicator of `step` has failed on rank 0: "), "{error}");
+        assert!(
+            error.to_string().starts_with("the communicator of `step` has failed on rank 0: "),
+            "{error}"
+        );
     }
     let built = built.as_ref().expect_err("the communicator is dead").to_string();
     assert!(built.contains("has failed on rank 0"), "{built}");

@@ -59,7 +59,8 @@ impl What {
             "all_gather" => given.concat(),
             "exchange" => given[self.op as usize].clone(),
             "reduce_scatter" => {
-                let parts: Vec<&[u8]> = given.iter().map(|all| &all[rank * bytes..(rank + 1) * bytes]).collect();
+                let parts: Vec<&[u8]> =
+                    given.iter().map(|all| &all[rank * bytes..(rank + 1) * bytes]).collect();
                 reduced(&parts, self.element, self.op)
             }
             _ => reduced(&given.iter().map(Vec::as_slice).collect::<Vec<_>>(), self.element, self.op),
@@ -151,7 +152,11 @@ fn widened(word: u16, brain: bool) -> f32 {
         return f32::from_bits(u32::from(word) << 16);
     }
     let (sign, exponent, fraction) = (word >> 15, i32::from(word >> 10 & 31), f32::from(word & 1023));
-    let size = if exponent == 0 { fraction * 2f32.powi(-24) } else { (1024.0 + fraction) * 2f32.powi(exponent - 25) };
+    let size = if exponent == 0 {
+        fraction * 2f32.powi(-24)
+    } else {
+        (1024.0 + fraction) * 2f32.powi(exponent - 25)
+    };
     if sign == 1 { -size } else { size }
 }
 

@@ -38,6 +38,8 @@ struct Queued {
 #[derive(Default)]
 struct Group {
     depth: u32,
+    /// The status of the first of its calls that failed.
+    failed: u32,
     inits: Vec<(usize, u64, u32, u32)>,
     queued: Vec<Queued>,
 }
@@ -103,7 +105,7 @@ pub extern "C" fn ncclCommInitRankConfig(
         0
     });
     if status != 0 {
-        return status;
+        return failed(status);
     }
     // SAFETY: as above.
     let made = unsafe { *comm };
@@ -152,9 +154,22 @@ pub extern "C" fn ncclGroupEnd() -> u32 {
     if depth == 0 { end() } else { 0 }
 }
 
+/// Notes that a call in a group has failed: nothing of the group is done.
+fn failed(status: u32) -> u32 {
+    GROUP.with_borrow_mut(|group| {
+        if group.depth > 0 && group.failed == 0 {
+            group.failed = status;
+        }
+    });
+    status
+}
+
 /// Does what a group has gathered.
 fn end() -> u32 {
     let group = GROUP.take();
+    if group.failed != 0 {
+        return group.failed;
+    }
     let began = Instant::now();
     for &(_, id, _, ranks) in &group.inits {
         while alone(|state| state.joined(id)) < ranks {
@@ -205,14 +220,22 @@ fn queue(name: &str, comm: usize, what: What, from: u64, to: u64, stream: u64) -
         None => INVALID,
     });
     if status != 0 {
-        return status;
+        return failed(status);
     }
     GROUP.with_borrow_mut(|group| group.queued.push(Queued { comm, what, from, to, stream }));
     if GROUP.with_borrow(|group| group.depth == 0) { end() } else { 0 }
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn ncclAllReduce(from: u64, to: u64, count: usize, element: u32, op: u32, comm: usize, stream: u64) -> u32 {
+pub extern "C" fn ncclAllReduce(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    op: u32,
+    comm: usize,
+    stream: u64,
+) -> u32 {
     queue("ncclAllReduce", comm, What::new("all_reduce", count, element, op, 0), from, to, stream)
 }
 
@@ -231,12 +254,27 @@ pub extern "C" fn ncclReduce(
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn ncclBroadcast(from: u64, to: u64, count: usize, element: u32, root: c_int, comm: usize, stream: u64) -> u32 {
+pub extern "C" fn ncclBroadcast(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    root: c_int,
+    comm: usize,
+    stream: u64,
+) -> u32 {
     queue("ncclBroadcast", comm, What::new("broadcast", count, element, 0, root as u32), from, to, stream)
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn ncclAllGather(from: u64, to: u64, count: usize, element: u32, comm: usize, stream: u64) -> u32 {
+pub extern "C" fn ncclAllGather(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    comm: usize,
+    stream: u64,
+) -> u32 {
     queue("ncclAllGather", comm, What::new("all_gather", count, element, 0, 0), from, to, stream)
 }
 
@@ -255,23 +293,44 @@ pub extern "C" fn ncclReduceScatter(
 
 /// A send: with the receive behind it in the group it is one exchange, since all ranks do both.
 #[unsafe(no_mangle)]
-pub extern "C" fn ncclSend(from: u64, count: usize, element: u32, peer: c_int, comm: usize, stream: u64) -> u32 {
+pub extern "C" fn ncclSend(
+    from: u64,
+    count: usize,
+    element: u32,
+    peer: c_int,
+    comm: usize,
+    stream: u64,
+) -> u32 {
     queue("ncclSend", comm, What::new("exchange", count, element, 0, peer as u32), from, 0, stream)
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn ncclRecv(to: u64, count: usize, element: u32, peer: c_int, comm: usize, stream: u64) -> u32 {
-    call("ncclRecv", |_| 0).max(GROUP.with_borrow_mut(|group| {
+pub extern "C" fn ncclRecv(
+    to: u64,
+    count: usize,
+    element: u32,
+    peer: c_int,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    let status = call("ncclRecv", |_| 0);
+    if status != 0 {
+        return failed(status);
+    }
+    let status = GROUP.with_borrow_mut(|group| {
         let sent = group.queued.iter_mut().rev().find(|sent| sent.comm == comm && sent.to == 0);
         match sent {
-            Some(sent) if sent.what.count == count && sent.what.element == element && sent.stream == stream => {
+            Some(sent)
+                if sent.what.count == count && sent.what.element == element && sent.stream == stream =>
+            {
                 sent.to = to;
                 sent.what.op = peer as u32;
                 0
             }
             _ => 5,
         }
-    }))
+    });
+    if status == 0 { 0 } else { failed(status) }
 }
 
 /// Lets the `nth` call of a function from now on fail with a status; 0 is none.

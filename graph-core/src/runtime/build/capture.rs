@@ -19,8 +19,8 @@ use crate::table::TableHandle;
 
 use crate::runtime::bind::Lent;
 use crate::runtime::cuda::{
-    CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context, Driver,
-    Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
+    CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context,
+    Driver, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
 };
 use crate::runtime::error::{At, CallFault, Error, Result};
 use crate::runtime::statements::Dim;

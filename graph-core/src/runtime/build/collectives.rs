@@ -17,9 +17,7 @@ use crate::ir::{Device, Kind, Program, StatementId};
 use crate::operation::{Operation, OperationId, What};
 use crate::scopes::Scopes;
 
-use crate::runtime::cuda::{
-    Clique, Collective, Context, Driver, Node, Outcome, Stream, during_capture,
-};
+use crate::runtime::cuda::{Clique, Collective, Context, Driver, Node, Outcome, Stream, during_capture};
 use crate::runtime::error::{At, CallFault, Error, Result, at_statement};
 use crate::runtime::kernels::Note;
 use crate::runtime::observe::{CollectiveEntry, Collectives};
@@ -111,7 +109,10 @@ impl Nodes {
             agreed?.map_err(|(first, text)| {
                 let blamed = first.and_then(|first| order.get(first)).or(order.last());
                 let at = at_statement(program, blamed.map_or(own[0].statement, |one| one.statement));
-                Error::Call { at, fault: CallFault::Disagreement { text } }
+                match first {
+                    Some(_) => Error::Call { at, fault: CallFault::Disagreement { text } },
+                    None => Error::Communicator { function: program.name.to_string(), reason: text },
+                }
             })?;
         }
         // A group counts where its first statement stands.
@@ -120,7 +121,13 @@ impl Nodes {
             if seen.insert(self.agreed.groups[&one.statement].0) {
                 let At { name, file, line, .. } = *at_statement(program, one.statement);
                 let operation = one.text.clone();
-                self.agreed.list.list.push(CollectiveEntry { communicator: one.clique, operation, name, file, line });
+                self.agreed.list.list.push(CollectiveEntry {
+                    communicator: one.clique,
+                    operation,
+                    name,
+                    file,
+                    line,
+                });
             }
         }
         Ok(())
@@ -345,11 +352,16 @@ impl Nodes {
         collectives: Vec<Collective>,
         (streams, parts): (&[(Context, Stream)], &[Part]),
     ) -> Result<()> {
-        let called = |at: &At, text: String| Error::Call { at: Box::new(at.clone()), fault: CallFault::Returned(text) };
+        let called = |at: &At, text: String| Error::Call {
+            at: Box::new(at.clone()),
+            fault: CallFault::Returned(text),
+        };
         let Some((_, _, _, first)) = parts.first() else { return Ok(()) };
         clique.begin().map_err(|text| called(first, text))?;
         let mut outcome = Ok(());
-        for ((collective, &(context, _)), (_, device, _, at)) in collectives.into_iter().zip(streams).zip(parts) {
+        for ((collective, &(context, _)), (_, device, _, at)) in
+            collectives.into_iter().zip(streams).zip(parts)
+        {
             let stream = self.streams[device].stream();
             if let Err(failure) = driver.enter(context) {
                 outcome = Err(Error::driver(failure, Some(at.clone())));

@@ -329,9 +329,14 @@ impl Nodes {
         self.nodes = Vector::filled(Node::NONE, list.len());
         self.begin_stamps(definition)?;
         let mut left: Vec<OperationId> = (0..list.len()).map(OperationId::new).collect();
+        let mut again = false;
         while !left.is_empty() {
             let (count, mut late) = (left.len(), Vec::new());
             for at in left {
+                // A collective has its nodes as soon as its last rank is reached.
+                if again && !self.is_late(at) {
+                    continue;
+                }
                 let of = (at, &list[at.index()]);
                 if self.is_behind_late(of.1)
                     || !self.add_one((definition, body), &mut bodies, of, (&mut *memories, inside), full)?
@@ -340,12 +345,11 @@ impl Nodes {
                     late.push(at);
                 }
             }
-            // A collective has its nodes as soon as its last rank is reached.
             late.retain(|&at| self.is_late(at));
             if late.len() == count {
                 return Err(self.crossed(definition, late[0]));
             }
-            left = late;
+            (left, again) = (late, true);
         }
         self.bodies = bodies.graphs;
         self.conditions = bodies.nodes;

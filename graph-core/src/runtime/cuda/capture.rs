@@ -298,7 +298,13 @@ impl CaptureStream {
         };
         // SAFETY: the stream is destroyed once nobody else holds this object.
         let stream = unsafe { object.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) };
-        Ok(CaptureStream { raw, object, stream: CallStream { stream, described: Mutex::default() }, ctx: ctx.clone(), lost: false })
+        Ok(CaptureStream {
+            raw,
+            object,
+            stream: CallStream { stream, described: Mutex::default() },
+            ctx: ctx.clone(),
+            lost: false,
+        })
     }
 
     /// Returns the handle.

@@ -60,7 +60,9 @@ impl Collectives {
 
 impl fmt::Display for Collectives {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, CollectiveEntry { communicator, operation, name, file, line }) in self.list.iter().enumerate() {
+        for (at, CollectiveEntry { communicator, operation, name, file, line }) in
+            self.list.iter().enumerate()
+        {
             writeln!(f, "{at}: communicator {communicator}, {operation}, `{name}` ({file}:{line})")?;
         }
         write!(f, "digest {:016x}", self.digest())

@@ -153,7 +153,8 @@ impl Execution<'_> {
             }
             if late.len() == count {
                 // Nothing of this launch ends a meeting: other threads may.
-                let ready = |event: &&usize| plan.before[**event].iter().all(|before| !put_off.contains(before));
+                let ready =
+                    |event: &&usize| plan.before[**event].iter().all(|before| !put_off.contains(before));
                 let meetings: Vec<_> = late.iter().filter(ready).copied().collect();
                 let result;
                 (state, result) = self.await_one(state, plan, &meetings);
@@ -183,7 +184,9 @@ impl Execution<'_> {
     /// Returns the function and the argument of a meeting that a step runs.
     pub fn meeting(&self, step: Step) -> Option<meeting::Poll> {
         match (step, &self.run.nodes[step.node()]) {
-            (Step::Finish(_), ExecNode { op: Op::Meeting { poll, data }, enabled: true, .. }) => Some((*poll, *data)),
+            (Step::Finish(_), ExecNode { op: Op::Meeting { poll, data }, enabled: true, .. }) => {
+                Some((*poll, *data))
+            }
             _ => None,
         }
     }
