@@ -2,6 +2,7 @@
 
 macro_rules! pages {
     ($($code:ident $module:ident $severity:ident $title:literal;)*) => {$(
+        #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
         #[doc = include_str!(concat!("../docs/errors/", stringify!($code), ".md"))]
         pub mod $module {}
     )*};

@@ -7,44 +7,66 @@
 //! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`profiling`];
 //! - [errors](crate::codes), one page each.
 
+// In the book a page links to the files of others. In this documentation the names of these links stand for its own pages, by `links.md`, whose definitions
+// come first; doc tests are without them, so that they are told by the file and line of their page.
+
 // A build script is a program.
 #[allow(clippy::needless_doctest_main)]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/five-minutes.md")]
 pub mod five_minutes {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/without-cuda.md")]
 #[allow(clippy::needless_doctest_main)]
 pub mod without_cuda {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-cuda.md")]
 pub mod from_cuda {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-cudarc.md")]
 pub mod from_cudarc {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-capture.md")]
 pub mod from_capture {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-candle.md")]
 pub mod from_candle {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-pytorch.md")]
 pub mod from_pytorch {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-cudastf.md")]
 pub mod from_cudastf {}
 
+// rustdoc copies no files: the picture stands in the page itself, in the place of the link to it.
+#[cfg_attr(
+    not(doctest),
+    doc = "<style>img[src=\"memory/unet.svg\"] { display: none } .docblock svg { max-width: 100%; height: auto }</style>\n"
+)]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/memory.md")]
+#[doc = ""]
+#[doc = include_str!("../docs/memory/unet.svg")]
 pub mod memory {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/launches.md")]
 pub mod launches {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/devices.md")]
 pub mod devices {}
 
 // Its code takes the library's bindings.
 #[cfg(any(not(doctest), feature = "blas"))]
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/library-calls.md")]
 pub mod library_calls {}
 
@@ -53,8 +75,10 @@ pub mod library_calls {}
 #[doc = include_str!("../docs/nccl.md")]
 pub mod nccl {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/testing.md")]
 pub mod testing {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/profiling.md")]
 pub mod profiling {}

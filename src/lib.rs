@@ -169,7 +169,7 @@ pub mod report {
     pub use cuweave_core::runtime::{
         Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives,
         CurvePoint, DeclaredPart, Forwarded, FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan,
-        Repeated, Report, VouchedFor, WhyApart, WhyFull,
+        Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
     };
 }
 

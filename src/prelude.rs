@@ -11,6 +11,7 @@ use cuweave_core::runtime::builder::{Items, UpdatedByAtomics};
 pub use cuweave_core::runtime::private::param::Atomic;
 #[doc(inline)]
 pub use cuweave_core::runtime::{CallStream, Pinned};
+#[doc(no_inline)]
 pub use std::mem::MaybeUninit;
 
 use language::InGraphFunctions;

@@ -18,47 +18,62 @@
 //! The words themselves are documented in the [`prelude`](crate::prelude), errors in [`codes`](crate::codes). The [`guide`](crate::guide) is for
 //! first steps.
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/kernels.md")]
 pub mod kernels {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/graphs.md")]
 pub mod graphs {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/statements.md")]
 pub mod statements {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/structure.md")]
 pub mod structure {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/device.md")]
 pub mod device {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/host.md")]
 pub mod host {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/calls.md")]
 pub mod calls {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/execs.md")]
 pub mod execs {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/reports.md")]
 pub mod reports {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/unified-memory.md")]
 pub mod unified_memory {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/multicast.md")]
 pub mod multicast {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/builder.md")]
 pub mod builder {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/attributes.md")]
 pub mod attributes {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference-rules.md")]
 pub mod rules {}
 
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/grammar.md")]
 pub mod grammar {}

@@ -293,3 +293,98 @@ fn each_version_sets_conditions_by_the_kernel_of_its_nodes() {
         each_value_chooses_its_arm();
     }
 }
+
+/// The kernels in front of the loop, behind its body, and in front of both decisions in it follow one launch each.
+macro_rules! following {
+    ($(#[$attribute:meta] $name:ident;)*) => {$(
+        #[$attribute]
+        fn $name(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
+            mix[per_item(n)](&mut x, 1, n);
+            while flag {
+                mix[per_item(n)](&mut x, 2, n);
+                if flag {
+                    mix[per_item(n)](&mut x, 3, n);
+                }
+                modulo[(1, 1)](&x[..1], &mut flag, 3);
+                match flag {
+                    0 => mix[per_item(n)](&mut x, 4, n),
+                    1 => mix[per_item(n)](&mut x, 5, n),
+                    _ => {}
+                }
+                mix[per_item(n)](&mut x, 6, n);
+            }
+            mix[per_item(n)](&mut x, 7, n);
+        }
+    )*};
+}
+following! {
+    #[cuweave::graph] follows;
+    #[cuweave::graph(launches = "fused")] follows_the_end;
+}
+
+fn follows_means(mut x: u32, mut flag: u32) -> (u32, u32) {
+    x = step(x, 1);
+    while flag != 0 {
+        x = step(step(x, 2), 3);
+        flag = x / 16 % 3;
+        x = match flag {
+            0 => step(x, 4),
+            1 => step(x, 5),
+            _ => x,
+        };
+        x = step(x, 6);
+    }
+    (step(x, 7), flag)
+}
+
+/// A memset of the records of the loop inside comes behind the first launch, too.
+#[cuweave::graph]
+fn holds_a_counted_loop(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
+    mix[per_item(n)](&mut x, 1, n);
+    if flag {
+        mix[per_item(n)](&mut x, 2, n);
+        #[at_most(2)]
+        while flag {
+            mix[per_item(n)](&mut x, 3, n);
+            count_down[(1, 1)](&mut flag);
+        }
+    }
+}
+
+macro_rules! starts_early {
+    ($program:ident, $early:expr, $meaning:expr) => {{
+        let device = alone();
+        for seed in 0..8 {
+            for flag in [0u32, 1, 3] {
+                device.schedule(seed);
+                let (mut x, mut decision) = (device.upload(&[9u32; N as usize]), device.upload(&[flag]));
+                let graph = $program(&device.ctx, N, &mut x, &mut decision).expect("it builds");
+                let report = graph.report();
+                assert!(!device.simulated || report.overlapped == $early, "{report}");
+                let mut exec = graph.instantiate().expect("it instantiates");
+                exec.launch(&device.stream).expect("it launches");
+                exec.launch(&device.stream).expect("it launches");
+                drop(exec);
+                let meaning: fn(u32, u32) -> (u32, u32) = $meaning;
+                let once = meaning(9, flag);
+                let (x_of, flag_of) = meaning(once.0, once.1);
+                assert_eq!(device.download(&x), [x_of; N as usize], "{flag}, seed {seed}");
+                assert_eq!(device.download(&decision), [flag_of], "{flag}, seed {seed}");
+                device.nothing_reported();
+            }
+        }
+    }};
+}
+
+#[test]
+fn a_kernel_that_sets_conditions_starts_while_the_launch_before_ends() {
+    starts_early!(follows, 4, follows_means);
+    starts_early!(follows_the_end, 0, follows_means);
+    starts_early!(holds_a_counted_loop, 1, |x, flag| {
+        let x = step(x, 1);
+        match flag {
+            0 => (x, 0),
+            _ => ((0..flag.min(2)).fold(step(x, 2), |x, _| step(x, 3)), flag - flag.min(2)),
+        }
+    });
+}

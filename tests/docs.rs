@@ -62,6 +62,11 @@ fn links(text: &str) -> Vec<Link> {
             let targets = parts.filter_map(|rest| rest.split([')', '"']).next());
             found.extend(targets.map(|target| Link { line, target: target.trim().to_owned() }));
         }
+        // A definition, `[name]: target`.
+        if let Some((name, target)) = prose.split_once("]: ").filter(|(name, _)| name.starts_with('[')) {
+            let plain = !name.contains(char::is_whitespace);
+            found.extend(plain.then(|| Link { line, target: target.trim().to_owned() }));
+        }
     }
     found
 }
@@ -223,13 +228,24 @@ fn the_rules_name_tests_and_files_that_exist() {
     let tests = read(&root.join("tests/multicast.rs"));
     let sources: String =
         CODE.iter().flat_map(|place| files(&root.join(place), "rs")).map(|file| read(&file)).collect();
-    let (mut named, mut wrong) = (0, Vec::new());
+    let (mut named, mut wrong, mut words) = (0, Vec::new(), BTreeSet::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
-        let &[_, _, code, shown] = cells(line).as_slice() else { continue };
-        for test in quoted(shown) {
+        let (code, shown) = match *cells(line).as_slice() {
+            [word, test] if word.starts_with('*') => {
+                named += 1;
+                if !quoted(test).any(|test| tests.contains(&format!("#[test]\nfn {test}("))) {
+                    wrong.push(format!("docs/reference-rules.md:{}: no test {test}", at + 1));
+                }
+                words.insert(word.trim_matches('*').to_owned());
+                continue;
+            }
+            [_, _, code, shown] => (code, shown),
+            _ => continue,
+        };
+        for word in shown.split('*').skip(1).step_by(2) {
             named += 1;
-            if !tests.contains(&format!("#[test]\nfn {test}(")) {
-                wrong.push(format!("docs/reference-rules.md:{}: no test `{test}`", at + 1));
+            if !words.contains(word) {
+                wrong.push(format!("docs/reference-rules.md:{}: no test *{word}*", at + 1));
             }
         }
         for code in quoted(code) {

@@ -71,7 +71,19 @@ const CRATES: [(&str, &[&str]); 7] = [
     ),
     (
         "graph-macros/src",
-        &["words", "known", "dims", "report", "image", "parameters", "proof", "kernels", "graph", "record"],
+        &[
+            "words",
+            "known",
+            "dims",
+            "meaning",
+            "report",
+            "image",
+            "parameters",
+            "proof",
+            "kernels",
+            "graph",
+            "record",
+        ],
     ),
     ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),
     (

@@ -116,7 +116,7 @@ impl<'a> Contest<'a> {
         Contest::setting(setup, (work, goal), start, results, by_hand, |_, _, _, _| Ok(()))
     }
 
-    /// As above. Before each hand-written launch, `set` is called with the exec, the nodes of its branches, the
+    /// Prepares a contest in which each launch has other values. Before each hand-written launch, `set` is called with the exec, the nodes of its branches, the
     /// addresses of the buffers, and the number of the launch, counted from 0.
     pub fn setting(
         setup: &'a Setup,
@@ -249,7 +249,7 @@ impl<'a> Contest<'a> {
 
     /// Runs the race and adds its rows to a table.
     ///
-    /// Where rules are compared, only if they make different graphs.
+    /// A comparison of two rules adds no row if they make the same graph.
     pub fn run(self, table: &mut Table) -> Result<()> {
         if let [.., last, earlier] = self.seen.as_slice()
             && self.compares_rules()

@@ -17,7 +17,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::Vector;
 use crate::ir::{Access, Kind, Mode, Origin, Program, StatementId};
-use crate::order::{self, Source};
+use crate::order::{self, Ordered, Source};
 use crate::sample::{Sampled, Shape, sample};
 use crate::scopes::{Scopes, endless, lift};
 
@@ -29,10 +29,6 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     let scopes = Scopes::of(&source.program);
     lift(&mut source.program, &scopes);
     source.regions.enclose(&scopes);
-    let mut endless = endless(&source.program, &scopes);
-    // The statement that ends a loop may be one that is refused.
-    let operand = |at: StatementId| source.program.statements[at].accesses.first();
-    endless.retain(|&at| !operand(at).is_some_and(|access| source.poisoned[access.buffer]));
     let pinned = copies_of_the_host(&source.program, &scopes);
     let explicit: Vec<StatementId> = scopes
         .list
@@ -41,6 +37,7 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
         .filter(|&at| source.regions.functions.is_explicit(&source.program, at, at))
         .collect();
     let (ordered, mut found) = order::order(source);
+    let endless = without_ends(&ordered, &scopes);
     let (checked, faults) = check::check(ordered);
     let stopped = !found.is_empty() || !endless.is_empty() || !explicit.is_empty() || !pinned.is_empty();
     found.extend(faults);
@@ -54,6 +51,15 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
             .help("copy between the host and a device buffer before or behind it")
     }));
     (checked.filter(|_| !stopped), found)
+}
+
+/// Returns the loops that would not end.
+fn without_ends(Ordered { source, bounds, .. }: &Ordered, scopes: &Scopes) -> Vec<StatementId> {
+    let mut endless = endless(&source.program, scopes, |one, other| bounds.disjoint(one, other));
+    // The statement that ends a loop may be one that is refused.
+    let operand = |at: StatementId| source.program.statements[at].accesses.first();
+    endless.retain(|&at| !operand(at).is_some_and(|access| source.poisoned[access.buffer]));
+    endless
 }
 
 /// Returns the copies in bodies from or to memory of the host.

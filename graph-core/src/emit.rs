@@ -44,6 +44,7 @@ pub fn emit(
         pointed_of: Vector::new(),
         batches: Vector::new(),
         chains: Vector::new(),
+        cut: None,
         serialized: 0,
         overlapped: 0,
     };

@@ -27,13 +27,15 @@ mod lanes;
 mod launch;
 pub mod residency;
 pub mod tuning;
+mod unfused;
 
 pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
-pub use decision::{Allowed, Batch, Chain, Decision, Why};
+pub use decision::{Allowed, Batch, Chain, Decision, Fault, Obstacle, Why};
 pub use launch::{Batching, Footing, Fusing, Launch, Run};
 pub use residency::Resources;
 pub use tuning::Tuning;
+pub use unfused::{Emitted, Unfused};
 
 pub(crate) use decision::by_member;
 pub(crate) use draft::Contracted;
@@ -66,33 +68,62 @@ pub fn decide(
     if !allowed.batches && !allowed.lanes && !allowed.fuse {
         return Ok(Decision::default());
     }
-    let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
-    decided(&draft, edges, allowed, &mut Vec::new())
+    decide_cut(program, edges, (launches, others), allowed, most, tuning, &|chains| chains)
 }
 
-/// Makes a decision. Chains that are left to be fused and then are not are batched after all.
+/// Makes a decision as [`decide`] does, with chains that `cut` cuts to pieces: it returns those that are left. Launches that are left to be
+/// fused, and of which some are in no piece, are batched.
+///
+/// # Errors
+///
+/// As [`decide`].
+///
+/// # Complexity
+///
+/// As [`decide`], once more for each time that rows of launches are batched after all.
+pub fn decide_cut(
+    program: &Program,
+    edges: &[(StatementId, StatementId)],
+    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
+    allowed: Allowed,
+    most: usize,
+    tuning: &Tuning,
+    cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
+) -> Result<Decision, Cycle> {
+    let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
+    decided(&draft, edges, allowed, &mut Vec::new(), cut)
+}
+
+/// Makes a decision. Launches that are left to be fused and then are not are batched after all.
 fn decided(
     draft: &Draft<'_>,
     edges: &[(StatementId, StatementId)],
     allowed: Allowed,
     given_up: &mut decision::GivenUp,
+    cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
 ) -> Result<Decision, Cycle> {
     let before = given_up.len();
-    let (mut decision, left) = batched(draft, allowed, |_| allowed.fuse, given_up);
-    if !allowed.fuse {
-        return Ok(decision);
+    // The rows that may be left to be fused, by their first launches; at first all.
+    let mut rows: Option<BTreeSet<StatementId>> = None;
+    loop {
+        let may_be_left =
+            |first: StatementId| allowed.fuse && rows.as_ref().is_none_or(|rows| rows.contains(&first));
+        let (mut decision, left) = batched(draft, allowed, may_be_left, given_up);
+        if !allowed.fuse {
+            return Ok(decision);
+        }
+        decision.chains = cut(fusion::chains(draft, edges, &decision)?);
+        let fused: BTreeSet<StatementId> =
+            decision.chains.iter().flat_map(|chain| chain.members.iter().copied()).collect();
+        let is_fused = |row: &&Vec<StatementId>| row.iter().all(|id| fused.contains(id));
+        let kept = left.iter().filter(|(_, row)| is_fused(row)).map(|(&first, _)| first);
+        let kept: BTreeSet<StatementId> = kept.collect();
+        if kept.len() == left.len() {
+            return Ok(decision);
+        }
+        given_up.truncate(before);
+        rows = Some(kept);
     }
-    decision.chains = fusion::chains(draft, edges, &decision)?;
-    let fused: BTreeSet<StatementId> =
-        decision.chains.iter().flat_map(|chain| chain.members.iter().copied()).collect();
-    let is_fused = |row: &Vec<StatementId>| row.iter().all(|id| fused.contains(id));
-    if left.values().all(is_fused) {
-        return Ok(decision);
-    }
-    given_up.truncate(before);
-    let (mut decision, _) = batched(draft, allowed, |first| left.get(&first).is_some_and(is_fused), given_up);
-    decision.chains = fusion::chains(draft, edges, &decision)?;
-    Ok(decision)
 }
 
 /// Decides about batches and lanes. `fuses` returns true for the first launch of a row of chains that is left to be fused.
@@ -114,8 +145,19 @@ fn batched(
     (decision, left)
 }
 
-/// Explains a decision: returns the launches of one kernel that nothing orders and that are in several nodes, and the lanes. `batches` are the
-/// batches of the graph, which are fewer than the decided ones if a budget does not hold those.
+/// An explained decision.
+#[derive(Clone, Debug, Default)]
+pub struct Explanation {
+    /// The launches of one kernel that nothing orders and that are in several nodes.
+    pub apart: Vec<Apart>,
+    /// The launches that follow one another and are not one kernel.
+    pub unfused: Vec<Unfused>,
+    /// The last launch of a branch and the first of the next one in its lane.
+    pub lanes: Vec<(StatementId, StatementId)>,
+}
+
+/// Explains the launches of a plan, whose batches and chains are `emitted`: they may be fewer than the decided ones, if a budget or the memory of the
+/// decided ones does not hold those. `lanes` is the number of branches that were put into lanes.
 ///
 /// # Errors
 ///
@@ -130,12 +172,18 @@ pub fn explain(
     (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
     allowed: Allowed,
     tuning: &Tuning,
-    batches: &[Batch],
-) -> Result<(Vec<Apart>, Decision), Cycle> {
+    (emitted, lanes): (Emitted<'_>, usize),
+) -> Result<Explanation, Cycle> {
     let draft = Draft::new(program, edges, (launches, others), usize::MAX, tuning)?;
     let mut given_up = Vec::new();
-    let decision = decided(&draft, edges, allowed, &mut given_up)?;
-    Ok((apart::apart(&draft, batches, &given_up), decision))
+    // The chains are those of the plan.
+    let decision = decided(&draft, edges, allowed, &mut given_up, &|_| emitted.chains.to_vec())?;
+    let lanes = if lanes == decision.lanes.len() { decision.lanes } else { Vec::new() };
+    let unfused = match allowed.fuse {
+        true => unfused::unfused(&draft, edges, emitted, &lanes)?,
+        false => Vec::new(),
+    };
+    Ok(Explanation { apart: apart::apart(&draft, emitted.batches, &given_up), unfused, lanes })
 }
 
 #[cfg(test)]

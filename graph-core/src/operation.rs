@@ -187,6 +187,20 @@ pub struct Pointed {
     pub offset: u64,
 }
 
+/// A reason that fewer launches are fused than could be: a chain holds the buffers of all its members at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Whole chains would take more memory.
+    Pages {
+        /// The bytes of the plan with whole chains.
+        whole: u64,
+        /// The most bytes that it may take: those of the plan without chains, in pages.
+        most: u64,
+    },
+    /// A budget does not hold the buffers of the chains.
+    Budget,
+}
+
 /// A plan as emitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
@@ -214,6 +228,8 @@ pub struct Operations {
     pub batches: Vector<BatchId, Batch>,
     /// Fused launches.
     pub chains: Vector<ChainId, Chain>,
+    /// The reason that chains were cut, if they were.
+    pub cut: Option<Cut>,
     /// The number of branches that come after another one in its lane.
     pub serialized: usize,
     /// The number of programmatic edges.

@@ -16,6 +16,8 @@
 //! 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one edges 0.65 to
 //! 0.99 (benches/results).
 //!
+//! The consumer may be the kernel that sets the conditions of a statement. The conditional node comes behind it by a full edge.
+//!
 //! The two kernels are of one device: an edge between two devices is full.
 //!
 //! If no other node is on the levels of the two, and the producer fills the device or both are tiny, the edge leaves by the
@@ -29,14 +31,14 @@ use crate::launches::{Batch, Contracted, Launch, Run, Tuning};
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
 
-/// Marks the programmatic edges of a list of operations, and returns their number. `run` returns the launch of an operation.
+/// Marks the programmatic edges of a list of operations, and returns their number. `run` returns the launch of an operation, or the
+/// kernel that sets the conditions of a statement.
 pub fn mark(
     list: &mut Vector<OperationId, Operation>,
     tuning: &Tuning,
     run: impl Fn(&Operation) -> Option<Run>,
 ) -> usize {
-    let runs: Vector<OperationId, Option<Run>> =
-        list.iter().map(|operation| run(operation).filter(|_| operation.what == What::KERNEL)).collect();
+    let runs: Vector<OperationId, Option<Run>> = list.iter().map(run).collect();
     let mut dependents = Vector::filled(0u32, list.len());
     for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
         operation.after.iter().for_each(|&before| dependents[before] += 1);

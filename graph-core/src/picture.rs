@@ -15,7 +15,7 @@ pub const FAINT: &str = "#6e7781";
 pub const GRID: &str = "#e3e6ea";
 /// Lines around boxes, and edges.
 pub const LINE: &str = "#8a929c";
-/// What decides: the critical path, the buffers of a bound.
+/// The critical path of a profile, and the buffers of a lower bound.
 pub const CRITICAL: &str = "#d1242f";
 /// Bars beside the critical path.
 pub const BAR: &str = "#54aeff";

@@ -298,8 +298,13 @@ fn follow(program: &mut Program, from: StatementId, to: StatementId) {
     }
 }
 
-/// Returns the loops whose bodies neither write their operand nor count turns.
-pub fn endless(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
+/// Returns the loops whose bodies neither write their operand nor count turns. `disjoint` returns true for accesses that are proved not to
+/// overlap.
+pub fn endless(
+    program: &Program,
+    scopes: &Scopes,
+    disjoint: impl Fn(&Access, &Access) -> bool,
+) -> Vec<StatementId> {
     let loops =
         scopes.list.iter().filter(|scope| scope.body.word == Word::While && scope.body.at_most.is_none());
     let endless = loops.filter(|scope| {
@@ -307,7 +312,10 @@ pub fn endless(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
         let writes = |operand: &Access| {
             // A call may write it through a record that holds it: the build knows.
             matches!(program.buffers[operand.buffer].origin, Origin::Part(_))
-                || accesses.iter().any(|access| access.buffer == operand.buffer && access.mode.writes())
+                || accesses.iter().any(|access| {
+                    let same = access.buffer == operand.buffer;
+                    same && access.mode.writes() && !disjoint(access, operand)
+                })
         };
         accesses.first().is_some_and(|operand| !writes(operand))
     });

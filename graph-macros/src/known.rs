@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use cuweave_core::ir::Kind;
 use cuweave_ptx::nearest::nearest;
 
 /// The kind of an item that a statement can name.
@@ -14,9 +15,6 @@ pub enum Known {
 }
 
 static NAMES: Mutex<BTreeMap<String, Known>> = Mutex::new(BTreeMap::new());
-
-/// The words of statements that are calls.
-const WORDS: [&str; 5] = ["alloc", "fill", "copy", "free", "swap"];
 
 /// Words of other languages and crates, and the statements that they stand for.
 const FOREIGN: [(&str, &str); 12] = [
@@ -49,9 +47,9 @@ pub fn suggestion(name: &str, kind: Known) -> Option<String> {
     if let Some((_, written)) = foreign {
         return Some(format!("write `{written}`"));
     }
-    let words = WORDS.iter().copied().filter(|_| kind == Known::Graph);
+    let words: Vec<&str> = Kind::words().chain(["swap"]).filter(|_| kind == Known::Graph).collect();
     let known = names.iter().filter(|(_, of)| **of == kind).map(|(name, _)| name.as_str());
     // The nearest of a one-letter name is any other.
-    let near = nearest(name, words.chain(known)).filter(|_| name.len() > 2)?;
+    let near = nearest(name, words.into_iter().chain(known)).filter(|_| name.len() > 2)?;
     Some(format!("did you mean `{near}`?"))
 }

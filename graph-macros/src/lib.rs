@@ -8,6 +8,7 @@ mod graph;
 mod image;
 mod kernels;
 mod known;
+mod meaning;
 mod parameters;
 mod proof;
 mod record;
@@ -35,7 +36,7 @@ use proc_macro::TokenStream;
 /// Each kernel is an item with its declared visibility; nothing else of the block has a name. It has one function,
 /// `load`: `nn::matvec::load(&ctx)` loads the module of the block and keeps it, so that graphs need not load it.
 ///
-/// The types of parameters, with examples: [reference](https://docs.rs/cuweave/latest/cuweave/reference/kernels/).
+/// The types of parameters, with examples: [reference](../cuweave/reference/kernels/index.html).
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()
@@ -58,7 +59,7 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `LayerSetters`, which `exec.layers(i)?` returns: a setter `set_q` for each buffer and for each scalar that no length of the
 /// record depends on, and a function named as the field for each record and list.
 ///
-/// Examples: [reference](https://docs.rs/cuweave/latest/cuweave/reference/structure/#records-and-lists).
+/// Examples: [reference](../cuweave/reference/structure/index.html#records-and-lists).
 #[proc_macro_attribute]
 pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
     record::arguments(attribute.into(), item.into()).into()
@@ -67,7 +68,7 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares a library call: `#[cuweave::call] unsafe fn name(stream: &CallStream, ..) -> Result<(), E> { .. }`.
 ///
 /// The work that the body gives to its stream becomes a part of the graphs whose functions call it, as `name(..)` without the
-/// stream and the scratch. The [reference](https://docs.rs/cuweave/latest/cuweave/reference/calls/) has an example.
+/// stream and the scratch. The [reference](../cuweave/reference/calls/index.html) has an example.
 ///
 /// The first parameter is `stream: &CallStream`; then, in any order:
 ///
@@ -129,8 +130,8 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///   of a function that is called are counted from that of the call. Each device has memory for the temporaries that are allocated on
 ///   it; kernels and fills may use memory of devices that are peers, copies that of all.
 ///
-/// Every form with an example: [graph functions and what binds to their arguments](https://docs.rs/cuweave/latest/cuweave/reference/graphs/), [statements](https://docs.rs/cuweave/latest/cuweave/reference/statements/),
-/// [loops, choices, calls, records](https://docs.rs/cuweave/latest/cuweave/reference/structure/), [decisions of the device](https://docs.rs/cuweave/latest/cuweave/reference/device/), [setters](https://docs.rs/cuweave/latest/cuweave/reference/execs/), [grammar](https://docs.rs/cuweave/latest/cuweave/reference/grammar/).
+/// Every form with an example: [graph functions and what binds to their arguments](../cuweave/reference/graphs/index.html), [statements](../cuweave/reference/statements/index.html),
+/// [loops, choices, calls, records](../cuweave/reference/structure/index.html), [decisions of the device](../cuweave/reference/device/index.html), [setters](../cuweave/reference/execs/index.html), [grammar](../cuweave/reference/grammar/index.html).
 ///
 /// Generated code names the crate `::cuweave`. If `Cargo.toml` renames it, add `extern crate other as cuweave;` at the
 /// root of the crate.

@@ -12,6 +12,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
 
 use crate::dims::{compact, dim_tokens};
+use crate::graph::attributes;
 use crate::graph::lower::collect;
 use crate::graph::parts::{BufferMemory, BufferType, PartType};
 use crate::graph::signature::{ArgumentKind, argument_kind};
@@ -105,7 +106,7 @@ fn record(item: &ItemStruct, report: &mut Report) -> Record {
         };
         match kind(&field.ty, report) {
             Some(kind) => fields.push(Field {
-                attributes: field.attrs.clone(),
+                attributes: attributes::of_field(&field.attrs, report),
                 visibility: field.vis.clone(),
                 name: name.clone(),
                 kind,

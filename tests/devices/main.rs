@@ -1,6 +1,7 @@
 //! Graphs over several devices, on the simulated driver: each test runs in a process of its own that has so many.
 
 mod access;
+mod decisions;
 mod programs;
 mod random;
 mod support;

@@ -75,3 +75,9 @@ extern "C" __global__ void shifted(const unsigned *x, unsigned *y, unsigned k, u
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] += x[(i + k) % n];
 }
+
+// y[i] = x[at[i] % n]: the elements that a block reads are not known before it runs.
+extern "C" __global__ void gathered(const unsigned *x, const unsigned *at, unsigned *y, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[at[i] % n];
+}

@@ -20,8 +20,11 @@ pub fn folder() -> PathBuf {
     folder
 }
 
+/// Contexts, and a stream of each.
+type Devices = (Vec<Arc<CudaContext>>, Vec<Arc<CudaStream>>);
+
 /// Contexts with a stream each; `None` where there are fewer devices.
-pub fn devices(count: usize) -> Option<(Vec<Arc<CudaContext>>, Vec<Arc<CudaStream>>)> {
+pub fn devices(count: usize) -> Option<Devices> {
     driver();
     let found = CudaContext::device_count().expect("a count");
     if (found as usize) < count {

@@ -7,9 +7,9 @@ use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
 use crate::ir::{Buffer, BufferId, DimId, Memory, Origin, Program, StatementId};
-use crate::launches::{self, Allowed, Apart, Chain, Decision, Launch, Run, Tuning, fusion};
+use crate::launches::{self, Allowed, Chain, Decision, Emitted, Explanation, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
-use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
+use crate::operation::{BudgetStep, Budgeted, Cut, Operation, Operations, What};
 use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
@@ -33,7 +33,7 @@ const PAGE: u64 = 2 << 20;
 const CUTS: u32 = 5;
 
 /// The input of the build, beyond the program: what the macro does not know.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// The lowering of allocations, if the build chooses one.
     pub memory: Option<Memory>,
@@ -43,6 +43,8 @@ pub struct Wishes {
     pub allowed: Allowed,
     /// The facts about each statement that is a launch; empty if no change is allowed.
     pub launches: Vector<StatementId, Option<Launch>>,
+    /// The statements around bodies whose kernels set conditions and begin with `griddepcontrol.wait`.
+    pub setters: BTreeSet<StatementId>,
     /// Equal numbers for statements that are no launches and are assumed to last equally long.
     pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
@@ -132,36 +134,39 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
     };
     let mut limit = usize::MAX;
     let mut decision = decide(limit, allowed)?;
+    let mut cut = None;
     loop {
         let (most, serialized) = (decision.largest(), decision.lanes.len());
-        let without_chains =
-            (!decision.chains.is_empty()).then(|| Decision { chains: Vec::new(), ..decision.clone() });
+        let is_fused = !decision.chains.is_empty();
         let done = decided(checked, dims, wishes, &edges, decision);
         let error = match done {
-            Ok(done) if wishes.whole => return Ok(done),
-            Ok(done) => return sparing(checked, dims, wishes, &edges, done, without_chains),
+            Ok(done) if wishes.whole || !may_spare(&done) => return Ok(Operations { cut, ..done }),
+            Ok(done) => return sparing(checked, dims, wishes, &edges, done),
             Err(error) => error,
         };
-        let refused = matches!(
-            error,
-            BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_)
-        );
-        decision = match without_chains {
-            _ if !refused => return Err(error),
+        if !is_of_order(&error) {
+            return Err(error);
+        }
+        decision = match (is_fused, most) {
             // A chain needs the buffers of all its members at once. What was left to be fused is batched.
-            Some(_) => {
-                allowed.fuse = false;
+            (true, _) => {
+                (allowed.fuse, cut) = (false, Some(Cut::Budget));
                 decide(limit, allowed)?
             }
             // A cycle: the budget's order goes through a batch.
-            None if most > 3 => {
+            (false, 4..) => {
                 limit = most / 2;
                 decide(limit, allowed)?
             }
-            None if most > 1 || serialized > 0 => Decision::default(),
-            None => return Err(error),
+            (false, _) if most > 1 || serialized > 0 => Decision::default(),
+            _ => return Err(error),
         };
     }
+}
+
+/// Returns true if other decisions about launches may avoid the error.
+fn is_of_order(error: &BackError) -> bool {
+    matches!(error, BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
 }
 
 /// Returns the order of a program with the wished edges.
@@ -171,28 +176,21 @@ fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId
     checked.edges().iter().copied().chain(added).collect()
 }
 
-/// Explains the launches of a plan that was made by [`back`] with the same inputs: the launches of one kernel that nothing orders and that are in several
-/// nodes, and the launches between which lanes added order.
-pub fn explain(
-    checked: &Checked,
-    wishes: &Wishes,
-    operations: &Operations,
-) -> (Vec<Apart>, Vec<(StatementId, StatementId)>) {
+/// Explains the launches of a plan that was made by [`back`] with the same inputs.
+pub fn explain(checked: &Checked, wishes: &Wishes, operations: &Operations) -> Explanation {
     let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let batches = operations.batches.as_slice();
-    // The order of a plan has no cycle.
+    let emitted = Emitted { batches: operations.batches.as_slice(), chains: operations.chains.as_slice() };
     let explained = launches::explain(
         program,
         &edges,
         (&wishes.launches, &wishes.others),
         wishes.allowed,
         &wishes.tuning,
-        batches,
+        (emitted, operations.serialized),
     );
-    let (apart, decision) = explained.unwrap_or_default();
-    let lanes = if operations.serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
-    (apart, lanes)
+    // The order of a plan has no cycle.
+    explained.unwrap_or_default()
 }
 
 /// Returns the bytes of the temporaries.
@@ -206,38 +204,48 @@ pub fn may_spare(operations: &Operations) -> bool {
 }
 
 /// Cuts the chains until the plan takes no more pages than the launches take without chains: a chain holds the buffers of all its members at
-/// once. Each member of a piece is one of the chain's, in their order, so all that holds for a chain holds for its pieces.
+/// once. Each member of a piece is one of the chain's, in their order, so all that holds for a chain holds for its pieces. Launches that were
+/// left to be fused and are in no piece are batched.
 fn sparing(
     checked: &Checked,
     dims: &Vector<DimId, u64>,
     wishes: &Wishes,
     edges: &[(StatementId, StatementId)],
     fused: Operations,
-    without_chains: Option<Decision>,
 ) -> Result<Operations, BackError> {
-    let Some(without_chains) = without_chains.filter(|_| may_spare(&fused)) else { return Ok(fused) };
-    let plain = decided(checked, dims, wishes, edges, without_chains.clone())?;
-    let allowed = planned(&plain).next_multiple_of(PAGE);
-    if planned(&fused) <= allowed {
+    let program = checked.program();
+    let decide = |allowed, cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>| {
+        let launches = (&wishes.launches, &wishes.others);
+        launches::decide_cut(program, edges, launches, allowed, usize::MAX, &wishes.tuning, cut)
+    };
+    let without = decide(Allowed { fuse: false, ..wishes.allowed }, &|chains| chains)?;
+    let plain = match decided(checked, dims, wishes, edges, without) {
+        Err(error) if is_of_order(&error) => return Ok(fused),
+        plain => plain?,
+    };
+    let most = planned(&plain).next_multiple_of(PAGE);
+    if planned(&fused) <= most {
         return Ok(fused);
     }
-    let program = checked.program();
-    for cut in 0..CUTS {
-        let bytes = |buffer: BufferId| match program.buffers[buffer].origin {
-            Origin::Alloc(_) if wishes.left_out.contains(&buffer) => 0,
-            Origin::Alloc(_) => layout::bytes(program, dims, buffer).unwrap_or(u64::MAX),
-            _ => 0,
-        };
-        let chains = fusion::pieces(program, fused.chains.as_slice(), allowed >> cut, bytes);
-        if chains.is_empty() {
+    let cut = Some(Cut::Pages { whole: planned(&fused), most });
+    let bytes = |buffer: BufferId| match program.buffers[buffer].origin {
+        Origin::Alloc(_) if wishes.left_out.contains(&buffer) => 0,
+        Origin::Alloc(_) => layout::bytes(program, dims, buffer).unwrap_or(u64::MAX),
+        _ => 0,
+    };
+    for halved in 0..CUTS {
+        let pieces = |chains: Vec<Chain>| fusion::pieces(program, &chains, most >> halved, bytes);
+        let decision = decide(wishes.allowed, &pieces)?;
+        if decision.chains.is_empty() {
             break;
         }
-        let cut = decided(checked, dims, wishes, edges, Decision { chains, ..without_chains.clone() })?;
-        if planned(&cut) <= allowed {
-            return Ok(cut);
+        match decided(checked, dims, wishes, edges, decision) {
+            Ok(done) if planned(&done) <= most => return Ok(Operations { cut, ..done }),
+            Err(error) if !is_of_order(&error) => return Err(error),
+            _ => {}
         }
     }
-    Ok(plain)
+    Ok(Operations { cut, ..plain })
 }
 
 /// Runs the rest of the pipeline for a decision about launches.
@@ -298,7 +306,9 @@ fn decided(
     if wishes.allowed.overlap {
         let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
         let chains = std::mem::take(&mut operations.chains);
+        let sets = |operation: &Operation| operation.sources.iter().any(|id| wishes.setters.contains(id));
         let run = |operation: &Operation| match Chain::at(chains.as_slice(), operation.sources.first()) {
+            _ if operation.what != What::KERNEL => sets(operation).then_some(Run::SINGLE),
             Some(_) => Run::of_chain(operation.sources.iter().map(launch)),
             None => Run::of(operation.sources.iter().map(launch)),
         };

@@ -2,7 +2,7 @@
 //!
 //! A batch begins when the last predecessor of any member ends, and ends with its longest member. So that no chain waits for a
 //! longer kernel of another one, launches are batched only if they are assumed to begin at the same time, and either to last
-//! equally long or to have the same successors; or if what comes after them waits for all of them anyway ([`super::joined`]).
+//! equally long or to have the same successors; or if what comes after them waits for all of them anyway (`launches/joined.rs`).
 //!
 //! A statement is assumed to begin when its predecessors on the level before it end; those on earlier levels are assumed to have
 //! ended. Two statements end at the same time if they begin at the same time and are equal in kernel, grid and work (or are fills, or

@@ -32,6 +32,14 @@ impl Blocks {
     }
 }
 
+impl Blocks {
+    /// Returns the millionths of a wave of so many blocks, rounded down.
+    #[must_use]
+    pub fn millionths(self, wave: u32) -> u64 {
+        (self * 1_000_000).0.checked_div(u64::from(wave)).unwrap_or(u64::MAX)
+    }
+}
+
 impl From<u32> for Blocks {
     fn from(count: u32) -> Blocks {
         Blocks(u64::from(count))

@@ -45,17 +45,12 @@ pub(super) fn widths(
     }
     let mut kept = Vec::with_capacity(batches.len());
     let mut left = Left::new();
-    for head in (0..batches.len()).filter(|&at| is_head[at]) {
-        // The batches of consecutive levels, each with its members in the order of the chains.
-        let mut row = vec![(head, batches[head].members.clone())];
-        while let Some((at, members)) = row.last()
-            && let Some((next, successors)) = &after[*at]
-        {
-            let members = members.iter().map(|member| successors[member]).collect();
-            row.push((*next, members));
-        }
+    let heads = (0..batches.len()).filter(|&at| is_head[at]);
+    let rows: Vec<Row> = heads.map(|head| row(head, &batches, &after)).collect();
+    let levels = Levels::of(draft, &rows);
+    for row in rows {
         let first = row[0].1[0];
-        if are_better_fused(draft, &row) && fuses(first) {
+        if levels.are_better_fused(draft, &row) && fuses(first) {
             left.insert(first, row.iter().flat_map(|(_, members)| members.iter().copied()).collect());
             given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Fused)));
             continue;
@@ -83,15 +78,57 @@ pub(super) fn widths(
     (kept, left)
 }
 
-/// Returns true if one kernel for each chain is faster than a launch for each level.
-fn are_better_fused(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> bool {
-    let launch = |id: &StatementId| draft.launches[*id].as_ref();
-    row.iter().all(|(_, members)| {
-        let blocks: Blocks = members.iter().filter_map(launch).map(Launch::blocks).sum();
-        members.first().and_then(launch).is_some_and(|first| {
-            draft.tuning.gains_by_fusing((row.len(), members.len()), first.short, blocks, first.wave)
-        })
-    })
+/// The batches of consecutive levels, each with its members in the order of the chains.
+type Row = Vec<(usize, Vec<StatementId>)>;
+
+/// Returns the row that begins with a batch. `after` has the batch behind each, with the successors of its members.
+fn row(head: usize, batches: &[Batch], after: &[Option<(usize, BTreeMap<StatementId, StatementId>)>]) -> Row {
+    let mut row = vec![(head, batches[head].members.clone())];
+    while let Some((at, members)) = row.last()
+        && let Some((next, successors)) = &after[*at]
+    {
+        let members = members.iter().map(|member| successors[member]).collect();
+        row.push((*next, members));
+    }
+    row
+}
+
+/// The launches of rows that run side by side: those of one level.
+struct Levels(BTreeMap<u32, Level>);
+
+struct Level {
+    /// The blocks, by the blocks of a wave of the kernel.
+    grids: BTreeMap<u32, Blocks>,
+    /// True if all kernels are short.
+    short: bool,
+}
+
+impl Levels {
+    /// Sums up the launches of rows of several levels.
+    fn of(draft: &Draft<'_>, rows: &[Row]) -> Levels {
+        let mut levels = BTreeMap::new();
+        let members = rows.iter().filter(|row| row.len() > 1).flatten().flat_map(|(_, members)| members);
+        for &member in members {
+            let Some(launch) = &draft.launches[member] else { continue };
+            let level = levels.entry(draft.reach.levels()[member]);
+            let Level { grids, short } = level.or_insert(Level { grids: BTreeMap::new(), short: true });
+            let blocks = grids.entry(launch.wave).or_default();
+            *blocks = *blocks + launch.blocks();
+            *short &= launch.short;
+        }
+        Levels(levels)
+    }
+
+    /// Returns true if one kernel for each chain is faster than a launch for each level.
+    fn are_better_fused(&self, draft: &Draft<'_>, row: &Row) -> bool {
+        row.len() > 1
+            && row.iter().all(|(_, members)| {
+                let level = members.first().and_then(|&first| self.0.get(&draft.reach.levels()[first]));
+                level.is_some_and(|Level { grids, short }| {
+                    draft.tuning.gains_by_fusing((row.len(), members.len()), *short, grids)
+                })
+            })
+    }
 }
 
 /// Returns the successor of each member of `first`, if the members of `second` are one to one their successors.
@@ -119,7 +156,7 @@ enum Width {
 }
 
 /// Returns the width that is best for most batches of a row.
-fn width(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> Width {
+fn width(draft: &Draft<'_>, row: &Row) -> Width {
     if row.len() < 2 {
         return Width::Kept;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Launches, Program, StatementId};
+use crate::ir::{BufferId, Launches, Program, StatementId};
 use crate::order::Functions;
 
 /// Launches that become one.
@@ -70,6 +70,58 @@ pub enum Why {
     Fused,
     /// Their parameters do not fit into one table, or a budget does not hold their buffers at once.
     Room,
+}
+
+/// A reason that a launch does not follow another one, or the members of a chain, in one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// They are on different devices.
+    Devices,
+    /// Their grids differ.
+    Grids,
+    /// Their blocks differ.
+    Blocks,
+    /// This statement, which is no launch, stands between them.
+    Between(StatementId),
+    /// This statement comes before the launch, and may end after the chain begins.
+    Before(StatementId),
+    /// This statement comes after a member, and may begin before the launch ends.
+    Behind(StatementId),
+    /// A setter may change the grid or the block of this launch.
+    Set(StatementId),
+    /// This launch is in no chain, whatever stands beside it.
+    Never(StatementId),
+    /// One of them waits at its beginning for the launches before it, and the other one does not.
+    Starts,
+    /// Different blocks of the launch and of this member may access the same bytes of a buffer.
+    Access {
+        /// The member.
+        of: StatementId,
+        /// The buffer.
+        buffer: BufferId,
+        /// The part of the proof that fails.
+        fault: Fault,
+    },
+    /// This launch is one of a batch.
+    Batched(StatementId),
+    /// The chain has as many members as a kernel has at most.
+    Most,
+    /// One kernel would hold the buffers of both at once.
+    Room,
+}
+
+/// A reason that the blocks of two launches are not proved to access different bytes of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// A setter may change the range that this launch is given.
+    Set(StatementId),
+    /// The bytes that a block of this launch accesses are not known.
+    Unknown(StatementId),
+    /// A block of one accesses bytes that another block of the other one accesses.
+    Shared {
+        /// The launch that writes them.
+        writes: StatementId,
+    },
 }
 
 /// Batches that were considered and given up, with the reasons.

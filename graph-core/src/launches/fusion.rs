@@ -12,7 +12,7 @@
 //! So the levels rise along every path that leaves a chain, and no path leads back: chains close no cycle. All that stands
 //! beside a chain stays beside it.
 
-use super::decision::{Chain, Decision};
+use super::decision::{Batch, Chain, Decision, Fault, Obstacle};
 use super::draft::{Contracted, Draft};
 use super::launch::{Footing, Fusing, Launch};
 use crate::index::Vector;
@@ -35,25 +35,32 @@ pub(super) fn chains(
     edges: &[(StatementId, StatementId)],
     decision: &Decision,
 ) -> Result<Vec<Chain>, Cycle> {
-    let reach;
-    let reach = if decision.edges.is_empty() {
-        &draft.reach
-    } else {
-        let mut preds = Vector::filled(Vec::new(), draft.program.statements.len());
-        for &(before, after) in edges.iter().chain(&decision.edges) {
-            preds[after].push(before);
-        }
-        reach = Reach::of(&preds)?;
-        &reach
-    };
-    let nodes = Contracted::new(reach, &decision.batches);
-    let batched: BTreeSet<StatementId> =
-        decision.batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
-    let levels = levels(reach, &nodes);
-    let mut grow = Grow { draft, nodes: &nodes, levels: &levels, batched: &batched, taken: BTreeSet::new() };
+    let reach = ordered(draft, edges, decision)?;
+    let reach = reach.as_ref().unwrap_or(&draft.reach);
+    let mut grow = Grow::new(draft, reach, &decision.batches);
     let mut chains: Vec<Chain> = reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
     chains.sort_by_key(|chain| chain.least);
     Ok(chains)
+}
+
+/// Returns the order with the edges of a decision; `None` if there are none, and it is that of the draft.
+///
+/// # Errors
+///
+/// The edges have a cycle.
+pub(super) fn ordered(
+    draft: &Draft<'_>,
+    edges: &[(StatementId, StatementId)],
+    decision: &Decision,
+) -> Result<Option<Reach>, Cycle> {
+    if decision.edges.is_empty() {
+        return Ok(None);
+    }
+    let mut preds = Vector::filled(Vec::new(), draft.program.statements.len());
+    for &(before, after) in edges.iter().chain(&decision.edges) {
+        preds[after].push(before);
+    }
+    Reach::of(&preds).map(Some)
 }
 
 /// Returns the length of the longest path to each node.
@@ -67,24 +74,33 @@ fn levels(reach: &Reach, nodes: &Contracted) -> Vector<StatementId, usize> {
     levels
 }
 
-struct Grow<'d, 'a> {
+/// The growth of chains.
+pub(super) struct Grow<'d, 'a> {
     draft: &'d Draft<'a>,
-    nodes: &'d Contracted,
-    levels: &'d Vector<StatementId, usize>,
-    batched: &'d BTreeSet<StatementId>,
+    pub nodes: Contracted,
+    levels: Vector<StatementId, usize>,
+    batched: BTreeSet<StatementId>,
     /// The members of chains.
     taken: BTreeSet<StatementId>,
 }
 
-impl Grow<'_, '_> {
+impl<'d, 'a> Grow<'d, 'a> {
+    /// Begins without chains, in an order in which the members of a batch have equal neighbours.
+    pub fn new(draft: &'d Draft<'a>, reach: &Reach, batches: &[Batch]) -> Grow<'d, 'a> {
+        let nodes = Contracted::new(reach, batches);
+        let levels = levels(reach, &nodes);
+        let batched = batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
+        Grow { draft, nodes, levels, batched, taken: BTreeSet::new() }
+    }
+
     /// Returns the chain that begins at a statement, if one does.
     fn chain(&mut self, first: StatementId) -> Option<Chain> {
-        self.launch(first)?;
+        self.draft.launches.get(first)?.as_ref().filter(|_| self.is_free(first))?;
         let mut members = vec![first];
-        while members.len() < self.draft.tuning.fused {
-            let last = members[members.len() - 1];
-            let next = self.nodes.after[last].iter().copied();
-            let Some(next) = next.into_iter().find(|&next| self.may_follow(&members, next)) else { break };
+        loop {
+            let next = &self.nodes.after[members[members.len() - 1]];
+            let follows = |next: &StatementId| self.follow(&members, *next).is_ok();
+            let Some(&next) = next.iter().find(|next| follows(next)) else { break };
             members.push(next);
         }
         if members.len() < 2 {
@@ -94,60 +110,136 @@ impl Grow<'_, '_> {
         Chain::new(members)
     }
 
-    /// Returns the launch of a statement that is in no chain and in no batch.
-    fn launch(&self, id: StatementId) -> Option<&Launch> {
-        let launch = self.draft.launches.get(id)?.as_ref()?;
-        let free = !self.taken.contains(&id) && !self.batched.contains(&id);
-        (free && launch.fuse != Fusing::Never).then_some(launch)
+    /// Returns true for a launch that is in no chain and in no batch.
+    fn is_free(&self, id: StatementId) -> bool {
+        !self.taken.contains(&id) && !self.is_batched(id)
     }
 
-    fn may_follow(&self, members: &[StatementId], next: StatementId) -> bool {
-        let (Some(launch), Some(first)) = (self.launch(next), self.launch(members[0])) else { return false };
+    /// Returns true for a member of a batch.
+    pub fn is_batched(&self, id: StatementId) -> bool {
+        self.batched.contains(&id)
+    }
+
+    /// Checks that a launch can follow the members of a chain in one kernel.
+    ///
+    /// # Errors
+    ///
+    /// The reason that it cannot.
+    pub fn follow(&self, members: &[StatementId], next: StatementId) -> Result<(), Obstacle> {
+        let first = members[0];
+        let (head, launch) = self.alike(first, next)?;
+        self.fits(members, next)?;
+        for (id, launch) in [(first, head), (next, launch)] {
+            if launch.fuse == Fusing::Set {
+                return Err(Obstacle::Set(id));
+            }
+        }
+        for (id, launch) in [(first, head), (next, launch)] {
+            if launch.fuse == Fusing::Never {
+                return Err(Obstacle::Never(id));
+            }
+        }
+        if launch.waits != head.waits {
+            return Err(Obstacle::Starts);
+        }
+        members.iter().try_for_each(|&member| are_local(self.draft, member, next))?;
+        if let Some(&batched) = [first, next].iter().find(|id| !self.is_free(**id)) {
+            return Err(Obstacle::Batched(batched));
+        }
+        if members.len() >= self.draft.tuning.fused {
+            return Err(Obstacle::Most);
+        }
+        Ok(())
+    }
+
+    /// Returns two launches of one device, grid and block.
+    ///
+    /// # Errors
+    ///
+    /// The difference.
+    pub fn alike(&self, first: StatementId, next: StatementId) -> Result<(&'d Launch, &'d Launch), Obstacle> {
+        let launch = |id: StatementId| self.draft.launches.get(id)?.as_ref();
         let device = |id: StatementId| self.draft.program.statements[id].device;
-        device(next) == device(members[0])
-            && launch.grid == first.grid
-            && launch.block == first.block
-            && launch.waits == first.waits
-            && self.fits(members, next)
-            && members.iter().all(|&member| are_local(self.draft, member, next))
+        let head = launch(first).ok_or(Obstacle::Never(first))?;
+        let launch = launch(next).ok_or(Obstacle::Never(next))?;
+        if device(first) != device(next) {
+            return Err(Obstacle::Devices);
+        }
+        if launch.grid != head.grid {
+            return Err(Obstacle::Grids);
+        }
+        if launch.block != head.block {
+            return Err(Obstacle::Blocks);
+        }
+        Ok((head, launch))
     }
 
-    /// Returns true if no path between a member and the launch goes through another statement, and nothing waits longer.
-    fn fits(&self, members: &[StatementId], next: StatementId) -> bool {
+    /// Checks that no path between a member and the launch goes through another statement, and nothing waits longer.
+    pub fn fits(&self, members: &[StatementId], next: StatementId) -> Result<(), Obstacle> {
         let head = self.levels[members[0]];
-        let before = self.nodes.before[next].iter().filter(|id| !members.contains(id));
+        let mut before = self.nodes.before[next].iter().filter(|id| !members.contains(id));
+        if let Some(&late) = before.find(|&&id| self.levels[id] >= head) {
+            return Err(Obstacle::Before(late));
+        }
         let after = members.iter().flat_map(|&member| &self.nodes.after[member]);
         let mut after = after.filter(|&&id| id != next && !members.contains(&id));
-        before.into_iter().all(|&id| self.levels[id] < head)
-            && after.all(|&id| self.levels[id] > self.levels[next])
+        match after.find(|&&id| self.levels[id] <= self.levels[next]) {
+            Some(&early) => Err(Obstacle::Behind(early)),
+            None => Ok(()),
+        }
     }
 }
 
-/// Returns true if no block of one launch of a grid accesses what another block of the other launch accesses, where one of the
+/// Checks that no block of one launch of a grid accesses what another block of the other launch accesses, where one of the
 /// two writes.
-fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> bool {
-    let launch = |id: StatementId| draft.launches[id].as_ref();
-    let (Some(first), Some(second)) = (launch(one), launch(other)) else { return false };
+fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<(), Obstacle> {
+    let launch = |id: StatementId| draft.launches[id].as_ref().ok_or(Obstacle::Never(id));
+    let (first, second) = (launch(one)?, launch(other)?);
     if first.grid == [1; 3] {
-        return true;
+        return Ok(());
     }
-    let (Fusing::With(first), Fusing::With(second)) = (&first.fuse, &second.fuse) else { return false };
     let accesses = |id: StatementId| &draft.program.statements[id].accesses;
-    if accesses(one).len() != first.len() || accesses(other).len() != second.len() {
-        return false;
-    }
-    accesses(one).iter().zip(first.iter()).all(|(access, mine)| {
+    let footings = |launch: &'_ Launch, id: StatementId| match &launch.fuse {
+        Fusing::With(footings) if footings.len() == accesses(id).len() => Ok(footings.clone()),
+        _ => Err(Obstacle::Never(id)),
+    };
+    let (first, second) = (footings(first, one)?, footings(second, other)?);
+    for (access, mine) in accesses(one).iter().zip(first.iter()) {
         let others = accesses(other).iter().zip(second.iter());
-        others.filter(|(other, _)| other.buffer == access.buffer).all(|(_, theirs)| are_apart(mine, theirs))
-    })
+        for (_, theirs) in others.filter(|(other, _)| other.buffer == access.buffer) {
+            if let Err(fault) = are_apart((one, mine), (other, theirs)) {
+                return Err(Obstacle::Access { of: one, buffer: access.buffer, fault });
+            }
+        }
+    }
+    Ok(())
 }
 
-fn are_apart(one: &Footing, other: &Footing) -> bool {
-    let pairs = [(&one.writes, &other.reads), (&one.reads, &other.writes), (&one.writes, &other.writes)];
-    pairs.into_iter().all(|(mine, theirs): (&std::sync::Arc<Region>, _)| match (one.at, other.at) {
-        (Some(at), Some(other_at)) => apart((mine, at), (theirs, other_at)),
-        _ => mine.is_empty() || theirs.is_empty(),
-    })
+/// Checks the accesses of two launches to one buffer.
+fn are_apart(
+    (one, mine): (StatementId, &Footing),
+    (other, theirs): (StatementId, &Footing),
+) -> Result<(), Fault> {
+    let pairs = [
+        (&mine.writes, &theirs.reads, one),
+        (&mine.reads, &theirs.writes, other),
+        (&mine.writes, &theirs.writes, one),
+    ];
+    for (mine_of, theirs_of, writes) in pairs {
+        let (mine_of, theirs_of): (&Region, &Region) = (mine_of, theirs_of);
+        if mine_of.is_empty() || theirs_of.is_empty() {
+            continue;
+        }
+        match (mine.at, theirs.at) {
+            (None, _) => return Err(Fault::Set(one)),
+            (_, None) => return Err(Fault::Set(other)),
+            (Some(at), Some(other_at)) if apart((mine_of, at), (theirs_of, other_at)) => {}
+            _ if matches!(mine_of, Region::Anywhere(_)) => return Err(Fault::Unknown(one)),
+            _ if matches!(theirs_of, Region::Anywhere(_)) => return Err(Fault::Unknown(other)),
+            _ => return Err(Fault::Shared { writes }),
+        }
+    }
+    Ok(())
 }
 
 /// Returns the order with each chain as one node: its members are unordered, and have the same predecessors and successors.

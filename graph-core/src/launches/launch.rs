@@ -80,6 +80,8 @@ pub enum Batching {
 pub enum Fusing {
     /// No chains.
     Never,
+    /// No chains, because a setter may change the grid or the block.
+    Set,
     /// Chains with launches of the same grid whose blocks access only what the same block of this launch accesses, where one of
     /// the two writes. It is not looked at for grids of one block.
     With(Arc<[Footing]>),
@@ -110,6 +112,9 @@ pub struct Run {
 }
 
 impl Run {
+    /// A kernel of one thread that begins with `griddepcontrol.wait`.
+    pub const SINGLE: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1, waits: true };
+
     /// Returns the facts about a chain: its blocks are those of each member. `None` if a member is no launch.
     pub fn of_chain<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
         let mut all: Option<Run> = None;

@@ -1,5 +1,7 @@
 //! The constants of launch decisions by compute capability: each is measured, or safe without a measurement.
 
+use std::collections::BTreeMap;
+
 use super::blocks::Blocks;
 use super::launch::Run;
 
@@ -11,6 +13,13 @@ impl Waves {
     /// Returns true if `blocks` is at most this many waves.
     fn hold(self, blocks: Blocks, wave: u32) -> bool {
         blocks * self.1 <= Blocks::from(wave) * self.0
+    }
+
+    /// Returns true if grids that run side by side are at most this many waves together: their blocks by the blocks of a wave of their kernels.
+    fn hold_all(self, grids: &BTreeMap<u32, Blocks>) -> bool {
+        let shares = grids.iter().map(|(&wave, blocks)| blocks.millionths(wave));
+        let sum = shares.fold(0, u64::saturating_add);
+        sum.saturating_mul(self.1) <= self.0.saturating_mul(1_000_000)
     }
 
     /// Returns true if `blocks` is less than this many waves.
@@ -154,13 +163,15 @@ pub struct Chains {
 /// | less than 1/4 | 8, 32; 8, 64 | 0.35; 0.33 | | | 0.91 |
 /// | 1/4; 1/2 | 4, 20 | | 0.62 (100 turns) | | ; 1.10 |
 /// | 1/2 | 8, 32 | | | | 1.08 |
+/// | 1/2, every other chain a step ahead of the others | 8, 32 | | | | 1.055 |
 ///
 /// The blocks of a fused chain stay on their multiprocessors, some of which have more of them than others: longer kernels lose by that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SideBySide {
     /// The least number of levels, as a multiple of the chains.
     pub levels: Waves,
-    /// The maximum number of blocks of a level of short kernels (see [`Launch::short`](super::Launch::short)).
+    /// The maximum number of blocks of a level of short kernels (see [`Launch::short`](super::Launch::short)), of all chains that run side by
+    /// side: launches of long and short kernels on one level are in several batches, and occupy the device together.
     pub short: Waves,
     /// The same of other kernels.
     pub long: Waves,
@@ -335,20 +346,19 @@ impl Tuning {
         self.chains.pairs.0 > 0 && self.chains.pairs.hold(blocks, wave)
     }
 
-    /// Returns true if so many unjoined chains with so many levels are fused rather than batched level by level. `blocks` is the number of blocks of a
-    /// level; `short` is true if its kernel is short.
+    /// Returns true if so many unjoined chains with so many levels are fused rather than batched level by level. `grids` has the blocks of a level of
+    /// all chains that run side by side, by the blocks of a wave of their kernels; `short` is true if all of these are short.
     pub fn gains_by_fusing(
         &self,
         (levels, chains): (usize, usize),
         short: bool,
-        blocks: Blocks,
-        wave: u32,
+        grids: &BTreeMap<u32, Blocks>,
     ) -> bool {
         let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         self.chains.fused.is_some_and(|fused| {
             let Waves(over, under) = fused.levels;
             let long_enough = wide(levels).saturating_mul(under) >= wide(chains).saturating_mul(over);
-            long_enough && if short { fused.short } else { fused.long }.hold(blocks, wave)
+            long_enough && if short { fused.short } else { fused.long }.hold_all(grids)
         })
     }
 

@@ -392,7 +392,7 @@ pub enum Error {
     )]
     BufferLentTwice,
     /// A [`Buffer`](crate::runtime::Buffer) is made, or copied from or to the host, in a stream that is capturing.
-    #[error("a buffer is made, or copied from or to the host, in a stream that is capturing")]
+    #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
     /// A [`Buffer`](crate::runtime::Buffer) is lent to a stream of another context than its own.
     #[error("a buffer is lent to a stream of another context than its own")]

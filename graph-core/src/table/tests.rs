@@ -1,6 +1,12 @@
+use std::any::TypeId;
+
 use super::*;
-use crate::index::Index;
-use crate::structure::{Argument, Call, Choice, Item, Loop, Part, Step, Turns, Variable};
+use crate::index::{Index, Vector, narrow};
+use crate::ir::{
+    Access, Buffer, Device, Kind, Launches, Memory, Mode, Options, Order, Origin, Program, Statement,
+    StatementId, View,
+};
+use crate::structure::{Argument, Call, Choice, Item, Loop, Part, Step, Structure, Turns, Variable};
 
 fn id<I: Index>(number: usize) -> I {
     I::new(number)

@@ -108,6 +108,14 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
     (Attributes::of(&others, Takes::Nothing, report).levels, number, Hints::of(&hints, report))
 }
 
+/// Returns the attributes of a field of a record. Those of the language, which have no meaning there, are reported.
+pub fn of_field(attributes: &[Attribute], report: &mut Report) -> Vec<Attribute> {
+    let of_language = |attribute: &Attribute| PLACES.iter().any(|(name, _)| attribute.path().is_ident(name));
+    let (refused, kept): (Vec<Attribute>, Vec<Attribute>) = attributes.iter().cloned().partition(of_language);
+    refused.iter().for_each(|attribute| refuse(attribute, report));
+    kept
+}
+
 /// Returns an attribute of the language as it is written.
 fn written(name: &str) -> String {
     if name == "discard" { format!("#[{name}]") } else { format!("#[{name}(..)]") }

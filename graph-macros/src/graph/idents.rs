@@ -1,8 +1,10 @@
 //! Identifiers of generated code.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::Type;
+
+use crate::meaning::located_tokens;
 
 /// Returns an identifier that resolves where the macro is called.
 pub(super) fn ident(name: &str) -> Ident {
@@ -15,16 +17,5 @@ pub(super) fn type_at(ty: &Type, at: Span) -> TokenStream {
     let of_a_call = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| {
         last.ident.to_string().starts_with("__Output")
     }));
-    if of_a_call { ty.to_token_stream() } else { located(&ty.to_token_stream(), at) }
-}
-
-fn located(tokens: &TokenStream, at: Span) -> TokenStream {
-    let one = |mut token: TokenTree| {
-        if let TokenTree::Group(group) = &token {
-            token = Group::new(group.delimiter(), located(&group.stream(), at)).into();
-        }
-        token.set_span(token.span().located_at(at));
-        token
-    };
-    tokens.clone().into_iter().map(one).collect()
+    if of_a_call { ty.to_token_stream() } else { located_tokens(ty.to_token_stream(), at) }
 }

@@ -9,7 +9,8 @@ use syn::spanned::Spanned;
 use syn::{Expr, Member};
 
 use super::paths;
-use crate::dims::{constant, dim_tokens};
+use crate::dims::dim_tokens;
+use crate::meaning::constant;
 use crate::report::Report;
 
 /// The most threads of a block along x, y and z, and in all, on every device since compute capability 5.0 up to 12.1

@@ -22,7 +22,8 @@ use super::paths::Callee;
 use super::place::{Parts, Uses};
 use super::scope::{Binding, Borrow, Scopes, View};
 use super::signature::{ArgumentKind, OptionValues, Signature};
-use crate::dims::{Bound, Meaning, turn, variable};
+use crate::dims::{Bound, turn, variable};
+use crate::meaning::Meaning;
 use crate::report::Report;
 
 mod after;

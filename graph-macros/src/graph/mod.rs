@@ -7,7 +7,7 @@
 //!   checked against the configuration that it was built with.
 
 mod advice;
-mod attributes;
+pub mod attributes;
 mod body;
 mod callee;
 mod expand;

@@ -187,7 +187,7 @@ pub fn with_lifetime(ty: &Type, name: &str) -> Type {
 }
 
 fn literal(expr: &Expr) -> Option<usize> {
-    crate::dims::constant(expr, &[]).and_then(|count| usize::try_from(count).ok())
+    crate::meaning::constant(expr, &[]).and_then(|count| usize::try_from(count).ok())
 }
 
 fn refuse(at: &impl Spanned, message: &str, help: &str, report: &mut Report) -> Refused {

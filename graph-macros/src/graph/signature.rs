@@ -336,7 +336,7 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             return None;
         }
         let Some(count) =
-            crate::dims::constant(&array.len, &[]).and_then(|count| usize::try_from(count).ok())
+            crate::meaning::constant(&array.len, &[]).and_then(|count| usize::try_from(count).ok())
         else {
             report.error(
                 array.len.span(),
@@ -490,7 +490,7 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
                 &[],
                 Some("write an expression of integers: `devices = 2`, `devices = count`"),
             ),
-            "devices" if crate::dims::constant(&option.value, &[]).is_some_and(|devices| devices < 1) => {
+            "devices" if crate::meaning::constant(&option.value, &[]).is_some_and(|devices| devices < 1) => {
                 report.error(
                     option.value.span(),
                     Code::CW001,

@@ -111,6 +111,15 @@ impl Region {
     pub fn is_empty(&self) -> bool {
         matches!(self, Region::Touches(touches) if touches.is_empty())
     }
+
+    /// Returns the reason that the bytes are not known, if they are not.
+    #[must_use]
+    pub fn unknown(&self) -> Option<&str> {
+        match self {
+            Region::Anywhere(why) => Some(why),
+            Region::Touches(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Region {

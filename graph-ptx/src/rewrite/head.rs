@@ -3,7 +3,7 @@
 use super::edit::Edits;
 use super::refusal::Refusal;
 use crate::isa::Opcode;
-use crate::syntax::{Module, Span, Statement};
+use crate::syntax::{Function, Module, Span, Statement};
 
 /// The requirements of a text on its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ fn architecture(target: &str) -> Option<u32> {
 /// Returns the number of a module's architecture.
 ///
 /// # Errors
-/// Where the target is not known.
+/// The target is not known.
 pub(super) fn number(module: &Module<'_>) -> Result<u32, Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     architecture(target).ok_or_else(|| Refusal::Head(format!("its `.target {target}` is not known")))
@@ -60,7 +60,7 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
     if !raises_target && !raises_version {
         return Ok(());
     }
-    if number < 70 {
+    if number < 70 && !module.entries().all(is_single) {
         let why = "code for it may count on warps that run in lockstep";
         return Err(Refusal::Head(format!("its `.target {target}` cannot be raised: {why}")));
     }
@@ -83,6 +83,11 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
         edits.replace(version_number(module), format!("{major}.{minor}"));
     }
     Ok(())
+}
+
+/// Returns true for a kernel of one thread a block, whose warps have no other thread to run in lockstep with.
+fn is_single(entry: &Function<'_>) -> bool {
+    entry.performance(".reqntid").is_some_and(|block| block.iter().all(|&extent| extent == 1))
 }
 
 /// Returns the first `shfl` or `vote` without `.sync`, which PTX 6.4 removed for sm_70 and newer.
@@ -159,5 +164,20 @@ mod tests {
         assert!(raised(".version 6.3\n.target sm_75", "shfl.sync.down.b32 %r1, %r2, 1, 31, -1;").is_ok());
         assert!(why(".version 8.0\n.target sm_80, map_f64_to_f32", "").contains("map_f64_to_f32"));
         assert!(why(".version 8.0\n.target compute_80", "").contains("compute_80"));
+    }
+    #[test]
+    fn one_thread_is_in_lockstep_with_no_other() {
+        for (directive, rises) in [
+            (".reqntid 1", true),
+            (".reqntid 1, 1, 1", true),
+            (".reqntid 1, 2", false),
+            (".maxntid 1", false),
+        ] {
+            let text = format!(
+                ".version 6.0\n.target sm_50\n.entry a() .reqntid 1 {{ ret; }}\n.entry b() {directive} {{ ret; }}\n"
+            );
+            let mut edits = Edits::default();
+            assert_eq!(raise(&parse(&text).unwrap(), WAIT, &mut edits).is_ok(), rises, "{directive}");
+        }
     }
 }

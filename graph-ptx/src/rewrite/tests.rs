@@ -129,6 +129,7 @@ fn what_does_no_harm_is_not_kept() {
         ".const .f32 w[2] = {0f3F800000, 0f3F800000};\n.entry k() { .reg .f32 %f; ld.const.f32 %f, [w+4]; ret; }",
         ".const .f32 w;\n.entry k() { ret; }",
         ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.entry k() { .param .b32 r; .param .b64 a; call (r), vprintf, (a, a); ret; }",
+        ".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n.entry k() { .param .b64 a; .param .b32 b; call cudaGraphSetConditional, (a, b); ret; }",
         ".func f() { ret; }\n.entry k() { .reg .b64 %f; mov.u64 %f, f; T: .calltargets f; call %f, T; ret; }",
         ".entry k() { .reg .b32 %envreg2; mov.u32 %envreg2, 1; ret; }",
     ] {

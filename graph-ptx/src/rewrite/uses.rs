@@ -8,7 +8,7 @@ use crate::syntax::{Function, Instruction, Module, Names, Operand, Pointer, Spac
 use std::collections::{BTreeSet, HashMap};
 
 /// Functions that the driver provides and that neither launch kernels nor read the grid.
-const BUILT_IN: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+const BUILT_IN: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
 
 /// Registers of the grid that code reads: bits 0 to 2 are `%ctaid.x` to `.z`, bits 3 to 5 `%nctaid.x` to `.z`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

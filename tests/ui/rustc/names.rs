@@ -34,6 +34,7 @@ fn f(n: u32, x: &[f32; n], out: &mut [f32; n]) {
 fn g(n: u32, out: &mut [f32; n]) {
     let h = mad(n); //~ CW001
     copy(&h, &mut out);
+    wait_valu(n, 1); //~ CW001
 }
 
 #[cuweave::graph]

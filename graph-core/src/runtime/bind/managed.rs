@@ -262,7 +262,6 @@ impl<T> fmt::Debug for Managed<T> {
 }
 
 /// A loan of managed memory to the host.
-#[derive(Debug)]
 struct HostLoan<'m> {
     tracked: &'m Tracked,
     /// True if the device may run nothing meanwhile.
@@ -276,7 +275,6 @@ impl Drop for HostLoan<'_> {
 }
 
 /// The elements of managed memory, lent to the host by [`Managed::host`].
-#[derive(Debug)]
 pub struct HostView<'m, T> {
     elements: &'m [T],
     _lent: HostLoan<'m>,
@@ -291,7 +289,6 @@ impl<T> Deref for HostView<'_, T> {
 }
 
 /// The elements of managed memory, lent to the host for writes by [`Managed::host_mut`].
-#[derive(Debug)]
 pub struct HostViewMut<'m, T> {
     elements: &'m mut [T],
     _lent: HostLoan<'m>,
@@ -310,3 +307,14 @@ impl<T> DerefMut for HostViewMut<'_, T> {
         self.elements
     }
 }
+
+macro_rules! elements {
+    ($($view:ident)*) => {$(
+        impl<T: fmt::Debug> fmt::Debug for $view<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.elements.fmt(f)
+            }
+        }
+    )*};
+}
+elements!(HostView HostViewMut);

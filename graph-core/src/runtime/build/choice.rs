@@ -3,14 +3,24 @@
 //! A kernel with few parameters starts sooner, so a statement with one handle has one of its own: its table has a number of four bits for
 //! each value below 16. Arms that are nodes of their own, and larger values, need the kernel that compares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::condition::{Condition, MOST_VALUES, Word as Keyword};
 use crate::index::{narrow, wide};
-use crate::scopes::Scope;
+use crate::ir::StatementId;
+use crate::launches::Allowed;
+use crate::scopes::{Scope, Scopes};
 
-use crate::runtime::cuda::Word;
-use crate::runtime::kernels::{Kernel, SET_CONDITION, SET_CONDITIONS, SET_LOOP};
+use crate::runtime::cuda::{Branching, Driver, Word};
+use crate::runtime::kernels::{Kernel, Modules, SET_CONDITION, SET_CONDITIONS, SET_LOOP};
+
+use super::counted::CountedLoops;
+use super::flattened::Flattened;
+
+/// The first CUDA version in which IF nodes with two bodies run as documented.
+const TWO_BODIES: (u32, u32) = (13, 0);
+/// The first CUDA version with SWITCH nodes.
+const SWITCHES: (u32, u32) = (12, 8);
 
 /// A kernel that sets conditions, and the values of its parameters.
 pub(super) type Setting = (&'static Kernel, Vec<Word>);
@@ -62,6 +72,16 @@ impl Choice {
     }
 }
 
+/// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
+pub(super) fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
+    let (branching, since) = match arms.first()?.body.word {
+        Keyword::If => (Branching::If, TWO_BODIES),
+        Keyword::Match => (Branching::Switch, SWITCHES),
+        Keyword::While => return None,
+    };
+    (arms.len() > 1 && driver.has_version(since)).then_some(branching)
+}
+
 /// Returns the kernel that sets the conditions of these arms, which have a handle each or one in all. `None` if there is no handle, or
 /// the arms list too many values.
 pub(super) fn of_arms(arms: &[Scope], handles: &[u64], operand: u64) -> Option<Setting> {
@@ -95,4 +115,35 @@ pub(super) fn of_loop(
     let numbers = [most, u32::from(zeroed.is_some()), u32::from(body.test.others), zeroed.unwrap_or(0)];
     let words = [handle, operand, counter, record].into_iter().chain(numbers.map(u64::from));
     Some((&SET_LOOP, words.map(Word::new).collect()))
+}
+
+/// Returns the statements around bodies whose kernels set conditions and run the wait first, so that they may start before the kernel
+/// before them has ended.
+pub(super) fn early_setters(
+    flat: &Flattened,
+    driver: &Driver,
+    modules: &mut Modules,
+) -> BTreeSet<StatementId> {
+    let program = flat.checked.program();
+    let (scopes, counted) = (Scopes::of(program), CountedLoops::of(program));
+    let mut early = BTreeSet::new();
+    for (_, first) in scopes.list.enumerate().filter(|&(own, scope)| scope.first == own) {
+        let arms: Vec<Scope> = scopes.arms(first.first).cloned().collect();
+        let handles = vec![0; if of_all_arms(driver, &arms).is_some() { 1 } else { arms.len() }];
+        let setting = match first.body.at_most {
+            Some(_) => of_loop(&first.body, &handles, 0, (0, 0, None)),
+            None => of_arms(&arms, &handles, 0),
+        };
+        let device = program.statements[first.condition].device;
+        let allowed = Allowed::by(flat.checked.functions().launches(program, first.condition));
+        let Some((kernel, _)) = setting.filter(|_| allowed.overlap) else { continue };
+        let loaded = modules.function(device, kernel).is_ok();
+        if !loaded || !modules.module(device, kernel).is_some_and(|module| module.waits(kernel.name)) {
+            continue;
+        }
+        // A memset comes behind the same nodes as the kernel, by full edges.
+        early.extend(counted.zeroed_beside(&scopes, first).is_empty().then_some(first.condition));
+        early.extend((first.body.word == Keyword::While).then_some(first.join));
+    }
+    early
 }

@@ -25,11 +25,12 @@ impl Nodes {
 
     fn begin(&mut self, definition: &mut Definition, stamps: &mut Stamps) -> Result<()> {
         let (graph, driver) = (self.graph, definition.driver);
-        if stamps.memory.is_some() {
-            // In elements of 4 bytes.
-            let width = 2 * wide(stamps.words_before(self.operations.list.len() + stamps.bodies.len()));
-            let filling = Filling { target: stamps.address(0), value: 0, element: 4, width };
-            let node = driver.add_fill(graph, &[], &filling, definition.context)?;
+        // In elements of 4 bytes.
+        let width = 2 * wide(stamps.words_before(self.operations.list.len() + stamps.bodies.len()));
+        for (&device, memory) in &stamps.memory {
+            let filling = Filling { target: memory.start(), value: 0, element: 4, width };
+            let after = Vec::from_iter(stamps.last.get(&graph).copied());
+            let node = driver.add_fill(graph, &after, &filling, definition.context_of(device))?;
             stamps.last.insert(graph, node);
         }
         for _ in 0..=PAIR {
@@ -112,8 +113,8 @@ impl Nodes {
         (graph, body, slot, device): (RawGraph, ScopeId, Option<usize>, Device),
         after: &[Node],
     ) -> Result<()> {
-        let time = stamps.address(body.index());
-        let slot = slot.map_or(0, |slot| stamps.address(stamps.words_before(slot)));
+        let time = stamps.address(device, body.index());
+        let slot = slot.map_or(0, |slot| stamps.address(device, stamps.words_before(slot)));
         let words = [Word::new(time), Word::new(slot)];
         let node = self.add_single(definition, (graph, after), (&STAMP, &words), (device, None))?;
         stamps.last.insert(graph, node);

@@ -20,39 +20,15 @@ use crate::scopes::Scopes;
 use crate::runtime::cuda::{Clique, Collective, Context, Driver, Node, Outcome, Stream, during_capture};
 use crate::runtime::error::{At, CallFault, Error, Result, at_statement};
 use crate::runtime::kernels::Note;
-use crate::runtime::observe::{CollectiveEntry, Collectives};
+use crate::runtime::observe::CollectiveEntry;
 use crate::runtime::waits::OwnedEvent;
 
+use super::agreed::{Agreed, Arrived};
 use super::body::Body;
 use super::capture::Captured;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::nodes::Nodes;
-
-/// The collectives of a graph.
-#[derive(Debug, Default)]
-pub(crate) struct Agreed {
-    /// In the order of each rank.
-    pub list: Collectives,
-    /// The communicators, each once.
-    pub cliques: Vec<Arc<dyn Clique>>,
-    /// The group of each statement, and the number of statements in that group.
-    groups: BTreeMap<StatementId, (usize, usize)>,
-    /// The statements of groups that other ranks have not reached yet, with the nodes before them.
-    arrived: BTreeMap<usize, Vec<Arrived>>,
-    /// The operations that are not added yet, since they wait for such a group.
-    late: BTreeSet<OperationId>,
-}
-
-/// A collective whose nodes are not captured yet.
-#[derive(Debug)]
-struct Arrived {
-    operation: OperationId,
-    device: Device,
-    after: Vec<Node>,
-    at: Box<At>,
-    collective: Collective,
-}
 
 /// A collective of one rank, as its body has described it.
 struct Described {
@@ -325,7 +301,7 @@ impl Nodes {
         if let Err(failure) = joined.and(ended.map(drop)) {
             // The driver's graph is of no use after a capture that was invalidated.
             self.graph = crate::runtime::cuda::RawGraph::NONE;
-            for (_, stream) in &mut self.streams {
+            for stream in self.streams.values_mut() {
                 if driver.is_capturing(stream.raw()) != Ok(false) {
                     stream.lose();
                 }

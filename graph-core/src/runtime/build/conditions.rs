@@ -10,29 +10,15 @@ use crate::ir::StatementId;
 use crate::operation::{Operation, OperationId};
 use crate::scopes::{Scope, ScopeId};
 
-use crate::runtime::cuda::{Branching, Driver, Filling, Node};
+use crate::runtime::cuda::{Branching, Filling, Node};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::HUB;
 
 use super::bodies::Bodies;
 use super::capture::Captured;
-use super::choice::{of_arms, of_loop};
+use super::choice::{of_all_arms, of_arms, of_loop};
 use super::definition::Definition;
 use super::nodes::Nodes;
-
-/// The first CUDA version in which IF nodes with two bodies run as documented.
-const TWO_BODIES: (u32, u32) = (13, 0);
-/// The first CUDA version with SWITCH nodes.
-const SWITCHES: (u32, u32) = (12, 8);
-/// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
-fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
-    let (branching, since) = match arms.first()?.body.word {
-        Keyword::If => (Branching::If, TWO_BODIES),
-        Keyword::Match => (Branching::Switch, SWITCHES),
-        Keyword::While => return None,
-    };
-    (arms.len() > 1 && driver.has_version(since)).then_some(branching)
-}
 
 impl Nodes {
     /// Adds the kernel that sets the conditions of a statement, if this is its first arm, and the conditional node of the arm, or of
@@ -153,17 +139,13 @@ impl Nodes {
         (statement, scope): (StatementId, &Scope),
         after: &[Node],
     ) -> Result<Option<Node>> {
-        if scope.parent.is_some() || scope.body.at_most.is_some() {
-            return Ok(None);
-        }
-        let last = bodies.scopes.arms(scope.first).last().map_or(scope.join, |arm| arm.join);
-        let loops = self.counted.within(scope.condition, last);
+        let loops = self.counted.zeroed_beside(&bodies.scopes, scope);
         if loops.is_empty() {
             return Ok(None);
         }
         let device = definition.program().statements[statement].device;
-        let (target, end) = (self.counted.at(loops.start), self.counted.at(loops.end));
-        let filling = Filling { target, value: 0, element: 4, width: (end - target) / 4 };
+        let (target, bytes) = self.counted.records(loops);
+        let filling = Filling { target, value: 0, element: 4, width: bytes / 4 };
         let added = definition.driver.add_fill(self.into, after, &filling, definition.context_of(device));
         added
             .map(Some)

@@ -51,13 +51,6 @@ impl Definition {
         self.contexts.iter().map(|ctx| Context::of(ctx))
     }
 
-    /// Returns the other devices that can access memory of the first, as the driver numbers them.
-    pub fn others(&self) -> Vec<std::ffi::c_int> {
-        let others = self.contexts.iter().skip(1);
-        let can = |ctx: &&Arc<CudaContext>| self.driver.can_access(ctx, &self.ctx) == Ok(true);
-        others.filter(can).map(|ctx| ctx.cu_device()).collect()
-    }
-
     /// Waits on the host for all work of all contexts. The first one is current afterwards.
     pub fn synchronize(&self) -> Outcome<()> {
         if self.contexts.len() == 1 {

@@ -90,6 +90,17 @@ impl Peers {
             }
             for access in statement.accesses.iter() {
                 let device = statement.device;
+                let operand = operands.get(access.buffer.index());
+                let copies = matches!(statement.kind, Kind::Copy(()));
+                // All devices reach managed memory. Its users are kept for setters that bind other memory.
+                if !copies && operand.is_some_and(|operand| operand.unified().is_some()) {
+                    peers.of.entry(access.buffer).or_default().insert(device);
+                    continue;
+                }
+                // The driver copies what no access to outputs of graphs can be given to.
+                if copies && operand.is_some_and(|operand| !opens(operand)) {
+                    continue;
+                }
                 let Some(memory) = memory_of(program, access.buffer, operands) else { continue };
                 if memory == device || *contexts[memory] == *contexts[device] {
                     continue;
@@ -103,7 +114,7 @@ impl Peers {
                 };
                 if can {
                     peers.of.entry(access.buffer).or_default().insert(device);
-                } else if !matches!(statement.kind, Kind::Copy(())) {
+                } else if !copies {
                     return Err(no_access(program, (id, access.buffer), memory, Inaccessible::NoPeers));
                 }
             }
@@ -125,16 +136,26 @@ impl Peers {
         (buffer, operand): (BufferId, &Operand),
     ) -> Result<()> {
         let (Some(devices), Some(memory)) = (self.of.get(&buffer), operand.device) else { return Ok(()) };
-        for &device in devices {
-            // The access to an output of a graph is that of its node.
-            let shared = operand.output.is_none() && operand.slot.is_none();
-            if !shared || !driver.open_to(&contexts[device], &contexts[memory], operand.address)? {
+        if operand.unified().is_some() {
+            return Ok(());
+        }
+        for &device in devices.iter().filter(|&&device| *contexts[device] != *contexts[memory]) {
+            let reason = if !driver.can_access(&contexts[device], &contexts[memory])? {
+                Some(Inaccessible::NoPeers)
+            } else if !opens(operand)
+                || !driver.open_to(&contexts[device], &contexts[memory], operand.address)?
+            {
+                Some(Inaccessible::NotShared)
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
                 let uses = |statement: &crate::ir::Statement| {
                     let access = statement.accesses.iter().any(|access| access.buffer == buffer);
                     access && statement.device == device
                 };
                 let user = program.statements.position(uses).unwrap_or(StatementId::from_u32(0));
-                return Err(no_access(program, (user, buffer), memory, Inaccessible::NotShared));
+                return Err(no_access(program, (user, buffer), memory, reason));
             }
         }
         Ok(())
@@ -149,6 +170,11 @@ impl Peers {
             .collect();
         devices.into_iter().collect()
     }
+}
+
+/// Returns true if other devices can be given access to an operand. That to an output of a graph is the access of its alloc node.
+fn opens(operand: &Operand) -> bool {
+    operand.output.is_none() && operand.slot.is_none()
 }
 
 /// Returns the device that has the memory of a buffer; `None` for memory of the host.
@@ -170,7 +196,7 @@ fn no_access(
     fault(DeviceFault::NoAccess { at, device, buffer, memory: memory.as_u32(), reason })
 }
 
-/// Checks that operands that replace those from `first` on are memory of the same devices.
+/// Checks that operands that replace those from `first` on are memory of the same devices, but for managed memory, which all devices reach.
 pub(crate) fn check_same_devices(
     program: &Program,
     first: usize,
@@ -180,6 +206,7 @@ pub(crate) fn check_same_devices(
     for (at, (new, old)) in (first..).zip(new.iter().zip(&old[first..])) {
         if let (Some(device), Some(built)) = (new.device, old.device)
             && device != built
+            && [new, old].iter().any(|operand| operand.unified().is_none())
         {
             let at = *at_buffer(program, BufferId::new(at));
             let (built, device) = (built.as_u32(), device.as_u32());

@@ -32,7 +32,12 @@ pub(super) fn locate(
     }
     let mut is_set: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
     for scalar in flat.scalars.iter().filter(|scalar| !scalar.fixed) {
-        scalar.blocks.iter().chain(&scalar.grids).for_each(|&id| near[id] = false);
+        for &id in scalar.blocks.iter().chain(&scalar.grids) {
+            near[id] = false;
+            if let Some(launch) = &mut facts.launches[id] {
+                launch.fuse = Fusing::Set;
+            }
+        }
         scalar.statements.iter().for_each(|&id| is_set[id] = true);
     }
     let launches = near.enumerate().filter(|(_, near)| **near);

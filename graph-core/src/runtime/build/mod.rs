@@ -9,7 +9,7 @@
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
 //!   `choice`: the kernels that set them; `counted`: loops that count their turns; `single`: kernels of one thread;
-//! - `collectives`: library calls of several ranks;
+//! - `collectives`, `agreed`: library calls of several ranks; `adding`: the order in which operations are added;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
 //!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -17,6 +17,8 @@
 //!   bytes of statements;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
+mod adding;
+mod agreed;
 mod answers;
 mod batches;
 mod bodies;

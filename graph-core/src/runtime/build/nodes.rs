@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::index::{Index, Vector, size};
+use crate::index::{Vector, size};
 use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
 use crate::kind::Runs;
 use crate::layout::ALIGNMENT;
@@ -24,10 +24,10 @@ use crate::runtime::observe::Decided;
 use crate::runtime::observe::annotate::{self, Annotated};
 use crate::runtime::statements::{Adding, Emission, Hosts, Record, UnprovedLaunches, address};
 
+use super::agreed::Agreed;
 use super::bodies::Bodies;
 use super::body::Body;
 use super::capture::Captured;
-use super::collectives::Agreed;
 use super::counted::CountedLoops;
 use super::definition::Definition;
 use super::flattened::Flattened;
@@ -41,7 +41,7 @@ pub(crate) struct Nodes {
     /// The graph that nodes are added to: that, or a body of a conditional node.
     pub(super) into: RawGraph,
     /// The graphs of the bodies of conditional nodes, by the statements in front of them.
-    bodies: BTreeMap<StatementId, RawGraph>,
+    pub(super) bodies: BTreeMap<StatementId, RawGraph>,
     /// The number of conditional nodes.
     pub conditions: usize,
     pub exec: RawExec,
@@ -314,111 +314,15 @@ impl Nodes {
         }
     }
 
-    /// Adds the nodes in their order. `full` receives the operations whose programmatic edge comes out of a library call that does
-    /// not end in one kernel, and is a full one therefore.
-    fn add_all(
-        &mut self,
-        definition: &mut Definition,
-        body: &dyn Body,
-        list: &[Operation],
-        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
-        full: &mut Vec<OperationId>,
-    ) -> Result<()> {
-        let mut bodies = Bodies::of(definition);
-        self.into = self.graph;
-        self.nodes = Vector::filled(Node::NONE, list.len());
-        self.begin_stamps(definition)?;
-        let mut left: Vec<OperationId> = (0..list.len()).map(OperationId::new).collect();
-        let mut again = false;
-        while !left.is_empty() {
-            let (count, mut late) = (left.len(), Vec::new());
-            for at in left {
-                // A collective has its nodes as soon as its last rank is reached.
-                if again && !self.is_late(at) {
-                    continue;
-                }
-                let of = (at, &list[at.index()]);
-                if self.is_behind_late(of.1)
-                    || !self.add_one((definition, body), &mut bodies, of, (&mut *memories, inside), full)?
-                {
-                    self.put_off(at);
-                    late.push(at);
-                }
-            }
-            late.retain(|&at| self.is_late(at));
-            if late.len() == count {
-                return Err(self.crossed(definition, late[0]));
-            }
-            (left, again) = (late, true);
-        }
-        self.bodies = bodies.graphs;
-        self.conditions = bodies.nodes;
-        Ok(())
-    }
-
-    /// Adds the nodes of an operation. Returns false for a collective that other ranks have not reached: it is added with theirs.
-    fn add_one(
-        &mut self,
-        (definition, body): (&mut Definition, &dyn Body),
-        bodies: &mut Bodies,
-        (at, operation): (OperationId, &Operation),
-        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
-        full: &mut Vec<OperationId>,
-    ) -> Result<bool> {
-        let mut after = Vec::new();
-        let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
-            Some(captured) => captured.ends_in_kernel,
-            None => true,
-        });
-        self.put_behind(bodies, operation, programmatic, &mut after)?;
-        if self.is_collective(operation) {
-            let all = self.arrive(definition, body, (at, operation), &after)?;
-            let arrived = !all.is_empty();
-            for (member, captured) in all {
-                self.nodes[member] = captured.frontier.first().copied().unwrap_or(Node::NONE);
-                self.captured.insert(member, captured);
-            }
-            if arrived {
-                self.added(at);
-                self.stamp(definition, bodies, operation)?;
-            }
-            return Ok(arrived);
-        }
-        if programmatic != operation.programmatic {
-            full.push(at);
-        }
-        let several = self.add_several((definition, body), bodies, operation, &after)?;
-        if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
-            let scope = bodies.around(&self.operations, operation);
-            bodies.fill(scope);
-        }
-        let node = if let Some(captured) = several {
-            let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
-            self.captured.insert(at, captured);
-            node
-        } else {
-            self.add(definition, operation, &after, memories, inside)?
-        };
-        if let Some(before) = programmatic {
-            definition
-                .driver
-                .add_programmatic_edge(self.into, self.nodes[before], node, operation.launch_order)
-                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))?;
-        }
-        self.nodes[at] = node;
-        self.added(at);
-        self.stamp(definition, bodies, operation)?;
-        Ok(true)
-    }
-
-    /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges.
-    fn put_behind(
+    /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges. Returns the graph
+    /// that these are in: for the end of a body that of the body.
+    pub(super) fn put_behind(
         &mut self,
         bodies: &Bodies,
         operation: &Operation,
         programmatic: Option<OperationId>,
         after: &mut Vec<Node>,
-    ) -> Result<()> {
+    ) -> Result<RawGraph> {
         after.clear();
         let within: Vec<OperationId>;
         let mut before = operation.after.as_slice();
@@ -444,11 +348,11 @@ impl Nodes {
             after.sort_unstable();
             after.dedup();
         }
-        Ok(())
+        Ok(behind)
     }
 
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
-    fn add_several(
+    pub(super) fn add_several(
         &mut self,
         (definition, body): (&mut Definition, &dyn Body),
         bodies: &mut Bodies,
@@ -471,7 +375,7 @@ impl Nodes {
         }
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         definition: &mut Definition,
         operation: &Operation,

@@ -1,10 +1,12 @@
 //! Changes of the nodes of an exec, when arguments or addresses change.
 
-use crate::index::{Index, between};
-use crate::ir::{BufferId, StatementId};
+use crate::index::{Index, between, size};
+use crate::ir::{BufferId, Kind, StatementId};
+use crate::operation::OperationId;
 
+use crate::runtime::cuda::Values;
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::statements::{Due, Record, Setting};
+use crate::runtime::statements::{Due, Record, Setting, address};
 
 use super::definition::Definition;
 use super::nodes::Nodes;
@@ -13,6 +15,16 @@ impl Nodes {
     /// Changes a node to what its statement's record says.
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
+        // Setters change many launches and few other nodes, so a launch takes the short way.
+        if let Kind::Launch(launch) = &self.records[statement] {
+            let values = Values { words: &self.words[size(launch.first)..], params: launch.kernel.params };
+            let (exec, node) = (self.exec, self.nodes[operation]);
+            let set =
+                definition.driver.set_kernel(exec, node, &launch.launching(), values, &mut self.scratch);
+            return set.map_err(|failure| {
+                Error::driver(failure, Some(at_statement(definition.program(), statement)))
+            });
+        }
         // The statement's own buffers have no setters; setters of buffers in its body patch the body's nodes.
         if self.records[statement].is_body() {
             return Ok(());
@@ -49,18 +61,20 @@ impl Nodes {
         let operations = self.operations.clone();
         let (mut batches, mut chains) = (Vec::new(), Vec::new());
         for statement in statements {
-            let operation = self.operations.of_statement[statement];
-            let chain = operation.and_then(|operation| operations.chain_of(&operations.list[operation]));
-            match (operation, chain) {
-                (Some(operation), Some(chain)) => {
+            let of_many = |&operation: &OperationId| operations.list[operation].sources.len() > 1;
+            let Some(operation) = operations.of_statement[statement].filter(of_many) else {
+                self.patch(definition, statement)?;
+                continue;
+            };
+            match operations.chain_of(&operations.list[operation]) {
+                Some(chain) => {
                     self.write_part(definition.program(), chain, statement)?;
                     chains.push((operation, chain));
                 }
-                (Some(operation), None) if operations.list[operation].sources.len() > 1 => {
+                None => {
                     self.write_to_batch(definition.program(), statement, operation)?;
                     batches.push(operation);
                 }
-                _ => self.patch(definition, statement)?,
             }
         }
         batches.sort_unstable();
@@ -96,6 +110,11 @@ impl Nodes {
     ) -> Result<()> {
         let mut words = std::mem::take(&mut self.words);
         let done = statements.iter().try_for_each(|&statement| {
+            if let Kind::Launch(launch) = &self.records[statement] {
+                let targets = (&*self.operations, self.pointed.as_ref());
+                address(targets, &self.bases, (statement, launch), &mut words[size(launch.first)..]);
+                return Ok(());
+            }
             self.records[statement] =
                 self.resolve(definition, statement, self.records[statement], &mut words)?;
             Ok(())

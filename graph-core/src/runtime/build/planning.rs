@@ -23,6 +23,7 @@ use crate::runtime::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Varian
 use crate::runtime::observe::Decided;
 use crate::runtime::statements::Record;
 
+use super::choice::early_setters;
 use super::flattened::Flattened;
 use super::hook::Rules;
 use super::{fusing, hidden, hook, plans};
@@ -59,6 +60,7 @@ pub(crate) fn plan(
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
     let others = others(flat);
+    let setters = if allowed.overlap { early_setters(flat, driver, modules) } else { BTreeSet::new() };
     let mut rules = hook::rules();
     // The buffers that a plan of whole chains can do without, once they are known.
     let mut found: Option<BTreeSet<BufferId>> = None;
@@ -68,12 +70,12 @@ pub(crate) fn plan(
         let given = Rules { allowed, tuning: facts.tuning.clone(), added: Vec::new() };
         let Rules { allowed, tuning, added } = rules(checked, &facts.launches, given);
         let edges = [edges.as_slice(), &added].concat();
-        let (launches, others) = (facts.launches.clone(), others.clone());
+        let (launches, others, setters) = (facts.launches.clone(), others.clone(), setters.clone());
         // After many turns nothing stays in registers: then no plan depends on what does.
         let forwards = allowed.fuse && allowed.forward && turns < MOST_TURNS;
         let whole = forwards && found.is_none();
         let left_out = found.take().filter(|_| forwards).unwrap_or_default();
-        let wishes = Wishes { memory, edges, allowed, launches, others, tuning, left_out, whole };
+        let wishes = Wishes { memory, edges, allowed, launches, setters, others, tuning, left_out, whole };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         let variants = facts.variants((driver, modules), &operations.batches);
@@ -88,10 +90,11 @@ pub(crate) fn plan(
                 continue;
             }
             let assumed = facts.assumed(modules);
-            let Facts { left_alone, slower, .. } = facts;
+            let Facts { left_alone, slower, slower_fused, .. } = facts;
             let left_alone = left_alone.into_iter().collect();
             let forward = fused.iter().map(|fused| fused.forward.clone()).collect();
-            let decided = Decided { checked: Some(checked.clone()), wishes, slower, assumed, forward };
+            let checked = Some(checked.clone());
+            let decided = Decided { checked, wishes, slower, slower_fused, assumed, forward };
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }

@@ -1,6 +1,5 @@
 //! The caches of the build: the same function with the same sizes is not ordered, checked and planned again.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::Checked;
@@ -9,8 +8,7 @@ use crate::expand::{
     Answers, At, Described, Expanded, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
 };
 use crate::index::{Vector, size};
-use crate::ir::{BufferId, DimId, Memory, Mode, Program, StatementId};
-use crate::launches::{Allowed, Launch, Tuning};
+use crate::ir::{DimId, Mode, Program, StatementId};
 use crate::operation::Operations;
 use crate::order::{Functions, Source};
 use crate::structure::Choice;
@@ -31,14 +29,7 @@ struct Key {
     /// One program is kept once, so its address is its identity.
     checked: Arc<Checked>,
     dims: Vector<DimId, u64>,
-    memory: Option<Memory>,
-    edges: Vec<(StatementId, StatementId)>,
-    allowed: Allowed,
-    launches: Vector<StatementId, Option<Launch>>,
-    others: Vector<StatementId, u32>,
-    tuning: Tuning,
-    left_out: BTreeSet<BufferId>,
-    whole: bool,
+    wishes: Wishes,
 }
 
 /// At most [`MOST`] values by their keys, the latest last.
@@ -93,17 +84,7 @@ static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl Key {
     fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
-        let Wishes { memory, edges, allowed, launches, others, tuning, left_out, whole } = wishes;
-        Arc::ptr_eq(&self.checked, checked)
-            && self.dims == *dims
-            && self.memory == *memory
-            && self.edges == *edges
-            && self.allowed == *allowed
-            && self.launches == *launches
-            && self.others == *others
-            && self.tuning == *tuning
-            && self.left_out == *left_out
-            && self.whole == *whole
+        Arc::ptr_eq(&self.checked, checked) && self.dims == *dims && self.wishes == *wishes
     }
 }
 
@@ -294,18 +275,7 @@ pub(crate) fn operations(
         return Ok(operations);
     }
     let operations = Arc::new(compile::back(checked, dims, wishes)?);
-    let key = Key {
-        checked: checked.clone(),
-        dims: dims.clone(),
-        memory: wishes.memory,
-        edges: wishes.edges.clone(),
-        allowed: wishes.allowed,
-        launches: wishes.launches.clone(),
-        others: wishes.others.clone(),
-        tuning: wishes.tuning.clone(),
-        left_out: wishes.left_out.clone(),
-        whole: wishes.whole,
-    };
+    let key = Key { checked: checked.clone(), dims: dims.clone(), wishes: wishes.clone() };
     PLANS.keep(key, operations.clone());
     Ok(operations)
 }

@@ -127,7 +127,7 @@ impl Serial {
         own.add_nodes(definition, body, &mut memories, &inside)?;
         driver.enter(definition.context)?;
         own.instantiate(definition)?;
-        if let Some(stamps) = own.stamps.as_ref().filter(|stamps| stamps.memory.is_some()) {
+        if let Some(stamps) = own.stamps.as_ref().filter(|stamps| !stamps.memory.is_empty()) {
             serial.words = vec![0; stamps.words_before(stamps.slots)];
         }
         Ok(serial)
@@ -153,8 +153,11 @@ impl Serial {
     /// Reads the times of the last launch, which is over.
     pub fn read(&mut self, stream: Stream) -> Outcome<Reading> {
         let Some(stamps) = &self.nodes.stamps else { return Ok(Reading::default()) };
-        if let (Some(memory), false) = (&stamps.memory, self.words.is_empty()) {
-            self.driver.read(memory.start(), &mut self.words, stream)?;
+        self.words.fill(0);
+        let mut words = vec![0; self.words.len()];
+        for memory in stamps.memory.values() {
+            self.driver.read(memory.start(), &mut words, stream)?;
+            self.words.iter_mut().zip(&words).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
         }
         let read = Slots { stamps, words: &self.words };
         let between = |event: usize| {
@@ -232,10 +235,10 @@ impl Drop for Serial {
     fn drop(&mut self) {
         let entered = waits::enter(self.driver, &self.ctx);
         self.nodes.destroy_with(self.driver, &self.ctx);
-        let memory = self.nodes.stamps.as_mut().and_then(|stamps| stamps.memory.take());
+        let memory = self.nodes.stamps.as_mut().map(|stamps| std::mem::take(&mut stamps.memory));
         if self.in_flight || !entered {
             self.nodes.hosts.leak();
-            memory.into_iter().for_each(|memory| memory.leak());
+            memory.into_iter().flatten().for_each(|(_, memory)| memory.leak());
         }
     }
 }

@@ -5,8 +5,10 @@
 //! The time of an empty pair, which is measured in the same launch, is to be subtracted.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::index::Vector;
+use crate::ir::Device;
 use crate::operation::{OperationId, Operations};
 use crate::scopes::{ScopeId, Scopes};
 
@@ -42,8 +44,9 @@ pub(super) struct Stamps {
     pub begun: BTreeMap<OperationId, ScopeId>,
     /// The last node of each graph.
     pub last: BTreeMap<RawGraph, Node>,
-    /// The memory of the bodies' stamps: a time for each body, then the slots, each of two words. `None` without bodies.
-    pub memory: Option<Range>,
+    /// The memory of the stamps on each device that has bodies: a time for each body, then the slots, each of two words. Words of bodies
+    /// on other devices stay 0.
+    pub memory: BTreeMap<Device, Range>,
     /// The body around each body.
     pub bodies: Vector<ScopeId, Option<ScopeId>>,
     /// The number of slots that are used.
@@ -62,17 +65,17 @@ impl Stamps {
     pub fn new(definition: &Definition, operations: &Operations) -> Outcome<Stamps> {
         let scopes = Scopes::of(definition.program());
         let bodies: Vector<ScopeId, _> = scopes.list.iter().map(|scope| scope.parent).collect();
-        let memory = match bodies.len() {
-            0 => None,
-            count => {
-                // One slot for each operation, and for the empty pair of each body.
-                let bytes = 8 * wide(words_before(count, operations.list.len() + count));
-                let mut range = Range::new(definition.driver, &definition.ctx, bytes)?;
-                range.share(definition.others());
+        // One slot for each operation, and for the empty pair of each body.
+        let bytes = 8 * wide(words_before(bodies.len(), operations.list.len() + bodies.len()));
+        let mut memory = BTreeMap::new();
+        for scope in scopes.list.iter() {
+            let device = definition.program().statements[scope.condition].device;
+            if let Entry::Vacant(entry) = memory.entry(device) {
+                let mut range = Range::new(definition.driver, &definition.contexts[device], bytes)?;
                 range.grow(bytes)?;
-                Some(range)
+                entry.insert(range);
             }
-        };
+        }
         Ok(Stamps {
             events: Vec::new(),
             clocks: Vector::with_capacity(operations.list.len()),
@@ -108,8 +111,9 @@ impl Stamps {
         words_before(self.bodies.len(), slot)
     }
 
-    pub fn address(&self, word: usize) -> u64 {
-        self.memory.as_ref().map_or(0, |memory| memory.start() + 8 * wide(word))
+    /// Returns the address of a word on a device.
+    pub fn address(&self, device: Device, word: usize) -> u64 {
+        self.memory.get(&device).map_or(0, |memory| memory.start() + 8 * wide(word))
     }
 }
 

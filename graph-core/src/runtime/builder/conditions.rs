@@ -6,7 +6,7 @@ use std::ops::Not;
 use crate::codes::Code;
 use crate::condition::{Condition, MOST_VALUES, Test, Word};
 use crate::index::{Index, narrow};
-use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
+use crate::ir::{Access, BufferId, Device, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
 
@@ -113,6 +113,7 @@ pub(super) struct Arms {
     place: Place,
     name: String,
     word: Word,
+    device: Device,
     /// The accesses of the operand and, in a loop with a limit, of the counter.
     own: Vec<Access>,
     at_most: Option<u32>,
@@ -132,6 +133,7 @@ impl Program {
         decision: &Decision,
     ) -> Result<Arms> {
         let (name, after) = self.begun(place, word.name())?;
+        let device = self.taken.take().unwrap_or_else(|| self.device_of_body());
         let site = Site { place, name: &name };
         let operand = self.operand(&site, word, &decision.operand)?;
         if at_most == Some(0) {
@@ -139,8 +141,8 @@ impl Program {
             return Err(self.refuse(&site, Code::CW001, message, None));
         }
         let mut own = vec![operand];
-        own.extend(at_most.map(|_| self.counter(place)));
-        Ok(Arms { place, name, word, own, at_most, after, around: Vec::new(), skips: false })
+        own.extend(at_most.map(|_| self.counter(place, device)));
+        Ok(Arms { place, name, word, device, own, at_most, after, around: Vec::new(), skips: false })
     }
 
     /// Returns the access of an operand.
@@ -168,11 +170,12 @@ impl Program {
     }
 
     /// Allocates the counter of a loop's turns.
-    fn counter(&mut self, place: Place) -> Access {
+    fn counter(&mut self, place: Place, device: Device) -> Access {
         let (name, statement) = ("turns".to_owned(), StatementId::new(self.statements.len()));
         let site = Site { place, name: &name };
         let buffer = self.declare(&site, Origin::Alloc(statement), 1u64.to_size(), Element::of::<u32>());
         let (kind, accesses, scalars) = (Kind::Alloc(buffer), Vec::new(), Default::default());
+        self.taken = Some(device);
         self.push(name, place, kind, accesses, Vec::new(), scalars);
         let hi = self.buffers[buffer].dim;
         Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false }
@@ -187,6 +190,7 @@ impl Program {
             0 => (arms.own.clone(), std::mem::take(&mut arms.after)),
             _ => (Vec::new(), Vec::new()),
         };
+        self.taken = Some(arms.device);
         let at = self.push(
             arms.name.clone(),
             arms.place,
@@ -219,6 +223,7 @@ impl Program {
             Word::If | Word::Match => Vec::new(),
         };
         let (name, place, scalars) = (arms.name.clone(), arms.place, Default::default());
+        self.taken = Some(arms.device);
         let join = self.push(name, place, kind, accesses, Vec::new(), scalars);
         arms.around.push([begin, join]);
     }

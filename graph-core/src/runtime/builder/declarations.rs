@@ -117,10 +117,10 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Puts the next statement on a device: `#[on(1)]`. Without it a statement is on the first one; the devices of a graph function
-    /// that is called are counted from that of the call.
+    /// Puts the next statement on a device: `#[on(1)]`, or a condition with all of its bodies. Without it a statement is on the device of
+    /// the body that it stands in, or on the first one; the devices of a graph function that is called are counted from that of the call.
     pub fn on(&mut self, device: u32) -> &mut Self {
-        self.program.pending.on = Device::from_u32(device);
+        self.program.pending.on = Some(Device::from_u32(device));
         self
     }
 

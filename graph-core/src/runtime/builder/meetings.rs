@@ -223,13 +223,14 @@ buffers!(Argument &Handle &mut Handle &View &mut View);
 impl Builder<'_> {
     /// Runs a function on the host in the middle of each launch: `host(&a, &mut b, |a, b| ..);`.
     ///
-    /// The arguments are a tuple of parts of pinned memory, `(a.reads::<f32>(), b.writes::<u32>())`, and the function is given a
+    /// The arguments are a tuple of parts of pinned memory, or of arguments that are bound to a [`Managed`](crate::runtime::Managed): `(a.reads::<f32>(), b.writes::<u32>())`, and the function is given a
     /// slice for each: `move |a: &[f32], b: &mut [u32]| ..`. It keeps what it captures until the last launch is over. For the rest it is what the word
     /// `host` of a graph function is.
     ///
     /// # Errors
     ///
-    /// Elements of another type (CW401), handles of another builder (CW402), memory of the device (CW001).
+    /// Elements of another type (CW401), handles of another builder (CW402), allocations of the graph (CW001). That an argument is bound to
+    /// other memory of the device is an error of the build.
     #[track_caller]
     pub fn host<A>(&mut self, arguments: A, function: impl HostFunction<A>) -> Result<Statement> {
         let place = Place::caller();
@@ -334,12 +335,13 @@ impl Program {
         for Lent { view, mode, element } in lent {
             let access = self.access(&site, &view, mode)?;
             let declared = &self.buffers[access.buffer];
-            if !matches!(declared.origin, Origin::Pinned { .. }) {
+            // The build checks that what is bound to an argument is managed memory.
+            if !matches!(declared.origin, Origin::Pinned { .. } | Origin::Device { .. }) {
                 let message = format!(
                     "`{}` is memory of the device, which the host statement cannot reach",
                     declared.name
                 );
-                let help = "`copy` it to an argument of `pinned_mut` first, and give that to `host`";
+                let help = "`copy` it to an argument of `pinned_mut` first, and give that to `host`, or give it an argument that is bound to a `Managed`";
                 return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
             }
             if declared.element.id != element.id {

@@ -60,7 +60,7 @@ pub(super) struct Written {
 pub(super) struct Pending {
     pub name: Option<String>,
     pub after: Vec<Ordered>,
-    pub on: Device,
+    pub on: Option<Device>,
 }
 
 /// The program so far. Buffers are numbered as they were declared.
@@ -81,8 +81,8 @@ pub(super) struct Program {
     pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, Place)>,
     pub pending: Pending,
-    /// The device of the statement that is made.
-    taken: Device,
+    /// The device that was asked for the statement that is made.
+    pub taken: Option<Device>,
     /// The statements in front of the bodies that are being written, innermost last.
     pub open: Vec<StatementId>,
     /// Faults of declarations.
@@ -133,7 +133,7 @@ impl Program {
             calls: Vector::new(),
             outputs: Vec::new(),
             pending: Pending::default(),
-            taken: Device::FIRST,
+            taken: None,
             open: Vec::new(),
             faults: Vec::new(),
         };
@@ -353,7 +353,12 @@ impl Program {
         text
     }
 
-    /// Adds a statement, on the device that was asked for it and in the innermost body that is being written.
+    /// Returns the device of the innermost body that is being written, or the first one.
+    pub fn device_of_body(&self) -> Device {
+        self.open.last().map_or(Device::FIRST, |&body| self.statements[body].device)
+    }
+
+    /// Adds a statement in the innermost body that is being written, on the device that was asked for it or else on that of the body.
     pub fn push(
         &mut self,
         name: String,
@@ -363,7 +368,8 @@ impl Program {
         after: Vec<StatementId>,
         scalars: [BTreeSet<ScalarId>; 3],
     ) -> StatementId {
-        let (device, body) = (std::mem::take(&mut self.taken), self.open.last().copied());
+        let device = self.taken.take().unwrap_or_else(|| self.device_of_body());
+        let body = self.open.last().copied();
         self.statements.push(Written { name, place, kind, accesses, after, scalars, device, body })
     }
 

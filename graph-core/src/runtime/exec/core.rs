@@ -3,6 +3,7 @@
 //! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders all later uses
 //! after the last launch, and destroys both.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -64,8 +65,8 @@ pub(crate) struct Temporaries {
     pub lowering: Option<Memory>,
     /// The memory that the exec owns, a range a device.
     pub owned: Vec<Range>,
-    /// The memory of the records of loops.
-    pub records: Option<Range>,
+    /// The memory of the records of loops, a range a device.
+    pub records: Vec<Range>,
     /// The pool whose arena holds the temporaries.
     pub pool: Option<Arc<Shared>>,
 }
@@ -128,31 +129,33 @@ impl Core {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
         }
-        let Definition { driver, contexts, peers, .. } = &self.definition;
-        let mut range = Range::new(driver, &contexts[device], bytes)?;
-        range.share(peers.others(contexts, buffers));
-        range.grow(bytes)?;
+        let range = self.mapped(device, bytes, buffers)?;
         let start = range.start();
         self.temporaries.owned.push(range);
         Ok(start)
     }
 
-    /// Maps memory for the records of loops with a limit, if there are any: the device's least, 2 MiB.
-    fn reserve_records(&mut self) -> Result<()> {
-        let bytes = self.nodes.counted.bytes();
-        let Some(first) = self.nodes.counted.list.first() else { return Ok(()) };
-        let device = self.definition.program().statements[first.condition].device;
-        let at = at_statement(self.definition.program(), first.condition);
-        let mapped = self.records_on(device, bytes).map_err(|failure| Error::driver(failure, Some(at)))?;
-        self.nodes.counted.address = self.temporaries.records.insert(mapped).start();
-        Ok(())
-    }
-
-    fn records_on(&self, device: Device, bytes: u64) -> Outcome<Range> {
-        let Definition { driver, contexts, .. } = &self.definition;
+    /// Maps memory of a device, which the devices that access these buffers can access, too.
+    fn mapped(&self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<Range> {
+        let Definition { driver, contexts, peers, .. } = &self.definition;
         let mut range = Range::new(driver, &contexts[device], bytes)?;
+        range.share(peers.others(contexts, buffers));
         range.grow(bytes)?;
         Ok(range)
+    }
+
+    /// Maps memory on each device that runs loops with a limit for their records: the device's least, 2 MiB.
+    fn reserve_records(&mut self) -> Result<()> {
+        let mut addresses = BTreeMap::new();
+        for (device, (last, bytes)) in self.nodes.counted.of_devices() {
+            let at = at_statement(self.definition.program(), last.condition);
+            let mapped =
+                self.mapped(device, bytes, &[]).map_err(|failure| Error::driver(failure, Some(at)))?;
+            addresses.insert(device, mapped.start());
+            self.temporaries.records.push(mapped);
+        }
+        self.nodes.counted.addresses = addresses;
+        Ok(())
     }
 
     /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
@@ -179,7 +182,7 @@ impl Core {
         apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
         self.temporaries.owned.clear();
-        self.temporaries.records = None;
+        self.temporaries.records.clear();
         self.temporaries.lowering = memory;
         self.operands.slots.clear();
         Ok(())

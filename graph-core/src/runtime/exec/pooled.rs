@@ -9,7 +9,7 @@ use crate::runtime::cuda::Stream;
 use crate::runtime::error::{DeviceFault, Error, Result};
 
 use super::arena::ArenaPool;
-use super::core::Core;
+use super::core::{Core, Temporaries};
 
 impl Core {
     /// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
@@ -54,8 +54,8 @@ impl Core {
         if let Some(shared) = self.temporaries.pool.take() {
             shared.leave(last.as_ref(), !over);
         }
-        let records = self.temporaries.records.take();
-        for range in self.temporaries.owned.drain(..).chain(records) {
+        let Temporaries { owned, records, .. } = &mut self.temporaries;
+        for range in owned.drain(..).chain(records.drain(..)) {
             if over { range.retire(Vec::from_iter(last.clone())) } else { range.leak() }
         }
     }

@@ -85,17 +85,26 @@ impl Core {
         context::enter(driver, &self.definition.ctx)?;
         self.in_flight.wait_on_host(driver)?;
         self.check_hosts()?;
-        let mut words = vec![0u64; counted.list.len() * RECORD_WORDS];
-        // The stream of the launch may capture by now.
-        let stream = driver.create_stream()?;
-        let read = driver.read(counted.address, &mut words, stream);
-        driver.destroy_stream(stream)?;
-        read?;
-        for &at in loops {
-            if let Some(&[entries, limited, turns, _]) = words.chunks(RECORD_WORDS).nth(at) {
-                sum.entries += entries;
-                sum.limited += limited;
-                sum.turns += turns;
+        for (device, (last, _)) in counted.of_devices() {
+            let here = |at: &&usize| counted.list[**at].device == device;
+            let Some(&address) = counted.addresses.get(&device).filter(|_| loops.iter().any(|at| here(&at)))
+            else {
+                continue;
+            };
+            context::enter(driver, &self.definition.contexts[device])?;
+            let mut words = vec![0u64; (last.record + 1) * RECORD_WORDS];
+            // The stream of the launch may capture by now.
+            let stream = driver.create_stream()?;
+            let read = driver.read(address, &mut words, stream);
+            driver.destroy_stream(stream)?;
+            read?;
+            for &at in loops.iter().filter(here) {
+                let record = counted.list[at].record;
+                if let Some(&[entries, limited, turns, _]) = words.chunks(RECORD_WORDS).nth(record) {
+                    sum.entries += entries;
+                    sum.limited += limited;
+                    sum.turns += turns;
+                }
             }
         }
         Ok(sum)

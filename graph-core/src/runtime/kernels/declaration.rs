@@ -23,7 +23,7 @@ pub struct Kernel {
     pub hidden_reads: &'static [&'static str],
     /// The module-level variables that it writes.
     pub hidden_writes: &'static [&'static str],
-    /// The elements that it writes: an encoded [`Outline`](cuweave_ptx::coverage::Outline), or empty.
+    /// The elements that it writes: an encoded `cuweave_ptx::coverage::Outline`, or empty.
     pub outline: &'static [u8],
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Facts {
     registers: Vector<Device, u32>,
     /// The launches that are in no batch because each form of it would be slower, with the reasons.
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
+    /// The launches that are in no chain because the fused kernel would be slower, with the reasons.
+    pub slower_fused: BTreeMap<StatementId, String>,
     /// The kernels that are launched as written, with the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
     /// The launches that may be fused.
@@ -156,6 +158,7 @@ impl Facts {
             multiprocessors: Vector::new(),
             registers: Vector::new(),
             slower: BTreeMap::new(),
+            slower_fused: BTreeMap::new(),
             left_alone: BTreeSet::new(),
             located: BTreeMap::new(),
         }

@@ -32,6 +32,15 @@ use super::variants::{Chained, Fused};
 /// The accesses of launches, by the kernel, the configuration and the scalars.
 static FOOTPRINTS: Cache<Vec<u64>, Footprint> = Cache::new();
 
+/// A reason that a fused kernel cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Useless {
+    /// It cannot be made, or launched.
+    Refused(String),
+    /// It would be slower than its parts.
+    Slower(String),
+}
+
 /// The accesses of a launch.
 #[derive(Clone)]
 struct Footprint {
@@ -193,7 +202,7 @@ impl Facts {
     ) -> Option<Vector<ChainId, Fused>> {
         let users = forwards.then(|| users(program, chains));
         let mut all = Vector::with_capacity(chains.len());
-        let mut useless: BTreeSet<(KernelId, String)> = BTreeSet::new();
+        let mut useless: BTreeSet<(KernelId, Useless)> = BTreeSet::new();
         for chain in chains {
             let forward = users.as_ref().and_then(|users| self.forward(program, users, chain));
             match self.fused_of((driver, modules), chain, forward) {
@@ -203,9 +212,16 @@ impl Facts {
         }
         for (kernel, why) in &useless {
             let (_, Kernel { name, module, .. }) = self.kernels[*kernel];
-            self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Fusing, why));
-            for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == *kernel) {
+            let (Useless::Refused(reason) | Useless::Slower(reason)) = why;
+            self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Fusing, reason));
+            for (statement, launch) in self.launches.enumerate_mut() {
+                let Some(launch) = launch.as_mut().filter(|launch| launch.kernel == *kernel) else {
+                    continue;
+                };
                 launch.fuse = Fusing::Never;
+                if let Useless::Slower(reason) = why {
+                    self.slower_fused.insert(statement, reason.clone());
+                }
             }
         }
         useless.is_empty().then_some(all)
@@ -218,10 +234,10 @@ impl Facts {
         (driver, modules): (&Driver, &Modules),
         chain: &Chain,
         forward: Option<Arc<Forward>>,
-    ) -> Result<Fused, (KernelId, String)> {
+    ) -> Result<Fused, (KernelId, Useless)> {
         let launches: Vec<_> = chain.members.iter().filter_map(|&id| self.launches[id].as_ref()).collect();
         let Some(&first) = launches.first() else {
-            return Err((KernelId::from_u32(0), "it is not launched".to_owned()));
+            return Err((KernelId::from_u32(0), Useless::Refused("it is not launched".to_owned())));
         };
         // A chain is of one device.
         let (device, _) = self.kernels[first.kernel];
@@ -232,7 +248,7 @@ impl Facts {
         // The kernel that needs most is left alone.
         let by_need = launches.iter().zip(&infos).max_by_key(|(_, info)| (info.local, info.registers));
         let largest = by_need.map_or(first.kernel, |(launch, _)| launch.kernel);
-        let refused = |why: String| (largest, why);
+        let refused = |why: Useless| (largest, why);
         let loaded: Vec<&Arc<LoadedModule>> =
             kernels.iter().filter_map(|kernel| modules.module(device, kernel)).collect();
         let parts: Vec<(&ptx::Module<'_>, &str)> = loaded
@@ -241,7 +257,7 @@ impl Facts {
             .filter_map(|(module, kernel)| Some((module.parsed()?, kernel.name)))
             .collect();
         let Some(module) = loaded.first().filter(|_| parts.len() == kernels.len()) else {
-            return Err(refused("it is not loaded".to_owned()));
+            return Err(refused(Useless::Refused("it is not loaded".to_owned())));
         };
         let waits = launches.iter().all(|launch| launch.waits);
         let threads: u32 = first.block.iter().product();
@@ -250,12 +266,12 @@ impl Facts {
         let parts_of = kernels.iter().map(|&kernel| std::ptr::from_ref(kernel).addr()).collect();
         let wanted = Chained { parts: parts_of, block: first.block, waits, forward };
         let made = |wanted: Chained| {
-            let fused = module.fused(wanted, &parts)?;
+            let fused = module.fused(wanted, &parts).map_err(Useless::Refused)?;
             serves(driver, &infos, &fused.info, (threads, shared), needed)?;
             Ok(fused)
         };
         if wanted.forward.is_some()
-            && let Ok::<Fused, String>(fused) = made(wanted.clone())
+            && let Ok::<Fused, Useless>(fused) = made(wanted.clone())
         {
             return Ok(fused);
         }
@@ -271,18 +287,20 @@ fn serves(
     fused: &FunctionInfo,
     (threads, shared): (u32, u32),
     needed: u32,
-) -> Result<(), String> {
-    let failed = |failure| Error::from(failure).to_string();
+) -> Result<(), Useless> {
+    let failed = |failure| Useless::Refused(Error::from(failure).to_string());
     if fused.most_threads < threads {
         let most = fused.most_threads;
-        return Err(format!("the fused kernel takes blocks of {most} threads at most, not of {threads}"));
+        return Err(Useless::Refused(format!(
+            "the fused kernel takes blocks of {most} threads at most, not of {threads}"
+        )));
     }
     let local = parts.iter().map(|part| part.local).max().unwrap_or(0);
     if fused.local > local {
         let bytes = fused.local;
-        return Err(format!(
+        return Err(Useless::Slower(format!(
             "the fused kernel needs {bytes} bytes of local memory a thread, the largest of its parts {local}"
-        ));
+        )));
     }
     if shared > fused.dynamic_shared {
         let raised = driver.set_function_attribute(fused.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared);
@@ -293,9 +311,11 @@ fn serves(
     for part in parts {
         let of_part = blocks(part.function)?.min(needed);
         if of_fused < of_part {
-            return Err(format!(
-                "of the fused kernel a multiprocessor holds {of_fused} blocks, and {of_part} are needed"
-            ));
+            let FunctionInfo { registers, shared: own, .. } = fused;
+            let bytes = own.saturating_add(shared);
+            return Err(Useless::Slower(format!(
+                "of the fused kernel a multiprocessor holds {of_fused} blocks, and {of_part} are needed: it takes {registers} registers a thread and {bytes} bytes of shared memory"
+            )));
         }
     }
     Ok(())

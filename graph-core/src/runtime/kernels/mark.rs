@@ -377,7 +377,8 @@ refusals! {
     /// A buffer, not all of whose elements are written, for a parameter that is read.
     Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
         "nothing has written all elements of type `{Self}` of this buffer",
-        "only a parameter declared as `&mut [MaybeUninit<{Self}>; _]` takes elements that nothing has written";
+        "only a parameter declared as `&mut [MaybeUninit<{Self}>; _]` takes elements that nothing has written, as those of an argument \
+         with `#[discard]`";
     /// `b`, not all of whose elements are written, for a parameter that takes the allocation over.
     UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",
         "nothing has written all elements of type `{Self}` of this allocation",

@@ -24,7 +24,7 @@ const BETWEEN: u32 = 16;
 /// The time after which a use of a file is noted in the file again, and the time for which an unfinished file is left alone.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Where the machine code of kernels is kept between processes: see [`set_code_cache`].
+/// The folder that keeps the machine code of kernels between processes: see [`set_code_cache`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeCache {

@@ -1,19 +1,10 @@
 //! The launches that might be fewer or overlap more, with the reasons that they do not.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::compile::explain;
-use crate::ir::{Kind, Program, StatementId};
-use crate::launches::{Allowed, Apart as Group, Launch, Run, Why};
-use crate::operation::{Operation, OperationId, Operations, What};
+use crate::runtime::error::At;
+use crate::runtime::kernels::NamedKernel;
 
-use crate::index::{Index, Vector};
-use crate::runtime::error::{At, at_statement};
-use crate::runtime::kernels::{Change, LaunchRecord, LeftAlone, NamedKernel};
-use crate::runtime::statements::Record;
-
-use super::decided::Decided;
 use super::folding::folded;
 
 /// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
@@ -207,12 +198,12 @@ pub struct InLane {
 pub(super) type Line = (String, String, usize);
 
 /// The number of times, for entries that stand for several.
-fn times(count: usize) -> String {
+pub(super) fn times(count: usize) -> String {
     if count > 1 { format!(", {count} times") } else { String::new() }
 }
 
 /// Returns a statement with its line. `name` is its name, or that with its indices folded.
-fn at_line(At { name, line, .. }: &At, shown: fn(&str) -> String) -> String {
+pub(super) fn at_line(At { name, line, .. }: &At, shown: fn(&str) -> String) -> String {
     format!("`{}` (line {line})", shown(name))
 }
 
@@ -312,160 +303,4 @@ impl InLane {
     pub(super) fn line(&self) -> Line {
         (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
     }
-}
-
-/// The entries of a report.
-#[derive(Debug, Default)]
-pub(super) struct Entries {
-    pub apart: Vec<Apart>,
-    pub full_edges: Vec<FullEdge>,
-    pub in_lanes: Vec<InLane>,
-}
-
-/// The input of the entries.
-pub(super) struct Explaining<'g> {
-    pub program: &'g Program,
-    pub operations: &'g Operations,
-    pub records: &'g [Record],
-    pub left_alone: &'g [LeftAlone],
-    pub decided: &'g Decided,
-}
-
-impl Explaining<'_> {
-    /// Returns the entries; none if all launches are as they are written.
-    pub fn entries(&self) -> Entries {
-        let Decided { checked: Some(checked), wishes, .. } = self.decided else { return Entries::default() };
-        if wishes.launches.len() != self.program.statements.len() {
-            return Entries::default();
-        }
-        let (groups, lanes) = explain(checked, wishes, self.operations);
-        let mut entries = Entries::default();
-        if wishes.allowed.batches {
-            let apart = groups.iter().filter_map(|group| self.apart(group));
-            entries.apart = counted(apart, |entry| &mut entry.times);
-        }
-        if wishes.allowed.overlap {
-            entries.full_edges = counted(self.full_edges().into_iter(), |entry| &mut entry.times);
-        }
-        let lanes =
-            lanes.into_iter().map(|(after, at)| InLane { at: self.at(at), after: self.at(after), times: 1 });
-        entries.in_lanes = counted(lanes, |entry| &mut entry.times);
-        entries
-    }
-
-    fn at(&self, statement: StatementId) -> At {
-        *at_statement(self.program, statement)
-    }
-
-    fn launch(&self, statement: StatementId) -> Option<&Launch> {
-        self.decided.wishes.launches.get(statement).and_then(Option::as_ref)
-    }
-
-    fn apart(&self, group: &Group) -> Option<Apart> {
-        let first = group.nodes.first()?.first()?;
-        let Kind::Launch(LaunchRecord { kernel, .. }) = self.records.get(first.index())? else { return None };
-        let kernel = NamedKernel { name: kernel.name.to_owned(), path: kernel.module.path().to_owned() };
-        let mut reasons: Vec<WhyApart> = group.why.iter().map(|&why| self.why(why, &kernel)).collect();
-        reasons.sort();
-        reasons.dedup();
-        let mut statements: Vec<StatementId> = group.nodes.iter().flatten().copied().collect();
-        statements.sort_unstable();
-        let mut places: Vec<At> = statements.into_iter().map(|id| self.at(id)).collect();
-        places.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
-        let launches = repeated(places.into_iter());
-        Some(Apart { kernel, launches, nodes: group.nodes.len(), reasons, times: 1 })
-    }
-
-    fn why(&self, why: Why, kernel: &NamedKernel) -> WhyApart {
-        match why {
-            Why::Never(statement) => self.why_never(statement, kernel),
-            Why::Bodies => WhyApart::Bodies,
-            Why::Blocks => WhyApart::Blocks,
-            Why::Begins => WhyApart::Begins,
-            Why::Ends => WhyApart::Ends,
-            Why::Flat => WhyApart::Grids,
-            Why::Joins => WhyApart::Joins,
-            Why::Edges => WhyApart::Edges,
-            Why::Chains => WhyApart::Chains,
-            Why::Halves => WhyApart::Halves,
-            Why::Fused => WhyApart::Fused,
-            Why::Room => WhyApart::Room,
-        }
-    }
-
-    /// Returns the reason that a launch is in no batch.
-    fn why_never(&self, statement: StatementId, kernel: &NamedKernel) -> WhyApart {
-        if let Some(slower) = self.decided.slower.get(&statement) {
-            return WhyApart::Slower(slower.to_string());
-        }
-        let functions = self.decided.checked.as_ref().map(|checked| checked.functions());
-        let option = functions.and_then(|functions| functions.launches(self.program, statement));
-        if !Allowed::by(option).batches {
-            return WhyApart::NotAllowed;
-        }
-        let of_kernel = |left: &&LeftAlone| left.kernel.as_ref().is_none_or(|of| of == kernel);
-        let batching = |left: &&LeftAlone| matches!(left.change, Change::Any | Change::Batching);
-        match self.left_alone.iter().filter(of_kernel).find(batching) {
-            Some(left) => WhyApart::Kernel(left.reason.clone()),
-            None => WhyApart::Setter,
-        }
-    }
-
-    fn full_edges(&self) -> Vec<FullEdge> {
-        let list = &self.operations.list;
-        let mut dependents: Vector<OperationId, usize> = Vector::filled(0, list.len());
-        for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
-            operation.after.iter().for_each(|&before| dependents[before] += 1);
-        }
-        let run = |operation: &Operation| Run::of(operation.sources.iter().map(|&id| self.launch(id)));
-        let is_kernel = |operation: &Operation| operation.what == What::KERNEL && run(operation).is_some();
-        let mut edges = Vec::new();
-        for operation in list.iter().filter(|operation| is_kernel(operation)) {
-            if operation.programmatic.is_some() || !run(operation).is_some_and(|run| run.waits) {
-                continue;
-            }
-            let before = || operation.after.iter().copied().filter(|&before| !list[before].what.is_memory());
-            let count = before().count();
-            for first in before().filter(|&before| is_kernel(&list[before])) {
-                let reason = match (dependents[first], count) {
-                    _ if list[first].device != operation.device => WhyFull::Devices,
-                    (2.., _) => WhyFull::Dependents(dependents[first]),
-                    (_, 2..) => WhyFull::Dependencies(count),
-                    _ => WhyFull::Beside,
-                };
-                let (Some(&from), Some(&to)) = (list[first].sources.first(), operation.sources.first())
-                else {
-                    continue;
-                };
-                edges.push(FullEdge { from: self.at(from), to: self.at(to), reason, times: 1 });
-            }
-        }
-        edges
-    }
-}
-
-/// Returns the statements, equal ones in a row as one.
-fn repeated(list: impl Iterator<Item = At>) -> Vec<Repeated> {
-    let mut runs: Vec<Repeated> = Vec::new();
-    for at in list {
-        match runs.last_mut() {
-            Some(last) if last.at == at => last.times += 1,
-            _ => runs.push(Repeated { at, times: 1 }),
-        }
-    }
-    runs
-}
-
-/// Returns the entries, equal ones as one, in the order of their first ones.
-fn counted<T: fmt::Display>(list: impl Iterator<Item = T>, times: fn(&mut T) -> &mut usize) -> Vec<T> {
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    let mut entries: Vec<T> = Vec::new();
-    for entry in list {
-        let at = *known.entry(entry.to_string()).or_insert(entries.len());
-        match entries.get_mut(at) {
-            Some(first) => *times(first) += 1,
-            None => entries.push(entry),
-        }
-    }
-    entries
 }

@@ -18,6 +18,8 @@ pub(crate) struct Decided {
     pub wishes: Wishes,
     /// The launches that are in no batch because it would be slower.
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
+    /// The launches that are in no chain because the fused kernel would be slower.
+    pub slower_fused: BTreeMap<StatementId, String>,
     /// The kernels that are launched, with the registers of a thread that a simulated driver assumes. Empty on a device.
     pub assumed: Vec<(&'static str, u32)>,
     /// For each chain, the elements that stay in registers, if any do.

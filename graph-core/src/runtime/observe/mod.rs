@@ -6,6 +6,7 @@ mod apart;
 mod collectives;
 mod decided;
 mod dot;
+mod explaining;
 mod folding;
 mod lists;
 mod memory;
@@ -13,6 +14,7 @@ mod pool;
 mod profile;
 mod report;
 mod text;
+mod unfused;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub use collectives::{CollectiveEntry, Collectives};
@@ -27,3 +29,4 @@ pub(crate) use report::Subject;
 pub use report::{
     AssumedRegisters, Budget, BudgetStep, BuildTimes, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
+pub use unfused::{Unfused, WhyUnfused};

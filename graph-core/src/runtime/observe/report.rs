@@ -1,15 +1,19 @@
 //! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::ir::{Program, StatementId};
+use crate::condition::Word;
+use crate::ir::{Origin, Program, StatementId};
 use crate::kind::Counts;
 use crate::operation::{Bounds, Budgeted, Operations};
+use crate::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::Open;
 
-use super::apart::{Apart, Entries, Explaining, FullEdge, InLane};
+use super::apart::{Apart, FullEdge, InLane};
 use super::decided::Decided;
+use super::explaining::{Entries, Explaining};
+use super::unfused::Unfused;
 use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LeftAlone};
 use crate::runtime::statements::Record;
@@ -113,6 +117,8 @@ pub struct Report {
     /// The launches of one kernel that nothing orders and that are in several nodes. A launch is in one group at most. Empty if the graph function
     /// does not allow batches.
     pub apart: Vec<Apart>,
+    /// The launches that follow one another and are not one kernel. Empty if the graph function does not allow fused kernels.
+    pub unfused: Vec<Unfused>,
     /// The full edges between kernels of which the second could start early. Empty if the graph function does not allow that.
     pub full_edges: Vec<FullEdge>,
     /// The branches that come after others in their lanes: `serialized` pairs.
@@ -205,6 +211,9 @@ pub struct Plan {
     pub antichain: u64,
     /// The buffers of that antichain.
     pub antichain_buffers: Vec<At>,
+    /// The arms of `if` and `match` that have buffers of that antichain, as `if flag` or `match which: _`: of arms that exclude each other
+    /// the one that needs most.
+    pub antichain_arms: Vec<String>,
     /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
     pub floor: u64,
     /// The statement that needs them.
@@ -215,10 +224,18 @@ pub struct Plan {
 
 impl Plan {
     fn of(program: &Program, bounds: &Bounds) -> Plan {
+        let scopes = Scopes::of(program);
+        let born = bounds.antichain_buffers.iter().filter_map(|&id| match program.buffers[id].origin {
+            Origin::Alloc(at) => Some(at),
+            _ => None,
+        });
+        let around: BTreeSet<ScopeId> = born.flat_map(|at| scopes.all_around(at)).collect();
+        let arms = around.into_iter().filter(|&body| scopes.list[body].body.word != Word::While);
         Plan {
             planned: bounds.planned,
             antichain: bounds.antichain,
             antichain_buffers: bounds.antichain_buffers.iter().map(|&id| *at_buffer(program, id)).collect(),
+            antichain_arms: arms.map(|arm| scopes.name(program, arm)).collect(),
             floor: bounds.floor,
             floor_statement: bounds.floor_statement.map(|id| *at_statement(program, id)),
             optimal: bounds.optimal,
@@ -305,7 +322,7 @@ impl Report {
         left_alone.sort_by_cached_key(ToString::to_string);
         let Subject { program, records, decided, .. } = *graph;
         let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
-        let Entries { apart, full_edges, in_lanes } = explaining.entries();
+        let Entries { apart, full_edges, in_lanes, unfused } = explaining.entries();
         let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
         let assumed = if changed { lists.assumed } else { Vec::new() };
         Report {
@@ -325,6 +342,7 @@ impl Report {
             serialized: operations.serialized,
             left_alone,
             apart,
+            unfused,
             full_edges,
             in_lanes,
             assumed,

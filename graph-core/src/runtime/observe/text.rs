@@ -120,6 +120,7 @@ impl Report {
         let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
         listed(lines, "  left alone", left_alone);
         listed(lines, "  not one launch", self.apart.iter().map(|entry| entry.line()));
+        listed(lines, "  not fused", self.unfused.iter().map(|entry| entry.line()));
         listed(lines, "  full edge", self.full_edges.iter().map(|entry| entry.line()));
         listed(lines, "  in a lane", self.in_lanes.iter().map(|entry| entry.line()));
         if !self.assumed.is_empty() {
@@ -240,7 +241,9 @@ impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Plan { planned, antichain, floor, .. } = *self;
         let [planned, antichain, floor] = [planned, antichain, floor].map(bytes);
-        write!(f, "{planned} planned, bound {antichain}, floor {floor}")?;
+        let arms: Vec<String> = self.antichain_arms.iter().map(|arm| format!("`{arm}`")).collect();
+        let within = if arms.is_empty() { String::new() } else { format!(" in {}", arms.join(", ")) };
+        write!(f, "{planned} planned, bound {antichain}{within}, floor {floor}")?;
         if self.optimal { write!(f, ": optimal") } else { Ok(()) }
     }
 }

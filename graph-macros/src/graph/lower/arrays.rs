@@ -5,8 +5,8 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
 use super::{Lower, Lowering, refused};
-use crate::dims::Meaning;
 use crate::graph::scope::{Binding, Borrow, View};
+use crate::meaning::Meaning;
 
 /// The elements that a loop runs over.
 pub(super) struct Elements {

@@ -12,6 +12,7 @@ use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprMethodCall, ExprPath, ExprWhil
 use super::calls::ungrouped;
 use super::{LaunchArgument, Lower, Lowering, Syntax, refused};
 use crate::dims::{Bound, compact};
+use crate::graph::attributes::{Attributes, Takes};
 use crate::graph::place::PlaceKind;
 use crate::graph::scope::Binding;
 
@@ -115,7 +116,7 @@ impl Lowering<'_> {
         let mut names = Names(Vec::new());
         names.visit_expr(condition);
         let is_buffer = |name: &&&Ident| match self.scopes.get(name) {
-            // What a call returns may have been meant as a scalar.
+            // A call of a graph function may have been meant as one of a function of scalars.
             Some(Binding::View(view)) => match self.buffers[view.buffer].origin {
                 Origin::Alloc(at) => {
                     !matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))
@@ -263,8 +264,11 @@ impl Lowering<'_> {
         let mut seen: Vec<u32> = Vec::new();
         let mut total = false;
         for arm in &choice.arms {
+            Attributes::of(&arm.attrs, Takes::Nothing, self.report);
             let statements = match ungrouped(&arm.body) {
-                Expr::Block(block) if block.label.is_none() => block.block.stmts.clone(),
+                Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => {
+                    block.block.stmts.clone()
+                }
                 Expr::Tuple(tuple) if tuple.elems.is_empty() => Vec::new(),
                 body => vec![Stmt::Expr(body.clone(), None)],
             };

@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr};
 
 use super::{Lower, Lowering};
-use crate::dims::constant;
 use crate::graph::attributes::{Attributes, Takes};
+use crate::meaning::constant;
 
 impl Lowering<'_> {
     /// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names. The closure is told of attributes that

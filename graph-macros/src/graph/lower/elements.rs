@@ -11,9 +11,10 @@ use syn::{Expr, ExprForLoop, Pat};
 use super::calls::ungrouped;
 use super::structure::reversed;
 use super::{Lower, Lowering, Turn};
-use crate::dims::{Bound, Meaning, turn};
+use crate::dims::{Bound, turn};
 use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow};
+use crate::meaning::Meaning;
 
 /// The head of a loop over elements.
 struct Head<'e> {

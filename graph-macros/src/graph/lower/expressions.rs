@@ -6,8 +6,9 @@ use syn::Expr;
 use syn::visit_mut::VisitMut;
 
 use super::{Lowering, names};
-use crate::dims::{Bound, Substitute};
+use crate::dims::Bound;
 use crate::graph::scope::{Binding, View};
+use crate::meaning::Substitute;
 
 impl Lowering<'_> {
     pub(super) fn bound(&mut self, expr: &Expr) -> Bound {

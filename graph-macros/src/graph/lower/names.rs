@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::dims::Meaning;
+use crate::meaning::Meaning;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};

@@ -8,9 +8,10 @@ use syn::visit::Visit;
 use syn::{Expr, ExprParen, ExprReference, Member, Type};
 
 use super::{Lower, Lowering};
-use crate::dims::{Bound, compact, located};
+use crate::dims::{Bound, compact};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
+use crate::meaning::located;
 
 impl Lowering<'_> {
     /// Returns the part of an argument that an expression names, borrowed or not; `None` for other expressions.
@@ -143,7 +144,7 @@ impl Lowering<'_> {
     /// Binds a name to a part. The name also stands for the part in expressions.
     pub(super) fn bind_place(&mut self, name: &Ident, place: Place) {
         self.structured = true;
-        let meaning = crate::dims::Meaning::Place(Box::new(place.expr.clone()));
+        let meaning = crate::meaning::Meaning::Place(Box::new(place.expr.clone()));
         self.variables.push((name.to_string(), meaning));
         self.scopes.bind(name, Binding::Part(std::rc::Rc::new(place)));
     }

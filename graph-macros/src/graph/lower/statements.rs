@@ -11,11 +11,11 @@ use super::refused::{self, Refused};
 use super::structure::reversed;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
-use crate::dims::{Meaning, constant};
 use crate::graph::attributes::{Attributes, Takes};
 use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
+use crate::meaning::{Meaning, constant};
 
 /// Loops of more statements are refused: a launch of so many nodes takes the driver seconds.
 const MOST_STATEMENTS: usize = 10_000;

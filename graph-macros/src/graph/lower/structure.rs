@@ -12,8 +12,10 @@ use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Lit, Pat, R
 
 use super::calls::ungrouped;
 use super::{Lower, Lowering, Reported, Turn, refused};
-use crate::dims::{Bound, Meaning, turn, typed};
+use crate::dims::{Bound, turn, typed};
+use crate::graph::attributes::{Attributes, Takes};
 use crate::graph::scope::{Binding, View};
+use crate::meaning::Meaning;
 
 impl Lowering<'_> {
     /// Lowers a loop over a range of scalars: its body once, with a variable.
@@ -371,6 +373,7 @@ impl Lowering<'_> {
             Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
             pattern => (pattern, None),
         };
+        Attributes::of(&arm.attrs, Takes::Nothing, self.report);
         let mut names = Vec::new();
         self.bound_by(pattern, of, &mut names)?;
         for (name, value) in names {
@@ -389,7 +392,9 @@ impl Lowering<'_> {
             tokens = quote!(#pattern if #guard);
         }
         let items = self.items_of(|lowering| match ungrouped(&arm.body) {
-            Expr::Block(block) if block.label.is_none() => lowering.block(&block.block.stmts),
+            Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => {
+                lowering.block(&block.block.stmts)
+            }
             body => lowering.block(&[Stmt::Expr(body.clone(), None)]),
         });
         Ok((tokens, test, items))

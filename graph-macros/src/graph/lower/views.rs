@@ -6,8 +6,9 @@ use syn::spanned::Spanned;
 use syn::{Expr, RangeLimits};
 
 use super::{Lower, Lowering, Reported};
-use crate::dims::{Bound, constant};
+use crate::dims::Bound;
 use crate::graph::scope::{Binding, View};
+use crate::meaning::constant;
 
 impl Lowering<'_> {
     /// Returns the view that an expression names: `b`, `b[lo..hi]`, `w[2]`, `w[i][..k]`, with or without `&`.

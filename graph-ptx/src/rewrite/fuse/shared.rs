@@ -4,12 +4,12 @@ use crate::syntax::{Linkage, Variable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Where a variable in shared memory lies.
+/// The place of a variable in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     /// At this offset in the memory that all parts share.
     Static(u64),
-    /// Where the dynamic shared memory begins.
+    /// At the begin of the dynamic shared memory.
     Dynamic,
 }
 

@@ -69,7 +69,7 @@ driver_calls! {
         if offset != 0 || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        // Of a multicast object only after all of its devices were added.
+        // A multicast object is mapped only after all of its devices were added.
         multicast::completed("cuMemMap", handle)?.memory.map(start, size as u64, handle)
     }
 

@@ -104,7 +104,7 @@ fn memory_operation(
             format!("node {name} waits for a value, or writes one, at {address:#x}, in no live allocation");
         return (state, Err(report("illegal-address", Status::ILLEGAL_ADDRESS, name, text)));
     };
-    // What a wait reads is made to be changed meanwhile. In memory of the host only the host itself would be a race.
+    // The value that a wait reads is meant to be changed meanwhile. In memory of the host only the host itself would be a race.
     let on_host = state.memory.find(address).is_some_and(|found| found.on_host());
     if !on_host {
         touched.push((address, address + bytes, if work == MemoryWork::Write { ATOMIC } else { READ }));

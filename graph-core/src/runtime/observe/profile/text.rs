@@ -25,7 +25,14 @@ impl fmt::Display for Profile {
         writeln!(f, "  an empty kernel      {:>10}  measured as the nodes are", time(self.empty_kernel))?;
         let list = rows(self, By::Time);
         let lines: Vec<[String; COLUMNS]> = list.iter().flat_map(|row| lines(row, sum)).collect();
-        table(f, &lines)
+        table(f, &lines)?;
+        match self.entries.iter().any(|entry| !entry.members.is_empty()) {
+            true => writeln!(
+                f,
+                "help: times of members are estimates by their bytes: `launches = \"as-written\"` measures each launch"
+            ),
+            false => Ok(()),
+        }
     }
 }
 

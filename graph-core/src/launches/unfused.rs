@@ -1,0 +1,128 @@
+//! The launches that follow one another and are not one kernel, with the reasons: for reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::batch;
+use super::decision::{Batch, Chain, Decision, Obstacle};
+use super::draft::Draft;
+use super::fusion::{Grow, ordered};
+use crate::ir::{Kind, StatementId};
+use crate::reach::Cycle;
+
+/// Two launches one after another that are not one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfused {
+    /// The first launch, the last one of its chain.
+    pub first: StatementId,
+    /// The launch behind it, the first one of its chain.
+    pub second: StatementId,
+    /// The reason.
+    pub why: Obstacle,
+}
+
+/// The nodes of a plan that run several launches.
+#[derive(Clone, Copy, Debug)]
+pub struct Emitted<'o> {
+    /// The batches.
+    pub batches: &'o [Batch],
+    /// The chains.
+    pub chains: &'o [Chain],
+}
+
+/// Returns the pairs of neighbouring launches that are not one kernel: the first is the last member of its chain, the second the first
+/// member of its own. Launches of different grids or blocks are a pair if nothing else comes between or beside them. Launches of one
+/// grid and block with a fill, a copy, a library call or a host statement between are a pair, too.
+///
+/// # Errors
+///
+/// The edges have a cycle.
+///
+/// # Complexity
+///
+/// That of the transitive reduction, and that of the chains.
+pub(super) fn unfused(
+    draft: &Draft<'_>,
+    edges: &[(StatementId, StatementId)],
+    emitted: Emitted<'_>,
+    lanes: &[(StatementId, StatementId)],
+) -> Result<Vec<Unfused>, Cycle> {
+    let mut added = batch::edges(draft, emitted.batches);
+    added.extend(lanes);
+    let decision = Decision { edges: added, ..Decision::default() };
+    let reach = ordered(draft, edges, &decision)?;
+    let explained = Explained {
+        draft,
+        now: Grow::new(draft, reach.as_ref().unwrap_or(&draft.reach), emitted.batches),
+        alone: Grow::new(draft, &draft.reach, &[]),
+        chain: emitted
+            .chains
+            .iter()
+            .flat_map(|chain| chain.members.iter().map(move |&id| (id, chain)))
+            .collect(),
+    };
+    let mut list = Vec::new();
+    let mut known = BTreeSet::new();
+    for (second, before) in draft.reach.reduced().enumerate() {
+        for &first in before {
+            let nodes = (explained.now.nodes.of[first], explained.now.nodes.of[second]);
+            if let Some(pair) = explained.pair(first, second)
+                && known.insert(nodes)
+            {
+                list.push(pair);
+            }
+        }
+    }
+    Ok(list)
+}
+
+/// The inputs of explanations.
+struct Explained<'d, 'a> {
+    draft: &'d Draft<'a>,
+    /// The order with the batches and lanes of the plan.
+    now: Grow<'d, 'a>,
+    /// The order of the program.
+    alone: Grow<'d, 'a>,
+    /// The chain of each member of one.
+    chain: BTreeMap<StatementId, &'d Chain>,
+}
+
+impl Explained<'_, '_> {
+    /// Explains an edge to a statement.
+    fn pair(&self, before: StatementId, second: StatementId) -> Option<Unfused> {
+        let is_launch = |id: StatementId| self.draft.launches.get(id).is_some_and(Option::is_some);
+        if !is_launch(second) {
+            return None;
+        }
+        if !is_launch(before) {
+            let kind = &self.draft.program.statements[before].kind;
+            if !matches!(kind, Kind::Fill(_) | Kind::Copy(_) | Kind::Capture(_) | Kind::Host(_)) {
+                return None;
+            }
+            let &[first] = self.draft.reach.reduced()[before].as_slice() else { return None };
+            let is_alone = self.draft.followers[before].len() == 1 && self.draft.followers[first].len() == 1;
+            let is_alone = is_alone && self.draft.reach.reduced()[second].len() == 1;
+            let is_pair = is_launch(first) && is_alone && self.alone.alike(first, second).is_ok();
+            return is_pair.then_some(Unfused { first, second, why: Obstacle::Between(before) });
+        }
+        let members = self.chain.get(&before).map_or(&[][..], |chain| &chain.members);
+        let is_first = self.chain.get(&second).is_none_or(|chain| chain.members[0] == second);
+        if members.last().is_some_and(|&last| last != before) || !is_first {
+            return None;
+        }
+        let members = if members.is_empty() { &[before][..] } else { members };
+        let why = self.why(members, second)?;
+        Some(Unfused { first: before, second, why })
+    }
+
+    /// Returns the reason that a launch does not follow the members of a chain, or a launch alone.
+    fn why(&self, members: &[StatementId], second: StatementId) -> Option<Obstacle> {
+        let batched = members.iter().chain([&second]).copied().find(|&id| self.now.is_batched(id));
+        let why = match batched {
+            // A batch is no part of a chain: it matters if its members, as they are written, could be.
+            Some(id) => self.alone.follow(members, second).err().unwrap_or(Obstacle::Batched(id)),
+            None => self.now.follow(members, second).err().unwrap_or(Obstacle::Room),
+        };
+        let differ = matches!(why, Obstacle::Grids | Obstacle::Blocks);
+        (!differ || self.alone.fits(members, second).is_ok()).then_some(why)
+    }
+}

@@ -1,0 +1,129 @@
+//! The names that stand for something else in an expression, such as the variable of a loop, and their substitution.
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::visit_mut::VisitMut;
+use syn::{BinOp, Expr, Lit};
+
+use crate::dims::untyped;
+
+/// The meaning of a name of a graph function in an expression.
+#[derive(Clone)]
+pub enum Meaning {
+    /// The variable of a loop that is unrolled while the crate compiles.
+    Number(i128),
+    /// A variable of a loop that is unrolled when the graph is built, or a `let` of a scalar.
+    Expression(Box<Expr>),
+    /// A part of an argument.
+    Place(Box<Expr>),
+}
+
+/// Replaces the names of an expression by their meanings.
+pub struct Substitute<'v> {
+    /// The names in scope, the innermost last.
+    pub variables: &'v [(String, Meaning)],
+}
+
+impl VisitMut for Substitute<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        // A part of a part is named as it is, a part alone is borrowed.
+        let base = match expr {
+            Expr::Field(field) => Some(&mut field.base),
+            Expr::Index(index) => Some(&mut index.expr),
+            Expr::MethodCall(call) => Some(&mut call.receiver),
+            _ => None,
+        };
+        if let Some(base) = base
+            && let Expr::Path(path) = &**base
+            && let Some(ident) = path.path.get_ident()
+            && let Some((_, Meaning::Place(place))) =
+                self.variables.iter().rev().find(|(name, _)| ident == name)
+        {
+            **base = located(place, ident.span());
+            match expr {
+                Expr::Index(index) => self.visit_expr_mut(&mut index.index),
+                Expr::MethodCall(call) => {
+                    call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+                }
+                _ => {}
+            }
+            return;
+        }
+        if let Expr::Path(path) = expr
+            && let Some(ident) = path.path.get_ident()
+            && let Some((_, meaning)) = self.variables.iter().rev().find(|(name, _)| ident == name)
+        {
+            let value = match meaning {
+                Meaning::Number(value) => value,
+                Meaning::Expression(meaning) => {
+                    *expr = (**meaning).clone();
+                    return;
+                }
+                // A scalar, or a part that a function of the user's takes.
+                Meaning::Place(place) => {
+                    *expr = located(place, ident.span());
+                    return;
+                }
+            };
+            let literal = syn::LitInt::new(&value.unsigned_abs().to_string(), ident.span());
+            *expr = if *value < 0 { syn::parse_quote!(-#literal) } else { syn::parse_quote!(#literal) };
+            return;
+        }
+        syn::visit_mut::visit_expr_mut(self, expr);
+    }
+}
+
+/// Returns an expression of which rustc reports errors at a place; its names resolve as they did.
+pub fn located(expr: &Expr, at: Span) -> Expr {
+    syn::parse2(located_tokens(expr.to_token_stream(), at)).unwrap_or_else(|_| expr.clone())
+}
+
+/// Returns tokens of which rustc reports errors at a place; their names resolve as they did.
+pub fn located_tokens(tokens: TokenStream, at: Span) -> TokenStream {
+    let one = |mut token: TokenTree| {
+        let span = token.span().located_at(at);
+        if let TokenTree::Group(group) = &token {
+            token = TokenTree::Group(Group::new(group.delimiter(), located_tokens(group.stream(), at)));
+        }
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(one).collect()
+}
+
+/// Returns the value of an expression of literals and variables of unrolled loops.
+pub fn constant(expr: &Expr, variables: &[(String, Meaning)]) -> Option<i128> {
+    match expr {
+        Expr::Paren(inner) => constant(&inner.expr, variables),
+        Expr::Group(inner) => constant(&inner.expr, variables),
+        Expr::Call(_) => constant(untyped(expr)?.0, variables),
+        Expr::Cast(cast) => constant(&cast.expr, variables),
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) => int.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Path(path) => {
+            let ident = path.path.get_ident()?;
+            match variables.iter().rev().find(|(name, _)| ident == name)? {
+                (_, Meaning::Number(value)) => Some(*value),
+                (_, Meaning::Expression(meaning)) => constant(meaning, &[]),
+                (_, Meaning::Place(_)) => None,
+            }
+        }
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
+            constant(&unary.expr, variables)?.checked_neg()
+        }
+        Expr::Binary(binary) => {
+            let (a, b) = (constant(&binary.left, variables)?, constant(&binary.right, variables)?);
+            match binary.op {
+                BinOp::Add(_) => a.checked_add(b),
+                BinOp::Sub(_) => a.checked_sub(b),
+                BinOp::Mul(_) => a.checked_mul(b),
+                BinOp::Div(_) => a.checked_div(b),
+                BinOp::Rem(_) => a.checked_rem(b),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

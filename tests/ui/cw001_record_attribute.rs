@@ -1,0 +1,21 @@
+//! Attributes of arguments on fields of records.
+
+use cuweave::prelude::*;
+
+#[cuweave::arguments]
+struct Layer {
+    #[at_least(1)] //~ CW001
+    turns: u32,
+    n: u32,
+    #[advise(read_mostly)] //~ CW001
+    w: &[f32; n],
+    #[discard] //~ CW001
+    x: &mut [f32; n],
+}
+
+#[cuweave::graph]
+fn f(layer: Layer<'_>) {
+    copy(&layer.w, &mut layer.x);
+}
+
+fn main() {}
