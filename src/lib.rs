@@ -65,7 +65,7 @@
 //!   every buffer that it uses, and waits for its last launch before it gives one back: no order of drops leads to a use after free. Setters
 //!   update only the nodes that use an argument.
 //! - **Libraries.** [`#[call]`](macro@call) declares a function whose work is captured into the graph: cuBLAS, cuFFT, your own. Products are in the
-//!   module `blas`, behind the feature of that name.
+//!   module `blas`, collectives of several devices in the module `nccl`, behind the features of these names.
 //! - **The host** takes part by [`host`](prelude::host()), events, [`Flag`]s and [`Semaphore`]s.
 //! - **Devices.** `#[graph(devices = 2)]` and `#[on(1)]` put the work of several into [one graph](guide::devices).
 //! - **Memory.** Temporaries share bytes where the order allows it, and no order is added for that unless a `budget` asks for it. Execs of one stream
@@ -89,13 +89,14 @@
 //! - `half`: `f16` and `bf16` of the crate `half` (2.x) as elements and scalars, `&[half::f16; n]` in kernels and graphs
 //!   alike; `f16` is its earlier name;
 //! - `blas`: products of matrices by cuBLASLt, in the module `blas`;
+//! - `nccl`: collectives of several devices and processes by NCCL, in the module `nccl`;
 //! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
 //!   needed to build.
 
 #![deny(missing_debug_implementations)]
 
-// The calls of `blas` are declared by the crate's own attribute.
-#[cfg(feature = "blas")]
+// The calls of `blas` and `nccl` are declared by the crate's own attribute.
+#[cfg(any(feature = "blas", feature = "nccl"))]
 extern crate self as cuweave;
 
 pub use cudarc;
@@ -113,6 +114,8 @@ mod borrows;
 pub mod codes;
 pub mod guide;
 pub mod multicast;
+#[cfg(feature = "nccl")]
+pub mod nccl;
 #[cfg(doctest)]
 mod pages;
 pub mod prelude;
@@ -164,9 +167,9 @@ pub mod code {
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, Forwarded,
-        FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan, Repeated, Report, Unfused, VouchedFor,
-        WhyApart, WhyFull, WhyUnfused,
+        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives,
+        CurvePoint, DeclaredPart, Forwarded, FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan,
+        Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
     };
 }
 

@@ -56,8 +56,14 @@ pub fn expand<A: Answers>(
 ) -> Result<Expanded, A::Error> {
     let mut frames = Vector::new();
     let mut scope = Scope::new(table, frames.push(Frame::outermost(table.clone())));
-    let mut expansion =
-        Expansion { answers, flat: Flat::default(), frames, turns: 0, resources: BTreeMap::new() };
+    let mut expansion = Expansion {
+        answers,
+        flat: Flat::default(),
+        frames,
+        turns: 0,
+        resources: BTreeMap::new(),
+        collectives: BTreeMap::new(),
+    };
     expansion.lists(&mut scope, arguments)?;
     expansion.declare(&mut scope, arguments)?;
     expansion.body(&mut scope)?;

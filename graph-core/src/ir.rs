@@ -74,6 +74,8 @@ pub struct Options {
     pub budget: Option<DimId>,
     /// The number in `devices = expr`; `None` for a function of one device.
     pub devices: Option<DimId>,
+    /// True for a library call whose body describes a collective: on each device such calls run in the order of the program.
+    pub collective: bool,
     /// The line of the attribute; 0 where it is not known.
     pub line: u32,
 }

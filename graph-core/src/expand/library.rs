@@ -51,6 +51,12 @@ impl<A: Answers> Expansion<'_, A> {
             template: capture,
             turns: inner.turns.clone(),
         });
+        // Ranks run their collectives in one order, whatever their communicators: that of the program.
+        if program.options.collective
+            && let Some(before) = self.collectives.insert(inner.device, at)
+        {
+            self.flat.statements[at].after.to_mut().push(before);
+        }
         // The calls of a resource stay in the order of the program.
         for (parameter, value) in table.parameters.iter().zip(&inner.arguments) {
             if let (Parameter::Host { resource: true }, Value::Host(resource)) = (parameter, value)

@@ -4,7 +4,7 @@ use super::answers::{Answers, At, Formula, Frame, FrameId, Number, Refusal};
 use super::flat::{Flat, Scope, Value, Window};
 use crate::ids::ArgumentId;
 use crate::index::{Vector, wide};
-use crate::ir::{BufferId, DimId, Origin, StatementId, Text};
+use crate::ir::{BufferId, Device, DimId, Origin, StatementId, Text};
 use crate::structure::{Part, PartId, Step};
 use crate::table::Op;
 use cuweave_ptx::poly::Poly;
@@ -20,6 +20,8 @@ pub(super) struct Expansion<'a, A: Answers> {
     pub turns: usize,
     /// The last call of each resource, an argument of the outermost function.
     pub resources: BTreeMap<ArgumentId, StatementId>,
+    /// The last collective of each device.
+    pub collectives: BTreeMap<Device, StatementId>,
 }
 
 impl<A: Answers> Expansion<'_, A> {

@@ -499,6 +499,15 @@ pub enum Error {
         /// The reason why it cannot change.
         reason: String,
     },
+    /// A communicator of the graph is of no use any more: a rank is gone, it was aborted, or a launch has taken longer than its limit.
+    #[error("the communicator of `{function}` {reason}")]
+    #[non_exhaustive]
+    Communicator {
+        /// The graph function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
     /// A graph that cannot be profiled, or not in this way.
     #[error("`{function}` cannot be profiled: {reason}")]
     #[non_exhaustive]

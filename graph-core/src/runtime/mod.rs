@@ -52,9 +52,10 @@ pub use error::{
 pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
-    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Entry as ProfileEntry, Forwarded, FullEdge,
-    GraphPool, InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns,
-    Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused, graph_pool, reset_graph_pool_high, trim_graph_pool,
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives,
+    Entry as ProfileEntry, Forwarded, FullEdge, GraphPool, InLane, LeftUnwritten, Member as ProfileMember,
+    Plan, Profile, Repeated, Report, Times, Turns, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
+    graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.
@@ -72,8 +73,8 @@ pub mod private {
     };
     pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, HostMemory, NotAnyBits, Packed, PinnedViewMut, any_bits,
-        between_captures,
+        Bits, CallBuffer, CallStream, Clique, Collective, HostMemory, NotAnyBits, Packed, PinnedViewMut,
+        any_bits, between_captures,
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{

@@ -62,7 +62,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        let Options { order, memory, launches, budget, devices, line } = options;
+        let Options { order, memory, launches, budget, devices, collective, line } = options;
         self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
@@ -82,6 +82,7 @@ impl<'p> Writer<'p> {
         });
         self.ids(budget.as_slice());
         self.ids(devices.as_slice());
+        self.number(u32::from(*collective));
         self.number(*line);
     }
 
@@ -247,7 +248,8 @@ impl Reader {
         };
         let (budget, devices): (Vec<DimId>, Vec<DimId>) = (self.ids()?, self.ids()?);
         let (budget, devices) = (budget.first().copied(), devices.first().copied());
-        Some(Options { order, memory, launches, budget, devices, line: self.number()? })
+        let collective = self.number()? != 0;
+        Some(Options { order, memory, launches, budget, devices, collective, line: self.number()? })
     }
 
     fn op(&mut self) -> Option<Op> {

@@ -50,6 +50,7 @@ fn program() -> Program {
         name: "große".into(),
         file: "src/main.rs".into(),
         options: Options {
+            collective: true,
             order: Order::Explicit,
             memory: Some(Memory::Owned),
             launches: Some(Launches::Batched),

@@ -60,12 +60,19 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
             return report.into_tokens();
         }
     };
-    if !attribute.is_empty() {
+    let collective = attribute.to_string() == "collective";
+    if !attribute.is_empty() && !collective {
         report.error(attribute.span(), Code::CW001, "`#[call]` takes no options", &[], None);
     }
     head(&function, &mut report);
     let declaration = declaration(&function, &mut report);
-    let lowered = lower_call(&function.sig.ident, &declaration.signature, &declaration.scratch, &mut report);
+    let lowered = lower_call(
+        &function.sig.ident,
+        &declaration.signature,
+        &declaration.scratch,
+        collective,
+        &mut report,
+    );
     let words = words(&item);
     if report.failed() {
         let errors = report.into_tokens();

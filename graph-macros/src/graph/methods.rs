@@ -305,6 +305,12 @@ impl Expansion<'_> {
                 #core_mut.profile(stream, launches)
             }
 
+            /// Returns the collectives of the graph in the order in which each rank runs them: those with equal digests run the same.
+            #[must_use]
+            pub fn collectives(&self) -> ::cuweave::report::Collectives {
+                #core.collectives()
+            }
+
             /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there
             /// for, boxes for bodies of conditions and for devices, and a legend.
             #[must_use]

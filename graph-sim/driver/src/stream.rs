@@ -49,6 +49,15 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             callback::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
             Ok(())
         }
+        Op::Meeting { poll, data } => {
+            let (mut state, result) = meeting::meet(state, (*poll, *data), "a stream");
+            if let Err(report) = result {
+                state.break_context(context, report.status);
+                drop(state);
+                report.file();
+            }
+            Ok(())
+        }
         Op::Free(address) => free(&mut state, *address),
         Op::Memory(_) | Op::Signal(_) | Op::WaitSemaphore(_) => {
             let mut touched = Touched::new();

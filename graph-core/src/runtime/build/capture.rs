@@ -19,8 +19,8 @@ use crate::table::TableHandle;
 
 use crate::runtime::bind::Lent;
 use crate::runtime::cuda::{
-    CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Context, Driver,
-    Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
+    CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context,
+    Driver, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
 };
 use crate::runtime::error::{At, CallFault, Error, Result};
 use crate::runtime::statements::Dim;
@@ -52,6 +52,10 @@ pub struct Capture<'c> {
     pub(super) in_body: Option<String>,
     /// True if the graph is of no use any more.
     pub(super) spoiled: bool,
+    /// True if the body describes a collective, and nothing is captured while it runs.
+    pub(super) describes: bool,
+    /// The collective that it has described.
+    pub(super) described: Option<Collective>,
 }
 
 impl std::fmt::Debug for Capture<'_> {
@@ -117,6 +121,9 @@ impl Capture<'_> {
         &mut self,
         body: &mut dyn FnMut(&CallStream) -> std::result::Result<(), String>,
     ) -> Result<()> {
+        if self.describes {
+            return self.describe(body);
+        }
         let (driver, raw) = (self.driver, self.stream.raw());
         let _capturing = during_capture();
         let _ = self.stream.take_failure();
@@ -149,6 +156,23 @@ impl Capture<'_> {
         let CaptureInfo { frontier, .. } = info.map_err(|failure| self.failed(failure))?;
         self.captured = Some(self.look_at(frontier)?);
         Ok(())
+    }
+
+    /// Runs the body of a collective, which enqueues nothing.
+    fn describe(
+        &mut self,
+        body: &mut dyn FnMut(&CallStream) -> std::result::Result<(), String>,
+    ) -> Result<()> {
+        let _ = self.stream.stream().take_collective();
+        let ending = catch_unwind(AssertUnwindSafe(|| body(self.stream.stream()))).map_err(message);
+        self.driver.enter(self.context).map_err(|failure| self.failed(failure))?;
+        match ending {
+            Err(text) => return Err(self.error(CallFault::Panicked(text))),
+            Ok(Err(text)) => return Err(self.error(CallFault::Returned(text))),
+            Ok(Ok(())) => {}
+        }
+        self.described = self.stream.stream().take_collective();
+        if self.described.is_none() { Err(self.error(CallFault::NoCollective)) } else { Ok(()) }
     }
 
     /// Ends the capture. Returns the failure of the end, or `None` if the capture is not the one that was begun.
@@ -202,7 +226,7 @@ impl Capture<'_> {
     }
 
     /// Walks back from the frontier to the nodes before the call, and returns what lies between.
-    fn look_at(&self, frontier: Vec<Node>) -> Result<Captured> {
+    pub(super) fn look_at(&self, frontier: Vec<Node>) -> Result<Captured> {
         let before: BTreeSet<Node> = self.after.iter().copied().collect();
         let (mut reached, mut seen) = (BTreeSet::new(), BTreeSet::new());
         let mut captured = Captured { frontier, ..Captured::default() };
@@ -222,6 +246,8 @@ impl Capture<'_> {
             match kind {
                 NodeKind::Alloc | NodeKind::Free => return Err(self.error(CallFault::Allocates)),
                 NodeKind::Kernel => drop(kernels.insert(node)),
+                // A library of collectives may wait for work outside of the graph by a node of its own.
+                NodeKind::Outside if self.describes => {}
                 NodeKind::Outside => {
                     if let Some(body) = self.in_body.clone() {
                         return Err(self.error(CallFault::InBody { body }));
@@ -230,7 +256,8 @@ impl Capture<'_> {
                 NodeKind::Other => {}
             }
             let dependencies = self.driver.dependencies(node).map_err(|failure| self.failed(failure))?;
-            if dependencies.is_empty() && !before.is_empty() {
+            let own = self.describes && kind == NodeKind::Outside;
+            if dependencies.is_empty() && !before.is_empty() && !own {
                 return Err(self.error(CallFault::Detached));
             }
             for (node, programmatic) in dependencies {
@@ -246,6 +273,7 @@ impl Capture<'_> {
         captured.frontier.dedup();
         captured.ends_in_kernel = matches!(captured.frontier.as_slice(), [last] if kernels.contains(last));
         if captured.nodes.is_empty()
+            && !self.describes
             && let Some(statement) = self.callee.capture()
         {
             self.writes_nothing(statement)?;

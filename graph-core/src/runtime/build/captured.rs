@@ -2,12 +2,13 @@
 
 use std::collections::btree_map::Entry;
 
-use crate::ir::{Kind, StatementId};
+use crate::expand::FrameId;
+use crate::ir::{Device, Kind, StatementId};
 use crate::operation::{Operation, OperationId, What};
 use crate::table::Parameter;
 
-use crate::runtime::cuda::{CaptureStream, Node, RawGraph};
-use crate::runtime::error::{CallFault, Error, Result};
+use crate::runtime::cuda::{CaptureStream, Collective, Node, NodeKind, Outcome, RawGraph};
+use crate::runtime::error::{At, CallFault, Error, Result};
 use crate::runtime::statements::Emission;
 use crate::runtime::token::Token;
 
@@ -31,22 +32,17 @@ impl Nodes {
         let failed = |failure| Error::driver(failure, Some(at.clone()));
         let device = operation.device;
         definition.driver.enter(definition.context_of(device)).map_err(failed)?;
-        let flat = &definition.flat;
+        let flat = definition.flat.clone();
         let frame = flat.instances[statement].frame;
         let callee = flat.frames[frame].table.clone();
-        let memory = memory(flat, &self.emission(flat, &definition.dims), statement);
+        let memory = memory(&flat, &self.emission(&flat, &definition.dims), statement);
         let in_body = self.body_name(definition, operation);
-        let stream = match self.streams.entry(device) {
-            Entry::Occupied(stream) => stream.into_mut(),
-            Entry::Vacant(none) => {
-                let ctx = &definition.contexts[device];
-                none.insert(CaptureStream::new(definition.driver, ctx).map_err(failed)?)
-            }
-        };
+        let into = self.into;
+        let stream = self.capture_stream(definition, device).map_err(failed)?;
         let mut capture = Capture {
             driver: definition.driver,
             context: definition.context_of(device),
-            graph: self.into,
+            graph: into,
             in_body,
             after,
             stream,
@@ -54,6 +50,8 @@ impl Nodes {
             memory,
             captured: None,
             spoiled: false,
+            describes: false,
+            described: None,
             at,
         };
         let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
@@ -68,6 +66,84 @@ impl Nodes {
         };
         done.unwrap_or_else(|| Err(returns("an argument of its call")))?;
         captured.ok_or_else(|| returns("it"))
+    }
+
+    /// Returns the stream of a device that captures.
+    pub(super) fn capture_stream(
+        &mut self,
+        definition: &Definition,
+        device: Device,
+    ) -> Outcome<&mut CaptureStream> {
+        Ok(match self.streams.entry(device) {
+            Entry::Occupied(stream) => stream.into_mut(),
+            Entry::Vacant(none) => {
+                let ctx = &definition.contexts[device];
+                definition.driver.enter(definition.context_of(device))?;
+                none.insert(CaptureStream::new(definition.driver, ctx)?)
+            }
+        })
+    }
+
+    /// Runs the body of a collective, which describes it.
+    pub(super) fn describe(
+        &mut self,
+        definition: &Definition,
+        body: &dyn Body,
+        (statement, device, at): (StatementId, Device, Box<At>),
+    ) -> Result<Collective> {
+        let failed = |failure| Error::driver(failure, Some(at.clone()));
+        definition.driver.enter(definition.context_of(device)).map_err(failed)?;
+        let flat = definition.flat.clone();
+        let frame = flat.instances[statement].frame;
+        let memory = memory(&flat, &self.emission(&flat, &definition.dims), statement);
+        let mut capture = self.of_rank(definition, (device, &[], at.clone()), frame).map_err(failed)?;
+        capture.memory = memory;
+        let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
+        let described = capture.described;
+        let returns = || Error::Config {
+            at: at.clone(),
+            reason: "an expression in an argument of its call returns before the call".to_owned(),
+        };
+        done.unwrap_or_else(|| Err(returns()))?;
+        described.ok_or_else(returns)
+    }
+
+    /// Looks at the nodes that were captured for one rank of a collective.
+    pub(super) fn look_at_rank(
+        &mut self,
+        definition: &Definition,
+        (device, after, at): (Device, &[Node], Box<At>),
+        frontier: Vec<Node>,
+    ) -> Result<Captured> {
+        let failed = |failure| Error::driver(failure, Some(at.clone()));
+        let of = (device, after, at.clone());
+        self.of_rank(definition, of, FrameId::OUTERMOST).map_err(failed)?.look_at(frontier)
+    }
+
+    /// Returns the capture of one rank, in which a body only describes its collective.
+    fn of_rank<'c>(
+        &'c mut self,
+        definition: &Definition,
+        (device, after, at): (Device, &'c [Node], Box<At>),
+        frame: FrameId,
+    ) -> Outcome<Capture<'c>> {
+        let graph = self.into;
+        let stream = self.capture_stream(definition, device)?;
+        Ok(Capture {
+            driver: definition.driver,
+            context: definition.context_of(device),
+            graph,
+            in_body: None,
+            after,
+            stream,
+            callee: definition.flat.frames[frame].table.clone(),
+            memory: Vec::new(),
+            captured: None,
+            spoiled: false,
+            describes: true,
+            described: None,
+            at,
+        })
     }
 }
 
@@ -92,9 +168,14 @@ impl Nodes {
         }
         // An unknown node is blamed on the call that has one of its predecessors, or nodes that depend on the same ones.
         let of_call = |node: &Node| self.captured.iter().find(|(_, captured)| captured.nodes.contains(node));
-        let mut blamed = None;
+        let (mut blamed, mut beside) = (None, 0);
         for node in driver.graph_nodes(self.graph, count)? {
             if of_call(&node).is_some() || self.nodes.iter().any(|&other| other == node) {
+                continue;
+            }
+            // A library of collectives may tell work outside of the graph, by a node of its own, that the graph is done with it.
+            if !self.agreed.list.is_empty() && driver.node_kind(node)? == NodeKind::Outside {
+                beside += 1;
                 continue;
             }
             for (before, _) in driver.dependencies(node)? {
@@ -106,6 +187,9 @@ impl Nodes {
                 let call = of_call(&before).map(|(at, _)| at).or_else(|| self.captured.keys().find(behind));
                 blamed = blamed.or(call.copied());
             }
+        }
+        if count == known + beside {
+            return Ok(());
         }
         let blamed = blamed.or_else(|| self.captured.keys().next().copied());
         match blamed {

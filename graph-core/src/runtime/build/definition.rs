@@ -46,6 +46,11 @@ impl Definition {
         if device == Device::FIRST { self.context } else { Context::of(&self.contexts[device]) }
     }
 
+    /// Returns the contexts of all devices.
+    pub fn all_contexts(&self) -> impl Iterator<Item = Context> {
+        self.contexts.iter().map(|ctx| Context::of(ctx))
+    }
+
     /// Waits on the host for all work of all contexts. The first one is current afterwards.
     pub fn synchronize(&self) -> Outcome<()> {
         if self.contexts.len() == 1 {

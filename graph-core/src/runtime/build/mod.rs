@@ -9,6 +9,7 @@
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
 //!   `choice`: the kernels that set them; `counted`: loops that count their turns; `single`: kernels of one thread;
+//! - `collectives`, `agreed`: library calls of several ranks; `adding`: the order in which operations are added;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
 //!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -16,6 +17,8 @@
 //!   bytes of statements;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
+mod adding;
+mod agreed;
 mod answers;
 mod batches;
 mod bodies;
@@ -25,6 +28,7 @@ mod captured;
 mod checks;
 mod choice;
 mod clocks;
+mod collectives;
 mod conditions;
 mod counted;
 mod definition;
@@ -60,6 +64,7 @@ pub use capture::Capture;
 pub(crate) use checks::{
     check_host_statements, check_new_overlap, check_operands, check_overlap, follow_hints,
 };
+pub(crate) use collectives::Turns;
 pub(crate) use counted::{Counted, WORDS as RECORD_WORDS};
 pub(crate) use definition::Definition;
 pub(crate) use devices::{Contexts, Peers, check_devices, check_same_devices};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::index::{Index, Vector, size};
+use crate::index::{Vector, size};
 use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
 use crate::kind::Runs;
 use crate::layout::ALIGNMENT;
@@ -24,6 +24,7 @@ use crate::runtime::observe::Decided;
 use crate::runtime::observe::annotate::{self, Annotated};
 use crate::runtime::statements::{Adding, Emission, Hosts, Record, UnprovedLaunches, address};
 
+use super::agreed::Agreed;
 use super::bodies::Bodies;
 use super::body::Body;
 use super::capture::Captured;
@@ -40,7 +41,7 @@ pub(crate) struct Nodes {
     /// The graph that nodes are added to: that, or a body of a conditional node.
     pub(super) into: RawGraph,
     /// The graphs of the bodies of conditional nodes, by the statements in front of them.
-    bodies: BTreeMap<StatementId, RawGraph>,
+    pub(super) bodies: BTreeMap<StatementId, RawGraph>,
     /// The number of conditional nodes.
     pub conditions: usize,
     pub exec: RawExec,
@@ -84,6 +85,8 @@ pub(crate) struct Nodes {
     pub(crate) counted: CountedLoops,
     /// The clocks of the serialised graph of a profile.
     pub(super) stamps: Option<Box<Stamps>>,
+    /// The collectives, which are compared between ranks before nodes are added.
+    pub(crate) agreed: Agreed,
 }
 
 /// The address of a buffer that has no memory. Nothing is loaded from it, but kernels may compare it with 0.
@@ -145,6 +148,7 @@ impl Nodes {
             spare: Vec::new(),
             counted: CountedLoops::default(),
             stamps: None,
+            agreed: Agreed::default(),
         }
     }
 
@@ -185,6 +189,7 @@ impl Nodes {
     ) -> Result<()> {
         let operations = self.operations.clone();
         let mut full = Vec::new();
+        self.agree(definition, body)?;
         let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
         self.streams.clear();
         added?;
@@ -309,62 +314,9 @@ impl Nodes {
         }
     }
 
-    /// Adds the nodes in their order. `full` receives the operations whose programmatic edge comes out of a library call that does
-    /// not end in one kernel, and is a full one therefore.
-    fn add_all(
-        &mut self,
-        definition: &mut Definition,
-        body: &dyn Body,
-        list: &[Operation],
-        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
-        full: &mut Vec<OperationId>,
-    ) -> Result<()> {
-        let mut after = Vec::new();
-        let mut bodies = Bodies::of(definition);
-        self.into = self.graph;
-        self.begin_stamps(definition)?;
-        for operation in list {
-            let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
-                Some(captured) => captured.ends_in_kernel,
-                None => true,
-            });
-            if programmatic != operation.programmatic {
-                full.push(OperationId::new(self.nodes.len()));
-            }
-            let behind = self.put_behind(&bodies, operation, programmatic, &mut after)?;
-            let several = self.add_several((definition, body), &mut bodies, operation, &after)?;
-            if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
-                let scope = bodies.around(&self.operations, operation);
-                bodies.fill(scope);
-            }
-            let (node, first) = if let Some(captured) = several {
-                let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
-                let first = captured.nodes.first().copied().unwrap_or(node);
-                self.captured.insert(OperationId::new(self.nodes.len()), captured);
-                (node, first)
-            } else {
-                let node = self.add(definition, operation, &after, memories, inside)?;
-                (node, node)
-            };
-            if let Some(before) = programmatic {
-                definition
-                    .driver
-                    .add_programmatic_edge(behind, self.nodes[before], first, operation.launch_order)
-                    .map_err(|failure| {
-                        Error::driver(failure, Some(self.at(definition.program(), operation)))
-                    })?;
-            }
-            self.nodes.push(node);
-            self.stamp(definition, &bodies, operation)?;
-        }
-        self.bodies = bodies.graphs;
-        self.conditions = bodies.nodes;
-        Ok(())
-    }
-
     /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges. Returns the graph
     /// that these are in: for the end of a body that of the body.
-    fn put_behind(
+    pub(super) fn put_behind(
         &mut self,
         bodies: &Bodies,
         operation: &Operation,
@@ -400,7 +352,7 @@ impl Nodes {
     }
 
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
-    fn add_several(
+    pub(super) fn add_several(
         &mut self,
         (definition, body): (&mut Definition, &dyn Body),
         bodies: &mut Bodies,
@@ -423,7 +375,7 @@ impl Nodes {
         }
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         definition: &mut Definition,
         operation: &Operation,

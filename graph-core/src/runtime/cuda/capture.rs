@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 
+use super::collective::Collective;
 use super::entry::{Driver, call, driver};
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of, record};
 use super::handles::{Context, Node, RawGraph, Stream};
@@ -80,6 +81,21 @@ impl Driver {
     pub fn begin_capture(&self, stream: Stream, graph: RawGraph, after: &[Node]) -> Outcome<()> {
         let nodes = if after.is_empty() { null() } else { after.as_ptr() };
         call!(self, cuStreamBeginCaptureToGraph(stream, graph, nodes, null(), after.len(), THREAD_LOCAL))
+    }
+
+    /// Makes the next captured work of a stream depend on these nodes alone.
+    pub fn set_capture_dependencies(&self, stream: Stream, nodes: &[Node]) -> Outcome<()> {
+        /// `CU_STREAM_SET_CAPTURE_DEPENDENCIES`.
+        const SET: u32 = 1;
+        let list = if nodes.is_empty() { null() } else { nodes.as_ptr() };
+        match self.cuStreamUpdateCaptureDependencies_v2 {
+            // SAFETY: the stream lives and captures, and the nodes are of the captured graph; the list has that many.
+            Some(set) => match unsafe { set(stream, list, null(), nodes.len(), SET) } {
+                0 => Ok(()),
+                code => Err(Failure { call: "cuStreamUpdateCaptureDependencies_v2", code }),
+            },
+            None => Err(Failure { call: "cuStreamUpdateCaptureDependencies_v2", code: NOT_FOUND }),
+        }
     }
 
     /// Ends a capture, and returns its graph.
@@ -208,6 +224,21 @@ impl Driver {
 /// context object records no events.
 pub struct CallStream {
     stream: Arc<CudaStream>,
+    /// The collective that the body has described.
+    described: Mutex<Option<Collective>>,
+}
+
+impl CallStream {
+    /// Describes the collective of a `#[call(collective)]`, which is enqueued later, together with those of the other ranks.
+    #[doc(hidden)]
+    pub fn collective(&self, collective: Collective) {
+        *self.described.lock().unwrap_or_else(PoisonError::into_inner) = Some(collective);
+    }
+
+    /// Takes the collective that the body has described.
+    pub(crate) fn take_collective(&self) -> Option<Collective> {
+        self.described.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 impl Deref for CallStream {
@@ -267,7 +298,13 @@ impl CaptureStream {
         };
         // SAFETY: the stream is destroyed once nobody else holds this object.
         let stream = unsafe { object.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) };
-        Ok(CaptureStream { raw, object, stream: CallStream { stream }, ctx: ctx.clone(), lost: false })
+        Ok(CaptureStream {
+            raw,
+            object,
+            stream: CallStream { stream, described: Mutex::default() },
+            ctx: ctx.clone(),
+            lost: false,
+        })
     }
 
     /// Returns the handle.

@@ -166,6 +166,7 @@ entry_points! {
         cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut c_void);
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
+        cuStreamUpdateCaptureDependencies_v2(Stream, *const Node, *const EdgeData, usize, u32);
         cuStreamGetCaptureInfo_v2(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut usize);
         cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
     }

@@ -12,7 +12,7 @@
 //! - `functions`, `streams`, `mappings`, `peers`, `graphs`: the calls, by subject; `params`: the parameters of nodes;
 //! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
-//!   `any_bits`: element types without invalid bits;
+//!   `collective`: what calls of several ranks describe; `any_bits`: element types without invalid bits;
 //! - `managed`: managed memory, and its elements on the host;
 //! - `multicast`: multicast objects, the memory that is bound to them, and mappings of both;
 //! - `host`: functions of the program that host nodes call; `sync`: values and semaphores that nodes wait for and write;
@@ -23,6 +23,7 @@ mod any_bits;
 mod aside;
 mod buffers;
 mod capture;
+mod collective;
 mod entry;
 mod failure;
 mod functions;
@@ -47,6 +48,7 @@ pub use capture::{
     CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
     during_capture,
 };
+pub use collective::{Clique, Collective};
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,

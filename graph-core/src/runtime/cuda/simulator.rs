@@ -118,7 +118,7 @@ impl Simulator {
         // SAFETY: these names have these signatures in the library's documentation; the library is never closed.
         unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
-            if version() != 5 {
+            if version() != 6 {
                 return None;
             }
             Some(Simulator {

@@ -46,6 +46,25 @@ pub enum CallFault {
         /// The length now.
         now: u64,
     },
+    /// The ranks of a communicator would not run the same collectives in the same order.
+    Disagreement {
+        /// The first difference, on both sides.
+        text: String,
+    },
+    /// A collective stands in a body that the device decides about.
+    CollectiveInBody {
+        /// The body, such as `if flag`.
+        body: String,
+    },
+    /// Of two ranks in the graph, one runs its collective only after what comes behind that of the other.
+    Crossed {
+        /// The number of a device that would wait for ever.
+        device: usize,
+        /// The collective that it would wait in.
+        text: String,
+    },
+    /// The body of a `#[call(collective)]` describes none.
+    NoCollective,
     /// A resource is passed to the call twice.
     LentTwice {
         /// The parameter.
@@ -88,6 +107,18 @@ impl fmt::Display for CallFault {
                 f,
                 "`{parameter}` of the library call has {now} elements, and had {planned} when the memory was planned"
             ),
+            CallFault::Disagreement { text } => {
+                write!(f, "the ranks differ, and would wait for each other for ever: {text}")
+            }
+            CallFault::CollectiveInBody { body } => write!(
+                f,
+                "a collective cannot stand in the body `{body}`: the device of each rank decides alone, and the others would wait for ever for one that decides otherwise"
+            ),
+            CallFault::Crossed { device, text } => write!(
+                f,
+                "device {device} would wait for ever in `{text}`: on another device the same collective comes after what is behind it here"
+            ),
+            CallFault::NoCollective => f.write_str("the library call describes no collective"),
             CallFault::LentTwice { parameter } => {
                 write!(f, "the resource `{parameter}` is passed to the library call twice")
             }

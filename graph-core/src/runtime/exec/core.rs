@@ -86,7 +86,7 @@ impl Core {
             nodes,
             operands,
             temporaries: Temporaries::default(),
-            in_flight: InFlight { done, lost: false, last: None },
+            in_flight: InFlight { done, lost: false, last: None, cliques: Vec::new() },
             counting,
             hidden,
             leaks: Arc::default(),
@@ -120,6 +120,7 @@ impl Core {
         }
         self.reserve_records()?;
         self.nodes.add_nodes(&mut self.definition, body, &mut memories, &inside)?;
+        self.in_flight.cliques.clone_from(&self.nodes.agreed.cliques);
         self.make_slots()
     }
 

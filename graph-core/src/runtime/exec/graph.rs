@@ -22,7 +22,7 @@ use crate::runtime::bind::{Lender, Visitor};
 use crate::runtime::build::Body;
 use crate::runtime::cuda::Keep;
 use crate::runtime::error::Result;
-use crate::runtime::observe::{self, BuildTimes, Profile, Report};
+use crate::runtime::observe::{self, BuildTimes, Collectives, Profile, Report};
 use crate::runtime::token::Token;
 
 use super::arena::ArenaPool;
@@ -271,6 +271,12 @@ macro_rules! described {
                 self.core.report()
             }
 
+            /// Returns the collectives of the graph in the order in which each rank runs them.
+            #[must_use]
+            pub fn collectives(&self) -> $crate::runtime::observe::Collectives {
+                self.core.collectives()
+            }
+
             /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
             /// boxes for bodies of conditions and for devices, and a legend.
             #[must_use]
@@ -345,6 +351,10 @@ impl fmt::Debug for Core {
 }
 
 impl Core {
+    fn collectives(&self) -> Collectives {
+        self.nodes.agreed.list.clone()
+    }
+
     fn report(&self) -> Report {
         observe::report_of(&self.subject())
     }

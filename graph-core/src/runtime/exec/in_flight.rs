@@ -1,10 +1,11 @@
 //! The last launch of an exec, which may be in flight.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaStream;
 
-use crate::runtime::cuda::{Driver, Outcome, Stream};
+use crate::runtime::cuda::{Clique, Driver, Outcome, Stream};
 use crate::runtime::waits::{self, OwnedEvent};
 
 /// The last launch.
@@ -16,17 +17,37 @@ pub(crate) struct InFlight {
     pub lost: bool,
     /// The stream of the last launch; `None` before the first one.
     pub last: Option<Arc<CudaStream>>,
+    /// The communicators of its collectives.
+    pub cliques: Vec<Arc<dyn Clique>>,
 }
 
 impl InFlight {
+    /// Asks the communicators about errors until the last launch is over.
+    fn watch(&self, driver: &Driver) {
+        /// The time between two questions.
+        const BETWEEN: Duration = Duration::from_millis(1);
+        let (began, mut asked) = (Instant::now(), Duration::ZERO);
+        while driver.relaxed(|| driver.is_over(self.done.raw())) == Ok(false) {
+            let waited = began.elapsed();
+            if waited - asked >= BETWEEN {
+                asked = waited;
+                self.cliques.iter().for_each(|clique| clique.waited(waited));
+            }
+            std::thread::yield_now();
+        }
+    }
+
     /// Records the launch in its event; if that fails, waits for the launch.
     pub fn record(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let recorded = driver.record(self.done.raw(), stream).or_else(|_| driver.synchronize(stream));
         recorded.or_else(|_| driver.synchronize_context())
     }
 
-    /// Waits on the host for the last launch.
+    /// Waits on the host for the last launch. One that waits for a rank that is gone ends, since its communicator is aborted.
     pub fn wait_on_host(&self, driver: &Driver) -> Outcome<()> {
+        if self.last.is_some() && !self.lost && !self.cliques.is_empty() {
+            self.watch(driver);
+        }
         match &self.last {
             None => Ok(()),
             Some(_) if self.lost => waits::over(driver.synchronize_context()),

@@ -8,12 +8,13 @@ use crate::index::Index;
 use crate::ir::BufferId;
 
 use crate::runtime::bind::{Generation, Handed, Hindrance, Ledger, Output};
-use crate::runtime::build::check_overlap;
+use crate::runtime::build::{Turns, check_overlap};
 use crate::runtime::context;
 use crate::runtime::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
 use crate::runtime::error::{Error, ManagedFault, Result, at_buffer};
+use crate::runtime::kernels::Note;
 use crate::runtime::ranges;
-use crate::runtime::waits::{self, StreamKey};
+use crate::runtime::waits::{self, HeldStream, StreamKey};
 
 use super::core::Core;
 
@@ -33,6 +34,7 @@ impl Core {
             return Err(Error::StreamOfOtherContext { function: function() });
         }
         self.check_hosts()?;
+        self.check_cliques()?;
         ranges::collect();
         context::enter(self.definition.driver, &self.definition.ctx)?;
         let raw = Stream::of(stream);
@@ -54,7 +56,23 @@ impl Core {
             context::enter(self.definition.driver, &self.definition.ctx)?;
             self.in_flight.wait_on_host(self.definition.driver)?;
         }
-        self.check_hosts()
+        self.check_hosts()?;
+        self.check_cliques()
+    }
+
+    /// Checks that the communicators of the graph are of use.
+    fn check_cliques(&self) -> Result<()> {
+        let mut cliques = self.in_flight.cliques.iter();
+        cliques.try_for_each(|clique| clique.check()).map_err(|reason| Error::Communicator {
+            function: self.definition.program().name.to_string(),
+            reason,
+        })
+    }
+
+    /// Returns the note of the next launch, if the graph has collectives: launches with collectives on one device follow each other.
+    fn turn(&self, stream: &Arc<CudaStream>) -> Option<Note> {
+        let note = || Note { done: self.in_flight.done.clone(), stream: HeldStream::of(stream), held: true };
+        (!self.in_flight.cliques.is_empty()).then(note)
     }
 
     /// Launches into `stream`, with the outputs that the graph takes over.
@@ -107,7 +125,12 @@ impl Core {
         if !self.operands.prologues.is_empty() {
             self.run_prologues(raw)?;
         }
-        launch(self.definition.driver, self.nodes.exec, raw).inspect_err(|_| self.end_prologues(raw))?;
+        let next = self.turn(stream);
+        let turns = Turns::of(next.iter().flat_map(|_| self.definition.all_contexts()));
+        let driver = self.definition.driver;
+        turns
+            .launch(driver, next.as_ref(), || Ok(launch(driver, self.nodes.exec, raw)?))
+            .inspect_err(|_| self.end_prologues(raw))?;
 
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
         self.counting.count(counted);

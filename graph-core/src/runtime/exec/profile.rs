@@ -75,6 +75,9 @@ impl Core {
         if launches == 0 {
             return refused("0 launches are asked for, and it takes one at least".to_owned());
         }
+        if self.in_flight.cliques.iter().any(|clique| clique.ranks() > 1) {
+            return refused("it has collectives between its devices, which run at the same time, and a profile runs one statement after the other".to_owned());
+        }
         if let Some((buffer, _)) = self.operands.taken_over().next() {
             let name = &self.definition.program().buffers[buffer].name;
             return refused(format!("it takes over `{name}`, and each launch would need another output"));

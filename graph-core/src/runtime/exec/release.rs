@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::runtime::bind::{Lender, MemoryKind, Operand};
-use crate::runtime::build::Definition;
+use crate::runtime::build::{Definition, Turns};
 use crate::runtime::cuda::{Event, Outcome, Stream, record};
 use crate::runtime::waits;
 
@@ -168,6 +168,9 @@ impl Drop for Core {
                 self.definition.modules.leak();
                 self.nodes.hosts.leak();
             }
+        }
+        if over && !self.in_flight.cliques.is_empty() {
+            Turns::of(self.definition.all_contexts()).forget(&self.in_flight.done);
         }
         self.nodes.destroy_exec(&self.definition);
         self.nodes.destroy_graph(&self.definition);

@@ -3,6 +3,7 @@
 
 pub(crate) mod annotate;
 mod apart;
+mod collectives;
 mod decided;
 mod drawing;
 mod explaining;
@@ -16,6 +17,7 @@ mod text;
 mod unfused;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
+pub use collectives::{CollectiveEntry, Collectives};
 pub(crate) use decided::Decided;
 pub(crate) use drawing::{PageSubject, Pictured, dot, graph_svg, page};
 pub(crate) use lists::report_of;

@@ -24,6 +24,7 @@ pub fn lower_call(
     name: &Ident,
     signature: &Signature,
     scratch: &[ScratchParameter],
+    collective: bool,
     report: &mut Report,
 ) -> Lowered {
     let mut lowering = Lowering::new(name, signature, report);
@@ -56,5 +57,5 @@ pub fn lower_call(
     }
     let accesses = views.iter().map(|(view, mode, span)| lowering.access(view, *mode, *span)).collect();
     lowering.push(name.to_string(), name.span(), (Kind::Capture(()), Syntax::default()), accesses);
-    lowering.finish(name, name.span().file(), Options::default(), argument_buffers)
+    lowering.finish(name, name.span().file(), Options { collective, ..Options::default() }, argument_buffers)
 }

@@ -4,7 +4,7 @@
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
-use std::ffi::{c_char, c_uint};
+use std::ffi::{c_char, c_uint, c_void};
 use std::sync::Arc;
 
 use crate::base::faults;
@@ -13,13 +13,14 @@ use crate::base::pointer::{put, take, take_all};
 use crate::base::registers;
 use crate::base::report;
 use crate::base::status::{Result, Status};
-use crate::base::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
+use crate::base::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::call::{Kind, enter};
 use crate::memory;
 use crate::state::graph::Buffer;
 use crate::state::members::{Along, Members, WHOLE};
 use crate::state::op::Op;
 use crate::state::state;
+use crate::stream::enqueue;
 
 /// The nonce of this build, which the crate `cuweave-sim` of the same build looks for in the library's bytes.
 static NONCE: &str = concat!("cuweave-sim nonce ", env!("CUWEAVE_SIM_NONCE"));
@@ -34,7 +35,7 @@ pub extern "C" fn cuweaveSimNonce() -> u64 {
 /// The version of the calls that `ANNOTATE.md` documents.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
-    5
+    6
 }
 
 /// Returns true if this library was built without optimisation.
@@ -241,6 +242,19 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
         let Op::Host { touched: of_node, .. } = op else { return Err(Status::INVALID_VALUE) };
         *of_node = touched;
         Ok(())
+    })
+}
+
+/// Enqueues a meeting in a stream, or captures it as a host node.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimLaunchMeeting(
+    stream: CUstream,
+    poll: Option<unsafe extern "C" fn(*mut c_void) -> c_uint>,
+    data: *mut c_void,
+) -> u32 {
+    enter("cuweaveSimLaunchMeeting", false, Kind::Basic, || {
+        let poll = poll.ok_or(Status::INVALID_VALUE)?;
+        enqueue(stream, &Op::Meeting { poll, data: data as usize })
     })
 }
 

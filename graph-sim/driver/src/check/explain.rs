@@ -208,7 +208,7 @@ mod tests {
             let mut checker = Checker::new(&users, &names, Vec::new());
             let mut overlapped = BTreeSet::new();
             for step in plan.order().unwrap() {
-                match step {
+                match plan.steps[step] {
                     Step::Start { node, overlapped: starts } => {
                         checker.start(node);
                         if starts {

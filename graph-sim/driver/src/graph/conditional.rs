@@ -146,7 +146,7 @@ impl State {
                 }
                 Op::Copy(copy) if self.is_pageable(copy) => "a copy from or to pageable memory",
                 Op::Copy(_) => continue,
-                Op::Host { .. } => "a host node",
+                Op::Host { .. } | Op::Meeting { .. } => "a host node",
                 Op::Alloc { .. } => "an alloc node",
                 Op::Free(_) => "a free node",
                 Op::Record(_) => "an event record node",

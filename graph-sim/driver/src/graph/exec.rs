@@ -215,6 +215,7 @@ fn permitted(old: &Op, new: &Op) -> Update {
         }
         (Op::Free(_), Op::Free(_))
         | (Op::Host { .. }, Op::Host { .. })
+        | (Op::Meeting { .. }, Op::Meeting { .. })
         | (Op::Empty, Op::Empty)
         | (Op::Record(_), Op::Record(_))
         | (Op::Wait(_), Op::Wait(_))

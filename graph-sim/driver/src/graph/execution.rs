@@ -1,6 +1,6 @@
 //! The steps of a launch: how they begin, run, and are checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, MutexGuard};
 
 use super::accounts::{count_graph_memory, free};
@@ -114,24 +114,81 @@ pub(super) type Guard = MutexGuard<'static, State>;
 pub(super) type Checked = std::result::Result<(), Report>;
 
 impl Execution<'_> {
-    /// Runs steps one after the other.
+    /// Runs steps one after the other. A meeting that is not over is put off, with all that comes after it, until the rest has run.
     pub fn in_order(&mut self, mut state: Guard, plan: &Plan) -> (Guard, Checked) {
-        for step in plan.order().unwrap_or_default() {
-            let result;
-            (state, result) = match self.begin(&state, step) {
-                Begun::Done => continue,
-                Begun::Task(task) => {
-                    let outcome = task.work(&state, self.run, self.users, false);
-                    let result = self.take_in(&state, outcome);
-                    (state, result)
+        let mut order = plan.order().unwrap_or_default();
+        let mut over = BTreeSet::new();
+        while !order.is_empty() {
+            let (mut late, mut put_off) = (Vec::new(), BTreeSet::new());
+            let count = order.len();
+            for event in order {
+                let step = plan.steps[event];
+                let mut waits = plan.before[event].iter().any(|before| put_off.contains(before));
+                if !waits
+                    && !over.contains(&event)
+                    && let Some(meeting) = self.meeting(step)
+                {
+                    let ended;
+                    (state, ended) = meeting::is_over(state, meeting);
+                    waits = !ended;
                 }
-                Begun::Exclusive(at) => self.exclusive(state, at),
-            };
-            if result.is_err() {
-                return (state, result);
+                if waits {
+                    put_off.insert(event);
+                    late.push(event);
+                    continue;
+                }
+                let result;
+                (state, result) = match self.begin(&state, step) {
+                    Begun::Done => continue,
+                    Begun::Task(task) => {
+                        let outcome = task.work(&state, self.run, self.users, false);
+                        let result = self.take_in(&state, outcome);
+                        (state, result)
+                    }
+                    Begun::Exclusive(at) => self.exclusive(state, at),
+                };
+                if result.is_err() {
+                    return (state, result);
+                }
             }
+            if late.len() == count {
+                // Nothing of this launch ends a meeting: other threads may.
+                let ready =
+                    |event: &&usize| plan.before[**event].iter().all(|before| !put_off.contains(before));
+                let meetings: Vec<_> = late.iter().filter(ready).copied().collect();
+                let result;
+                (state, result) = self.await_one(state, plan, &meetings);
+                match result {
+                    Ok(event) => over.insert(event),
+                    Err(report) => return (state, Err(report)),
+                };
+            }
+            order = late;
         }
         (state, Ok(()))
+    }
+
+    /// Waits until one of several meetings is over, and returns it.
+    pub fn await_one(
+        &self,
+        state: Guard,
+        plan: &Plan,
+        meetings: &[usize],
+    ) -> (Guard, std::result::Result<usize, Report>) {
+        let polls: Vec<_> =
+            meetings.iter().filter_map(|&event| Some((self.meeting(plan.steps[event])?, event))).collect();
+        let name = |event: usize| self.run.names[plan.steps[event].node()].clone();
+        meeting::await_one(state, &polls, name)
+    }
+
+    /// Returns the function and the argument of a meeting that a step runs.
+    pub fn meeting(&self, step: Step) -> Option<meeting::Poll> {
+        match (step, &self.run.nodes[step.node()]) {
+            (Step::Finish(_), ExecNode { op: Op::Meeting { poll, data }, enabled: true, .. }) => {
+                Some((*poll, *data))
+            }
+            _ => None,
+        }
     }
 
     /// Begins a step. A kernel may start before its predecessors along programmatic edges have ended; a cooperative one does
@@ -171,6 +228,7 @@ impl Execution<'_> {
                     }
                     Op::Record(_)
                     | Op::Host { .. }
+                    | Op::Meeting { .. }
                     | Op::Alloc { .. }
                     | Op::Free(_)
                     | Op::Conditional(_)
@@ -276,6 +334,7 @@ impl Execution<'_> {
             | Op::Child(_)
             | Op::Conditional(_)
             | Op::Wait(_)
+            | Op::Meeting { .. }
             | Op::Kernel(_)
             | Op::Copy(_)
             | Op::Fill(_) => Ok(()),

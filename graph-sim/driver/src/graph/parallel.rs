@@ -11,6 +11,7 @@ use super::execution::{Begun, Checked, Execution, Task};
 use crate::base::config::cores;
 use crate::state::State;
 use crate::state::schedule::{Plan, Ready};
+use crate::work::meeting;
 
 type Guard = MutexGuard<'static, State>;
 
@@ -59,7 +60,35 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) 
         if agenda.exclusive.is_empty() {
             return (state, Ok(()));
         }
-        for (event, node) in std::mem::take(&mut agenda.exclusive) {
+        let waiting = std::mem::take(&mut agenda.exclusive);
+        let count = waiting.len();
+        for &(event, node) in &waiting {
+            if let Some(meeting) = execution.meeting(plan.steps[event]) {
+                let over;
+                (state, over) = meeting::is_over(state, meeting);
+                if !over {
+                    agenda.exclusive.push((event, node));
+                    continue;
+                }
+            }
+            let result;
+            (state, result) = execution.exclusive(state, node);
+            if result.is_err() {
+                return (state, result);
+            }
+            agenda.done(event);
+        }
+        if agenda.exclusive.len() == count {
+            // Nothing of this launch ends a meeting: other threads may.
+            let meetings: Vec<usize> = waiting.iter().map(|&(event, _)| event).collect();
+            let result;
+            (state, result) = execution.await_one(state, plan, &meetings);
+            let over = match result {
+                Ok(event) => event,
+                Err(report) => return (state, Err(report)),
+            };
+            let at = agenda.exclusive.iter().position(|&(event, _)| event == over);
+            let Some((event, node)) = at.map(|at| agenda.exclusive.remove(at)) else { continue };
             let result;
             (state, result) = execution.exclusive(state, node);
             if result.is_err() {

@@ -292,6 +292,14 @@ pub enum Op {
         /// The memory that the program says that it touches.
         touched: Touched,
     },
+    /// A meeting with work of other streams, devices or threads: a function of the program that is called until it says that it is
+    /// over, between which other work runs.
+    Meeting {
+        /// The function: returns 0 while the meeting lasts.
+        poll: unsafe extern "C" fn(*mut c_void) -> u32,
+        /// Its argument.
+        data: usize,
+    },
     /// A graph inside the graph, by handle.
     Child(u64),
     /// Graphs that run depending on a condition.
@@ -329,7 +337,7 @@ impl Op {
             Op::Kernel(_) => NODE_KERNEL,
             Op::Copy(_) => NODE_MEMCPY,
             Op::Fill(_) => NODE_MEMSET,
-            Op::Host { .. } => NODE_HOST,
+            Op::Host { .. } | Op::Meeting { .. } => NODE_HOST,
             Op::Child(_) => NODE_GRAPH,
             Op::Conditional(_) => NODE_CONDITIONAL,
             Op::Alloc { .. } => NODE_MEM_ALLOC,
@@ -364,6 +372,7 @@ impl Op {
             Op::Copy(_) => "copy",
             Op::Fill(_) => "fill",
             Op::Host { .. } => "host",
+            Op::Meeting { .. } => "meeting",
             Op::Child(_) => "child",
             Op::Conditional(conditional) => conditional.kind.word(),
             Op::Alloc { .. } => "alloc",

@@ -1,7 +1,9 @@
 //! Waits for values in memory and for semaphores, and the work that ends them.
 
+use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
+use crate::base::callback;
 use crate::base::config::config;
 use crate::base::log;
 use crate::base::report::Report;
@@ -9,6 +11,9 @@ use crate::base::status::{Result, Status};
 use crate::memory::{self, ATOMIC, Kind, READ, Touched};
 use crate::state::op::{MemoryOperation, MemoryWork, Op};
 use crate::state::{self, State};
+
+/// The function of a meeting, and its argument.
+pub type Poll = (unsafe extern "C" fn(*mut c_void) -> u32, usize);
 
 type Guard = std::sync::MutexGuard<'static, State>;
 type Checked = std::result::Result<(), Report>;
@@ -132,6 +137,47 @@ fn memory_operation(
         }
     };
     (state, result)
+}
+
+/// Asks a meeting if it is over, without the lock.
+pub fn is_over(state: Guard, (poll, data): Poll) -> (Guard, bool) {
+    drop(state);
+    // SAFETY: the program gave the function for being called so.
+    let over = callback::outside(|| unsafe { poll(data as *mut c_void) }) != 0;
+    (state::state(), over)
+}
+
+/// Waits for a meeting. One that lasts longer than the patience is an error.
+pub fn meet(state: Guard, meeting: Poll, name: &str) -> (Guard, Checked) {
+    await_one(state, &[(meeting, ())], |()| name.to_owned())
+}
+
+/// Waits until one of several meetings is over, and returns it: an error if the patience is over first. `name` names the work of one.
+pub fn await_one<T: std::marker::Copy>(
+    mut state: Guard,
+    meetings: &[(Poll, T)],
+    name: impl Fn(T) -> String,
+) -> (Guard, std::result::Result<T, Report>) {
+    let began = Instant::now();
+    let mut pause = Duration::from_micros(20);
+    loop {
+        for &(meeting, of) in meetings {
+            let over;
+            (state, over) = is_over(state, meeting);
+            if over {
+                return (state, Ok(of));
+            }
+        }
+        if meetings.is_empty() || began.elapsed() >= Duration::from_millis(state.patience) {
+            let name = meetings.first().map_or_else(String::new, |&(_, of)| name(of));
+            let report = deadlock(&state, &name, "a meeting");
+            return (state, Err(report));
+        }
+        drop(state);
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
+        state = state::state();
+    }
 }
 
 /// Waits until something is ready, or the patience is over; returns true if it is ready.

@@ -1,0 +1,36 @@
+//! The collectives of a graph on which its ranks agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::ir::{Device, StatementId};
+use crate::operation::OperationId;
+
+use crate::runtime::cuda::{Clique, Collective, Node};
+use crate::runtime::error::At;
+use crate::runtime::observe::Collectives;
+
+/// The collectives of a graph.
+#[derive(Debug, Default)]
+pub(crate) struct Agreed {
+    /// In the order of each rank.
+    pub list: Collectives,
+    /// The communicators, each once.
+    pub cliques: Vec<Arc<dyn Clique>>,
+    /// The group of each statement, and the number of statements in that group.
+    pub groups: BTreeMap<StatementId, (usize, usize)>,
+    /// The statements of groups that other ranks have not reached yet, with the nodes before them.
+    pub arrived: BTreeMap<usize, Vec<Arrived>>,
+    /// The operations that are not added yet, since they wait for such a group.
+    pub late: BTreeSet<OperationId>,
+}
+
+/// A collective whose nodes are not captured yet.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub operation: OperationId,
+    pub device: Device,
+    pub after: Vec<Node>,
+    pub at: Box<At>,
+    pub collective: Collective,
+}

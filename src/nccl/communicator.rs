@@ -1,0 +1,479 @@
+//! Communicators: the ranks of this process, their agreement with those of others, and their end.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::fmt;
+use std::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys::CUresult;
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+
+use crate::__private::{Clique, Collective, is_simulated};
+use crate::CallStream;
+
+use super::error::Error;
+use super::library::{Comm, Config, Library, RawId};
+
+/// The name of a communicator that is about to be made: one rank asks for it, and gives its bytes to all others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct UniqueId([u8; 128]);
+
+impl UniqueId {
+    /// Asks NCCL for a name that no other communicator has.
+    ///
+    /// # Errors
+    ///
+    /// NCCL cannot be loaded; what it returns.
+    pub fn new() -> Result<UniqueId, Error> {
+        let library = Library::get(is_simulated())?;
+        let mut id = RawId([0; 128]);
+        // SAFETY: the pointer is to a local.
+        library.done("ncclGetUniqueId", unsafe { (library.ncclGetUniqueId)(&mut id) })?;
+        Ok(UniqueId(id.0.map(|byte| byte.to_ne_bytes()[0])))
+    }
+
+    /// Returns the bytes that the other ranks are given.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 128] {
+        self.0
+    }
+
+    /// Returns the name of these bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 128]) -> UniqueId {
+        UniqueId(bytes)
+    }
+
+    fn raw(&self) -> RawId {
+        RawId(self.0.map(|byte| c_char::from_ne_bytes([byte])))
+    }
+}
+
+impl fmt::Debug for UniqueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UniqueId").finish_non_exhaustive()
+    }
+}
+
+/// Ranks that run collectives together, each on a device of its own: one of them in this process, or all.
+///
+/// A graph function takes it as the host value `comm: &Communicator`, and passes it to the calls of this module. Clones are the same
+/// communicator. Graphs and execs keep it; after the last of them, and the last clone, it is aborted, which never waits for other ranks.
+#[derive(Clone)]
+pub struct Communicator(Arc<Ranks>);
+
+/// The ranks of this process.
+struct Ranks {
+    library: &'static Library,
+    /// The number of all ranks.
+    count: u32,
+    local: Vec<Rank>,
+    /// The limit of an agreement and of a wait for a launch.
+    limit: Mutex<Option<Duration>>,
+    /// The reason that it was aborted.
+    dead: Mutex<Option<String>>,
+    /// The memory and the stream of agreements, if there are ranks in other processes.
+    exchange: Option<Mutex<Exchange>>,
+}
+
+/// A rank of this process.
+struct Rank {
+    ctx: Arc<CudaContext>,
+    rank: u32,
+    comm: Comm,
+}
+
+// SAFETY: a communicator may be used by one thread after another, and the calls that several threads make at a time, those for errors and
+// the abort, are made for that.
+unsafe impl Send for Rank {}
+// SAFETY: as above; collectives are enqueued while a graph is built, whose calls of one communicator the group orders.
+unsafe impl Sync for Rank {}
+
+/// The words that ranks exchange.
+struct Exchange {
+    stream: Arc<CudaStream>,
+    own: CudaSlice<u8>,
+    all: CudaSlice<u8>,
+}
+
+/// The bytes that each rank gives in one exchange.
+const PIECE: usize = 256;
+
+impl Communicator {
+    /// Joins a communicator of `ranks` ranks as `rank`, on the device of a context. Returns when all ranks have.
+    ///
+    /// One process has one rank of it. All ranks give the same id.
+    ///
+    /// # Errors
+    ///
+    /// A rank that is none of them; NCCL cannot be loaded; what it and the driver return.
+    pub fn new(ctx: &Arc<CudaContext>, id: UniqueId, rank: u32, ranks: u32) -> Result<Communicator, Error> {
+        if rank >= ranks {
+            return Err(Error::NoRank { rank, ranks });
+        }
+        let own = [(ctx.clone(), rank)];
+        Communicator::made(&own, id, ranks)
+    }
+
+    /// Makes a communicator of all ranks: one for each context, in that order.
+    ///
+    /// It is for one graph over all of these devices, in which each rank's statement stands on its device, as `#[on(i)]` says.
+    ///
+    /// # Errors
+    ///
+    /// No contexts, or two of one device; NCCL cannot be loaded; what it and the driver return.
+    pub fn of_all(contexts: &[Arc<CudaContext>]) -> Result<Communicator, Error> {
+        let ranks = u32::try_from(contexts.len()).unwrap_or(u32::MAX);
+        if contexts.is_empty() {
+            return Err(Error::NoRank { rank: 0, ranks });
+        }
+        for (at, ctx) in contexts.iter().enumerate() {
+            if contexts[..at].iter().any(|other| other.ordinal() == ctx.ordinal()) {
+                return Err(Error::SameDevice(ctx.ordinal()));
+            }
+        }
+        let own: Vec<_> = contexts.iter().cloned().zip(0..ranks).collect();
+        Communicator::made(&own, UniqueId::new()?, ranks)
+    }
+
+    fn made(own: &[(Arc<CudaContext>, u32)], id: UniqueId, count: u32) -> Result<Communicator, Error> {
+        let library = Library::get(is_simulated())?;
+        let mut comms: Vec<Comm> = vec![null_mut(); own.len()];
+        let ranks = c_int::try_from(count).unwrap_or(c_int::MAX);
+        let mut config = Config::new(library.version);
+        // Launches of all graphs of a communicator follow each other, and so do those and the exchanges: NCCL need not order them.
+        config.graph_usage = 1;
+        // SAFETY: the pointers are to locals that live until the group ends.
+        unsafe {
+            library.done("ncclGroupStart", (library.ncclGroupStart)())?;
+            let mut outcome: Result<(), Error> = Ok(());
+            for ((ctx, rank), comm) in own.iter().zip(&mut comms) {
+                if let Err(error) = ctx.bind_to_thread() {
+                    outcome = outcome.and(Err(error.into()));
+                    break;
+                }
+                let rank = c_int::try_from(*rank).unwrap_or(c_int::MAX);
+                let status = (library.ncclCommInitRankConfig)(comm, ranks, id.raw(), rank, &mut config);
+                outcome = outcome.and(library.done("ncclCommInitRankConfig", status));
+            }
+            let outcome = outcome.and(library.done("ncclGroupEnd", (library.ncclGroupEnd)()));
+            if outcome.is_err() {
+                for &comm in comms.iter().filter(|comm| !comm.is_null()) {
+                    let _ = (library.ncclCommAbort)(comm);
+                }
+            }
+            outcome?;
+        }
+        let local: Vec<Rank> = own
+            .iter()
+            .zip(comms)
+            .map(|((ctx, rank), comm)| Rank { ctx: ctx.clone(), rank: *rank, comm })
+            .collect();
+        let mut made = Ranks {
+            library,
+            count,
+            local,
+            limit: Mutex::new(Some(Duration::from_secs(300))),
+            dead: Mutex::new(None),
+            exchange: None,
+        };
+        if made.local.len() < count as usize {
+            let stream = own[0].0.new_stream()?;
+            let (own, all) = (stream.alloc_zeros(PIECE)?, stream.alloc_zeros(PIECE * count as usize)?);
+            stream.synchronize()?;
+            made.exchange = Some(Mutex::new(Exchange { stream, own, all }));
+        }
+        Ok(Communicator(Arc::new(made)))
+    }
+
+    /// Returns the number of ranks, in all processes.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.0.count
+    }
+
+    /// Returns the first rank of this process: 0 for a communicator of all ranks.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.0.local[0].rank
+    }
+
+    /// Returns the version of NCCL: 22809 for 2.28.9.
+    #[must_use]
+    pub fn version(&self) -> i32 {
+        self.0.library.version
+    }
+
+    /// Sets the time after which ranks that do not answer are an error: of an agreement, and of a wait for a launch by the exec.
+    /// `None` waits for ever; the default is 5 minutes. The communicator is aborted then.
+    pub fn set_timeout(&self, limit: Option<Duration>) {
+        *self.0.limit.lock().unwrap_or_else(PoisonError::into_inner) = limit;
+    }
+
+    /// Aborts the communicator: launches that wait for other ranks end, with results that are of no use, and all later launches are
+    /// errors.
+    pub fn abort(&self) {
+        self.0.abort("was aborted");
+    }
+
+    /// Describes a collective to the graph that is being built.
+    pub(super) fn describe(
+        &self,
+        stream: &CallStream,
+        text: String,
+        enqueue: impl FnOnce(&Raw) -> Result<(), Error> + Send + 'static,
+    ) -> Result<(), Error> {
+        let ordinal = stream.context().ordinal();
+        let local = self.0.local.iter().find(|local| local.ctx.cu_ctx() == stream.context().cu_ctx());
+        let local = local.ok_or(Error::OtherDevice(ordinal))?;
+        let (ranks, comm) = (self.0.clone(), local.comm.expose_provenance());
+        let rank = local.rank;
+        stream.collective(Collective {
+            clique: self.0.clone(),
+            text,
+            enqueue: Box::new(move |stream| {
+                let raw = Raw {
+                    library: ranks.library,
+                    comm: with_exposed_provenance_mut(comm),
+                    stream: stream.cu_stream(),
+                    rank,
+                    ranks: ranks.count,
+                };
+                enqueue(&raw).map_err(|error| error.to_string())
+            }),
+        });
+        Ok(())
+    }
+}
+
+/// The handles of a collective that is enqueued.
+pub(super) struct Raw {
+    pub library: &'static Library,
+    pub comm: Comm,
+    pub stream: cudarc::driver::sys::CUstream,
+    pub rank: u32,
+    pub ranks: u32,
+}
+
+/// Returns the pointer of an address on the device.
+pub(super) fn pointer(address: u64) -> *const c_void {
+    with_exposed_provenance(usize::try_from(address).unwrap_or(usize::MAX))
+}
+
+/// Returns the pointer of an address on the device.
+pub(super) fn pointer_mut(address: u64) -> *mut c_void {
+    pointer(address).cast_mut()
+}
+
+impl fmt::Debug for Communicator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let own: Vec<u32> = self.0.local.iter().map(|rank| rank.rank).collect();
+        f.debug_struct("Communicator").field("ranks", &self.0.count).field("own", &own).finish()
+    }
+}
+
+impl fmt::Debug for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ranks").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+impl Ranks {
+    /// Aborts all ranks of this process, once.
+    fn abort(&self, reason: &str) {
+        let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+        if dead.is_none() {
+            *dead = Some(reason.to_owned());
+            for rank in &self.local {
+                let _ = rank.ctx.bind_to_thread();
+                // SAFETY: made by `ncclCommInitRankConfig`, and used no more.
+                let _ = unsafe { (self.library.ncclCommAbort)(rank.comm) };
+            }
+        }
+    }
+
+    fn reason(&self) -> Option<String> {
+        self.dead.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the error that NCCL has met in the background.
+    fn fault(&self) -> Option<String> {
+        for rank in &self.local {
+            let mut status = 0;
+            // The lock keeps the communicator from being aborted meanwhile.
+            let dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+            if dead.is_some() {
+                return dead.clone();
+            }
+            // SAFETY: the communicator lives; the pointer is to a local.
+            let asked = unsafe { (self.library.ncclCommGetAsyncError)(rank.comm, &mut status) };
+            let found = self
+                .library
+                .done("ncclCommGetAsyncError", asked)
+                .and_then(|()| self.library.done("ncclCommGetAsyncError", status));
+            if let Err(error) = found {
+                return Some(format!("has failed on rank {}: {error}", rank.rank));
+            }
+        }
+        None
+    }
+
+    /// Gives all ranks a piece of bytes, and returns those of all ranks.
+    fn exchange(&self, piece: &[u8]) -> Result<Vec<u8>, Error> {
+        let Some(exchange) = &self.exchange else { return Ok(piece.to_vec()) };
+        let mut exchange = exchange.lock().unwrap_or_else(PoisonError::into_inner);
+        let Exchange { stream, own, all } = &mut *exchange;
+        let mut bytes = piece.to_vec();
+        bytes.resize(PIECE, 0);
+        stream.context().bind_to_thread()?;
+        stream.memcpy_htod(&bytes, own)?;
+        let ((from, _from), (to, _to)) = (own.device_ptr(stream), all.device_ptr_mut(stream));
+        // SAFETY: the buffers hold a piece, and one of each rank.
+        let status = unsafe {
+            let (from, to) = (pointer(from), pointer_mut(to));
+            (self.library.ncclAllGather)(from, to, PIECE, 1, self.local[0].comm, stream.cu_stream())
+        };
+        self.library.done("ncclAllGather", status)?;
+        drop((_from, _to));
+        let over = stream.record_event(None)?;
+        let (began, limit) = (Instant::now(), *self.limit.lock().unwrap_or_else(PoisonError::into_inner));
+        // SAFETY: the event lives.
+        while unsafe { cudarc::driver::sys::cuEventQuery(over.cu_event()) } == CUresult::CUDA_ERROR_NOT_READY
+        {
+            if let Some(reason) = self.fault() {
+                self.abort(&reason);
+                return Err(Error::Dead(reason));
+            }
+            if let Some(limit) = limit.filter(|&limit| began.elapsed() > limit) {
+                self.abort(&format!("was aborted: a rank has not answered within {limit:?}"));
+                return Err(Error::TimedOut(limit));
+            }
+            std::thread::yield_now();
+        }
+        if let Some(reason) = self.fault() {
+            self.abort(&reason);
+            return Err(Error::Dead(reason));
+        }
+        Ok(stream.clone_dtoh(all)?)
+    }
+
+    /// Compares texts in order with those of the other ranks.
+    fn compare(&self, own: &[String]) -> Result<(), (Option<usize>, String)> {
+        let failed = |error: Error| match error {
+            Error::Dead(reason) => (None, reason),
+            error => (None, format!("cannot compare its ranks: {error}")),
+        };
+        let exchange = |piece: &[u8]| self.exchange(piece).map_err(failed);
+        let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
+        let digest = own.iter().fold(hash(&[]), |hash, text| hash_on(hash, text));
+        let all = exchange(&[digest.to_le_bytes(), count.to_le_bytes()].concat())?;
+        let heads: Vec<[u64; 2]> = all.chunks(PIECE).map(|piece| [word(piece, 0), word(piece, 1)]).collect();
+        if heads.iter().all(|head| *head == heads[0]) {
+            return Ok(());
+        }
+        // All ranks come here, since all have the same digests.
+        let most = heads.iter().map(|head| head[1]).max().unwrap_or(0);
+        let words = (PIECE / 8) as u64;
+        for begin in (0..most).step_by(PIECE / 8) {
+            let digest_of = |at: u64| {
+                let text = usize::try_from(at).ok().and_then(|at| own.get(at));
+                text.map_or(0, |text| hash_on(hash(&[]), text)).to_le_bytes()
+            };
+            let piece: Vec<u8> = (begin..begin + words).flat_map(digest_of).collect();
+            let all = exchange(&piece)?;
+            let differs = |at: &usize| {
+                let mut words = all.chunks(PIECE).map(|piece| word(piece, *at));
+                let first = words.next();
+                words.any(|word| Some(word) != first)
+            };
+            let Some(offset) = (0..PIECE / 8).find(differs) else { continue };
+            let at = usize::try_from(begin).unwrap_or(usize::MAX).saturating_add(offset);
+            let text = own.get(at).map_or("none", String::as_str);
+            let all = exchange(&text.as_bytes()[..text.len().min(PIECE)])?;
+            let texts: Vec<String> = all
+                .chunks(PIECE)
+                .map(|piece| String::from_utf8_lossy(piece).trim_end_matches('\0').to_owned())
+                .collect();
+            let other = texts.iter().position(|text| *text != texts[0]).unwrap_or(0);
+            let said = format!(
+                "collective {at} of the communicator is `{}` on rank 0, and `{}` on rank {other}",
+                texts[0], texts[other]
+            );
+            return Err((Some(at), said));
+        }
+        Err((None, "their collectives have different digests".to_owned()))
+    }
+}
+
+fn word(piece: &[u8], at: usize) -> u64 {
+    let bytes = piece.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
+    bytes.map_or(0, u64::from_le_bytes)
+}
+
+/// FNV-1a in 64 bits.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| add(hash, byte))
+}
+
+fn hash_on(hash: u64, text: &str) -> u64 {
+    text.bytes().chain([0xff]).fold(hash, add)
+}
+
+fn add(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+}
+
+impl Clique for Ranks {
+    fn ranks(&self) -> usize {
+        self.local.len()
+    }
+
+    fn agree(&self, collectives: &[String]) -> Result<(), (Option<usize>, String)> {
+        if self.exchange.is_none() { Ok(()) } else { self.compare(collectives) }
+    }
+
+    fn begin(&self) -> Result<(), String> {
+        self.check()?;
+        // SAFETY: the function takes nothing.
+        let status = unsafe { (self.library.ncclGroupStart)() };
+        self.library.done("ncclGroupStart", status).map_err(|error| error.to_string())
+    }
+
+    fn end(&self) -> Result<(), String> {
+        // SAFETY: the function takes nothing.
+        let status = unsafe { (self.library.ncclGroupEnd)() };
+        self.library.done("ncclGroupEnd", status).map_err(|error| error.to_string())
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if let Some(reason) = self.reason() {
+            return Err(reason);
+        }
+        match self.fault() {
+            None => Ok(()),
+            Some(reason) => {
+                self.abort(&reason);
+                Err(reason)
+            }
+        }
+    }
+
+    fn waited(&self, time: Duration) {
+        if let Some(reason) = self.fault() {
+            return self.abort(&reason);
+        }
+        let limit = *self.limit.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(limit) = limit.filter(|&limit| time > limit) {
+            self.abort(&format!("was aborted: a launch has taken longer than {limit:?}"));
+        }
+    }
+}
+
+impl Drop for Ranks {
+    fn drop(&mut self) {
+        self.abort("was dropped");
+    }
+}

@@ -1,0 +1,172 @@
+//! NCCL: loaded when first asked for, kept for ever, never linked. Statuses and types are numbers, since a newer library may have more.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+
+use cudarc::driver::sys::CUstream;
+use libloading::Library as Loaded;
+
+use super::error::Error;
+
+/// A communicator of one rank.
+pub(super) type Comm = *mut c_void;
+
+/// `ncclUniqueId`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct RawId(pub [c_char; 128]);
+
+/// `ncclConfig_t` of NCCL 2.30. The library reads as much of it as it knows.
+#[repr(C)]
+pub(super) struct Config {
+    size: usize,
+    magic: c_uint,
+    version: c_uint,
+    blocking: c_int,
+    cluster_size: c_int,
+    min_blocks: c_int,
+    max_blocks: c_int,
+    net_name: *const c_char,
+    split_share: c_int,
+    traffic_class: c_int,
+    name: *const c_char,
+    collnet: c_int,
+    policy: c_int,
+    shrink_share: c_int,
+    nvls_blocks: c_int,
+    channels: c_int,
+    centric: c_int,
+    /// 2: graphs and other work are mixed, and NCCL orders them by events. 1: one graph at a time.
+    pub graph_usage: c_int,
+    rma: c_int,
+    p2p: c_int,
+    graph_ordering: c_int,
+}
+
+impl Config {
+    /// Returns a configuration that leaves all to the library, for its version.
+    pub fn new(version: c_int) -> Config {
+        const UNSET: c_int = c_int::MIN;
+        Config {
+            size: size_of::<Config>(),
+            magic: 0xcafe_beef,
+            version: version.unsigned_abs(),
+            blocking: UNSET,
+            cluster_size: UNSET,
+            min_blocks: UNSET,
+            max_blocks: UNSET,
+            net_name: std::ptr::null(),
+            split_share: UNSET,
+            traffic_class: UNSET,
+            name: std::ptr::null(),
+            collnet: UNSET,
+            policy: UNSET,
+            shrink_share: UNSET,
+            nvls_blocks: UNSET,
+            channels: UNSET,
+            centric: UNSET,
+            graph_usage: UNSET,
+            rma: UNSET,
+            p2p: UNSET,
+            graph_ordering: UNSET,
+        }
+    }
+}
+
+macro_rules! functions {
+    ($($name:ident($($ty:ty),* $(,)?);)*) => {
+        /// The functions of the library.
+        #[allow(non_snake_case)]
+        pub(super) struct Library {
+            $(pub $name: unsafe extern "C" fn($($ty),*) -> u32,)*
+            ncclGetErrorString: unsafe extern "C" fn(u32) -> *const c_char,
+            /// 22809 for 2.28.9.
+            pub version: c_int,
+        }
+
+        impl Library {
+            fn resolve(file: &Loaded) -> Result<Library, libloading::Error> {
+                // SAFETY: each symbol is the function of that name, whose C signature is the field's type, with an enum of C for each
+                // `u32`; the file is never closed once this has succeeded.
+                unsafe {
+                    let ask = *file.get::<unsafe extern "C" fn(*mut c_int) -> u32>(b"ncclGetVersion\0")?;
+                    let mut version = 0;
+                    let _ = ask(&mut version);
+                    Ok(Library {
+                        $($name: *file.get(concat!(stringify!($name), "\0").as_bytes())?,)*
+                        ncclGetErrorString: *file.get(b"ncclGetErrorString\0")?,
+                        version,
+                    })
+                }
+            }
+        }
+    };
+}
+functions! {
+    ncclGetUniqueId(*mut RawId);
+    ncclCommInitRankConfig(*mut Comm, c_int, RawId, c_int, *mut Config);
+    ncclCommAbort(Comm);
+    ncclCommGetAsyncError(Comm, *mut u32);
+    ncclGroupStart();
+    ncclGroupEnd();
+    ncclAllReduce(*const c_void, *mut c_void, usize, u32, u32, Comm, CUstream);
+    ncclReduce(*const c_void, *mut c_void, usize, u32, u32, c_int, Comm, CUstream);
+    ncclBroadcast(*const c_void, *mut c_void, usize, u32, c_int, Comm, CUstream);
+    ncclAllGather(*const c_void, *mut c_void, usize, u32, Comm, CUstream);
+    ncclReduceScatter(*const c_void, *mut c_void, usize, u32, u32, Comm, CUstream);
+    ncclSend(*const c_void, usize, u32, c_int, Comm, CUstream);
+    ncclRecv(*mut c_void, usize, u32, c_int, Comm, CUstream);
+}
+
+impl Library {
+    /// Returns the library. On the simulated driver, one of another name is looked for, which stands in for it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be loaded. The first answer is kept.
+    pub fn get(simulated: bool) -> Result<&'static Library, Error> {
+        static LIBRARY: OnceLock<Result<Library, Error>> = OnceLock::new();
+        LIBRARY.get_or_init(|| Library::load(simulated)).as_ref().map_err(Clone::clone)
+    }
+
+    fn load(simulated: bool) -> Result<Library, Error> {
+        let names: &[&str] =
+            if simulated { &["libnccl_simulated.so"] } else { &["libnccl.so.2", "libnccl.so"] };
+        let mut tried = Vec::new();
+        for &name in names {
+            // SAFETY: the libraries of these names run no code that asks anything of the process when they are loaded.
+            match unsafe { Loaded::new(name) }.and_then(|file| Ok((Library::resolve(&file)?, file))) {
+                Ok((library, file)) => {
+                    std::mem::forget(file);
+                    return Ok(library);
+                }
+                Err(error) => {
+                    use std::error::Error as _;
+                    tried.push(error.source().map_or_else(|| error.to_string(), ToString::to_string));
+                }
+            }
+        }
+        Err(if simulated { Error::Simulated } else { Error::Missing(tried.join("; ")) })
+    }
+
+    /// Returns an error for a status that is not success. A communicator that works in the background is none.
+    pub fn done(&self, call: &'static str, status: u32) -> Result<(), Error> {
+        /// `ncclInProgress`.
+        const IN_PROGRESS: u32 = 7;
+        if matches!(status, 0 | IN_PROGRESS) { Ok(()) } else { Err(self.status(call, status)) }
+    }
+
+    /// Returns the error of a status.
+    pub fn status(&self, call: &'static str, status: u32) -> Error {
+        // SAFETY: the function takes any number, and returns a text of the library's own, or none.
+        let text = unsafe { (self.ncclGetErrorString)(status) };
+        let text = match text.is_null() {
+            true => format!("status {status}"),
+            // SAFETY: as above.
+            false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+        };
+        Error::Status { call, status, text }
+    }
+}

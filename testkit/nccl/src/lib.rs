@@ -1,0 +1,371 @@
+//! A library in the place of NCCL, for tests on the simulated driver: the functions that cuweave calls, with their C signatures.
+//!
+//! Ranks are threads, or the devices of one thread. A collective copies what a rank gives to the host, meets the other ranks, and copies
+//! the result back: two copies and a meeting, which a stream that captures takes as nodes. Ranks that disagree wait for each other, as
+//! those of NCCL do, until the limit of `ncclTestPatience`, behind which the communicator has an error. It counts the communicators that
+//! live, and fails where a test asks it to. The functions `ncclTest..` are the test's.
+
+#![allow(non_snake_case, unsafe_code)]
+#![allow(clippy::not_unsafe_ptr_arg_deref, reason = "C has no unsafe functions")]
+#![allow(missing_docs, reason = "the functions are those of the manual of NCCL")]
+
+mod compute;
+mod driver;
+mod state;
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use compute::{What, bytes_of};
+use state::{INVALID, State, alone, call};
+
+/// `ncclSystemError`.
+const SYSTEM: u32 = 2;
+/// `ncclUnhandledCudaError`.
+const CUDA: u32 = 1;
+
+/// A collective that waits for the end of its group.
+struct Queued {
+    comm: usize,
+    what: What,
+    from: u64,
+    to: u64,
+    stream: u64,
+}
+
+#[derive(Default)]
+struct Group {
+    depth: u32,
+    /// The status of the first of its calls that failed.
+    failed: u32,
+    inits: Vec<(usize, u64, u32, u32)>,
+    queued: Vec<Queued>,
+}
+
+thread_local! {
+    static GROUP: RefCell<Group> = RefCell::default();
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGetVersion(version: *mut c_int) -> u32 {
+    // SAFETY: the caller's pointer.
+    unsafe { *version = 22_809 };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGetErrorString(status: u32) -> *const c_char {
+    let text = match status {
+        0 => c"no error",
+        1 => c"unhandled cuda error",
+        2 => c"unhandled system error",
+        3 => c"internal error",
+        4 => c"invalid argument",
+        5 => c"invalid usage",
+        6 => c"remote process exited or there was a network error",
+        7 => c"NCCL operation in progress",
+        _ => c"unknown result code",
+    };
+    text.as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGetUniqueId(id: *mut u64) -> u32 {
+    call("ncclGetUniqueId", |state| {
+        state.ids += 1;
+        // SAFETY: the caller's 128 bytes.
+        unsafe { id.write_unaligned(state.ids) };
+        0
+    })
+}
+
+/// `ncclUniqueId`, which is passed by value.
+#[repr(C)]
+pub struct Id([u64; 16]);
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclCommInitRankConfig(
+    comm: *mut usize,
+    ranks: c_int,
+    id: Id,
+    rank: c_int,
+    config: *const u32,
+) -> u32 {
+    let status = call("ncclCommInitRankConfig", |state| {
+        // SAFETY: a configuration begins with its size, in 8 bytes, and its magic number.
+        let magic = unsafe { config.add(2).read_unaligned() };
+        if magic != 0xcafe_beef || rank < 0 || rank >= ranks {
+            return 4;
+        }
+        let made = state.join(id.0[0], rank as u32, ranks as u32);
+        // SAFETY: the caller's pointer, which lives until the group ends.
+        unsafe { *comm = made };
+        0
+    });
+    if status != 0 {
+        return failed(status);
+    }
+    // SAFETY: as above.
+    let made = unsafe { *comm };
+    GROUP.with_borrow_mut(|group| group.inits.push((made, id.0[0], rank as u32, ranks as u32)));
+    if GROUP.with_borrow(|group| group.depth == 0) { end() } else { 0 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclCommAbort(comm: usize) -> u32 {
+    alone(|state| state.abort(comm));
+    call("ncclCommAbort", |_| 0)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclCommGetAsyncError(comm: usize, error: *mut u32) -> u32 {
+    call("ncclCommGetAsyncError", |state| match state.comm(comm) {
+        Some(comm) => {
+            // SAFETY: the caller's pointer.
+            unsafe { *error = comm.error };
+            0
+        }
+        None => INVALID,
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGroupStart() -> u32 {
+    let status = call("ncclGroupStart", |_| 0);
+    if status == 0 {
+        GROUP.with_borrow_mut(|group| group.depth += 1);
+    }
+    status
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGroupEnd() -> u32 {
+    let depth = GROUP.with_borrow_mut(|group| {
+        group.depth = group.depth.saturating_sub(1);
+        group.depth
+    });
+    let status = call("ncclGroupEnd", |_| 0);
+    if status != 0 {
+        GROUP.with_borrow_mut(|group| *group = Group::default());
+        return status;
+    }
+    if depth == 0 { end() } else { 0 }
+}
+
+/// Notes that a call in a group has failed: nothing of the group is done.
+fn failed(status: u32) -> u32 {
+    GROUP.with_borrow_mut(|group| {
+        if group.depth > 0 && group.failed == 0 {
+            group.failed = status;
+        }
+    });
+    status
+}
+
+/// Does what a group has gathered.
+fn end() -> u32 {
+    let group = GROUP.take();
+    if group.failed != 0 {
+        return group.failed;
+    }
+    let began = Instant::now();
+    for &(_, id, _, ranks) in &group.inits {
+        while alone(|state| state.joined(id)) < ranks {
+            if began.elapsed() > Duration::from_secs(20) {
+                return SYSTEM;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    let mut works = Vec::new();
+    for Queued { comm, what, from, to, stream } in group.queued {
+        let Some(work) = alone(|state| state.work(comm, what)) else { return INVALID };
+        works.push((work, from, to, stream));
+    }
+    // A group of one thread gives the elements of all its ranks before one of them waits.
+    for (work, from, _, stream) in &works {
+        if driver::to_host(work.given(), *from, work.what.given(work.ranks), *stream).is_err() {
+            return CUDA;
+        }
+        if !driver::is_capturing(*stream) {
+            alone(|state| state.arrive(work));
+        }
+    }
+    for (work, _, to, stream) in &works {
+        let taken = work.what.taken(work.ranks, work.rank);
+        if driver::meet(*stream, poll, Arc::as_ptr(work) as *mut c_void).is_err()
+            || driver::to_device(*to, work.result(), taken, *stream).is_err()
+        {
+            return CUDA;
+        }
+        alone(|state| state.keep(work.clone()));
+    }
+    0
+}
+
+/// Returns 1 when the ranks have met.
+extern "C" fn poll(work: *mut c_void) -> u32 {
+    // SAFETY: works live as long as the library.
+    let work = unsafe { &*work.cast::<state::Work>() };
+    u32::from(alone(|state| state.met(work)))
+}
+
+fn queue(name: &str, comm: usize, what: What, from: u64, to: u64, stream: u64) -> u32 {
+    let status = call(name, |state| match state.comm(comm) {
+        Some(comm) if comm.aborted => 5,
+        Some(_) if bytes_of(what.element).is_none() => 4,
+        Some(_) => 0,
+        None => INVALID,
+    });
+    if status != 0 {
+        return failed(status);
+    }
+    GROUP.with_borrow_mut(|group| group.queued.push(Queued { comm, what, from, to, stream }));
+    if GROUP.with_borrow(|group| group.depth == 0) { end() } else { 0 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclAllReduce(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    op: u32,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    queue("ncclAllReduce", comm, What::new("all_reduce", count, element, op, 0), from, to, stream)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclReduce(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    op: u32,
+    root: c_int,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    queue("ncclReduce", comm, What::new("reduce", count, element, op, root as u32), from, to, stream)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclBroadcast(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    root: c_int,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    queue("ncclBroadcast", comm, What::new("broadcast", count, element, 0, root as u32), from, to, stream)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclAllGather(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    queue("ncclAllGather", comm, What::new("all_gather", count, element, 0, 0), from, to, stream)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclReduceScatter(
+    from: u64,
+    to: u64,
+    count: usize,
+    element: u32,
+    op: u32,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    queue("ncclReduceScatter", comm, What::new("reduce_scatter", count, element, op, 0), from, to, stream)
+}
+
+/// A send: with the receive behind it in the group it is one exchange, since all ranks do both.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclSend(
+    from: u64,
+    count: usize,
+    element: u32,
+    peer: c_int,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    queue("ncclSend", comm, What::new("exchange", count, element, 0, peer as u32), from, 0, stream)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclRecv(
+    to: u64,
+    count: usize,
+    element: u32,
+    peer: c_int,
+    comm: usize,
+    stream: u64,
+) -> u32 {
+    let status = call("ncclRecv", |_| 0);
+    if status != 0 {
+        return failed(status);
+    }
+    let status = GROUP.with_borrow_mut(|group| {
+        let sent = group.queued.iter_mut().rev().find(|sent| sent.comm == comm && sent.to == 0);
+        match sent {
+            Some(sent)
+                if sent.what.count == count && sent.what.element == element && sent.stream == stream =>
+            {
+                sent.to = to;
+                sent.what.op = peer as u32;
+                0
+            }
+            _ => 5,
+        }
+    });
+    if status == 0 { 0 } else { failed(status) }
+}
+
+/// Lets the `nth` call of a function from now on fail with a status; 0 is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclTestFail(name: *const c_char, nth: u32, status: u32) {
+    // SAFETY: the test's text.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+    alone(|state| {
+        state.counts.clear();
+        state.fault = Some((name, nth, status));
+    });
+}
+
+/// Sets the time in milliseconds after which ranks that do not come are an error of the communicator.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclTestPatience(milliseconds: u64) {
+    alone(|state| state.patience = Duration::from_millis(milliseconds));
+}
+
+/// Gives all communicators of an error that is met in the background.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclTestBreak(status: u32) {
+    alone(|state| state.break_all(status));
+}
+
+/// Returns the number of communicators that live.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclTestLive() -> u64 {
+    alone(|state| state.live() as u64)
+}
+
+/// Passes on the violations since the last time, then the number of calls of each function.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclTestTake(hear: extern "C" fn(*mut c_void, *const u8, usize), data: *mut c_void) {
+    for line in alone(State::take) {
+        hear(data, line.as_ptr(), line.len());
+    }
+}

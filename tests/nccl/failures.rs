@@ -1,0 +1,123 @@
+//! Each call of the library fails in turn: an error that names the call, nothing stays behind, and the next build works.
+
+use cuweave::Error;
+use cuweave::nccl::{self, Communicator, Reduce, UniqueId, all_reduce, shift};
+use cuweave::prelude::*;
+
+use crate::library::{Control, devices, silent};
+
+#[cuweave::graph(devices = 2)]
+fn both(n: u32, comm: &Communicator, x: &[&mut [u32; n]], y: &[&mut [u32; n]]) {
+    for i in 0..2 {
+        #[on(i)]
+        {
+            all_reduce(&comm, &mut x[i], Reduce::Sum, n);
+            shift(&comm, &x[i], &mut y[i], 1, n);
+        }
+    }
+}
+
+/// Makes a communicator, builds, launches, and drops all.
+fn run() -> std::result::Result<(), String> {
+    let (contexts, streams) = devices(2).ok_or("no devices")?;
+    let comm = Communicator::of_all(&contexts).map_err(|error| error.to_string())?;
+    let new = |value: u32| [0, 1].map(|at| streams[at].clone_htod(&[value + at as u32; 8]).expect("ok"));
+    let (mut x, mut y) = (new(1), new(0));
+    let graph = both(&contexts, 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
+    let exec = graph.and_then(cuweave::Graph::instantiate);
+    let ran = exec.and_then(|mut exec| {
+        exec.launch(&streams[0])?;
+        exec.synchronize()
+    });
+    ran.map_err(|error| error.to_string())?;
+    assert_eq!(streams[0].clone_dtoh(&y[0]).expect("ok"), [3; 8]);
+    Ok(())
+}
+
+#[test]
+#[ignore = "run with the library of the tests"]
+fn each_call_fails_in_turn() {
+    let Some(control) = Control::open() else { return };
+    run().expect("nothing fails");
+    let counts = control.counts();
+    println!("{counts:?}");
+    assert!(counts.len() > 8, "{counts:?}");
+    for (name, count) in counts {
+        for nth in 1..=count {
+            for status in [1, 3, 6] {
+                control.fail(&name, nth, status);
+                let result = run();
+                control.fail("", 0, 0);
+                let what = format!("call {nth} of {name}, {status}");
+                assert_eq!(control.live(), 0, "{what}: {result:?}");
+                match result {
+                    // Its status would come too late.
+                    Ok(()) => assert_eq!(name, "ncclCommAbort", "{what}"),
+                    Err(error) => {
+                        assert!(error.contains(&format!("`{name}` returned {status}, ")), "{what}: {error}");
+                        if nth == 1 && status == 1 {
+                            println!("{error}");
+                        }
+                    }
+                }
+                run().unwrap_or_else(|error| panic!("after {what}: {error}"));
+                silent();
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "run with the library of the tests"]
+fn a_communicator_that_dies() {
+    let Some(control) = Control::open() else { return };
+    let Some((contexts, streams)) = devices(2) else { return };
+    let comm = Communicator::of_all(&contexts).expect("a communicator");
+    let new = |value: u32| [0, 1].map(|at| streams[at].clone_htod(&[value + at as u32; 8]).expect("ok"));
+    let (mut x, mut y) = (new(1), new(0));
+    let graph = both(&contexts, 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
+    let mut exec = graph.expect("it builds").instantiate().expect("it instantiates");
+    exec.launch(&streams[0]).expect("it launches");
+    control.break_all(6);
+    let error = exec.synchronize().expect_err("it is dead");
+    assert!(matches!(error, Error::Communicator { .. }), "{error}");
+    println!("{error}");
+    assert!(error.to_string().contains("remote process exited"), "{error}");
+    exec.launch(&streams[0]).expect_err("it stays dead");
+    drop(exec);
+    drop(comm);
+    assert_eq!(control.live(), 0);
+    // One that the program aborts.
+    let comm = Communicator::of_all(&contexts).expect("a communicator");
+    let graph = both(&contexts, 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
+    let mut exec = graph.expect("it builds").instantiate().expect("it instantiates");
+    comm.abort();
+    let error = exec.launch(&streams[0]).map(drop).expect_err("it is dead");
+    assert_eq!(error.to_string(), "the communicator of `both` was aborted");
+    drop(exec);
+    silent();
+}
+
+#[test]
+#[ignore = "run with the library of the tests"]
+fn ranks_that_are_none() {
+    if Control::open().is_none() {
+        return;
+    }
+    let Some((contexts, streams)) = devices(3) else { return };
+    let id = UniqueId::new().expect("an id");
+    let error = Communicator::new(&contexts[0], id, 2, 2).expect_err("no rank");
+    assert_eq!(error.to_string(), "rank 2 is none of 2 ranks");
+    let error = Communicator::of_all(&[contexts[0].clone(), contexts[0].clone()]).expect_err("one device");
+    assert!(matches!(error, nccl::Error::SameDevice(0)), "{error}");
+    assert!(Communicator::of_all(&[]).is_err());
+    // A statement on a device without a rank.
+    let comm = Communicator::of_all(&contexts[1..]).expect("a communicator");
+    let new = |value: u32| [0, 1].map(|at| streams[at].clone_htod(&[value; 8]).expect("ok"));
+    let (mut x, mut y) = (new(1), new(0));
+    let graph =
+        both(&contexts[..2], 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
+    let error = graph.map(drop).expect_err("no rank there").to_string();
+    assert!(error.contains("the communicator has no rank on device 0 in this process"), "{error}");
+    silent();
+}
