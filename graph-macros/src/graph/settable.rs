@@ -103,7 +103,7 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 17] = [
+const METHODS: [&str; 18] = [
     "launch",
     "output",
     "upload",
@@ -113,6 +113,7 @@ const METHODS: [&str; 17] = [
     "args_mut",
     "into_args",
     "report",
+    "collectives",
     "profile",
     "turns",
     "dot",
