@@ -252,7 +252,7 @@ pub unsafe extern "C" fn cuweaveSimLaunchMeeting(
     poll: Option<unsafe extern "C" fn(*mut c_void) -> c_uint>,
     data: *mut c_void,
 ) -> u32 {
-    enter("cuweaveSimLaunchMeeting", false, Kind::Basic, || {
+    enter("cuweaveSimLaunchMeeting", false, Kind::Basic, &mut || {
         let poll = poll.ok_or(Status::INVALID_VALUE)?;
         enqueue(stream, &Op::Meeting { poll, data: data as usize })
     })
