@@ -113,6 +113,41 @@ fn bodies() {
     silent();
 }
 
+#[cuweave::graph(devices = 2)]
+fn fetched_in_a_body(n: u32, flag: &[u32; 1], x: &[f32; n], y: &mut [f32; n]) {
+    #[on(1)]
+    if flag {
+        scale[per_item(n)](&mut y, 2.0, n);
+        copy(&x, &mut y);
+    }
+}
+
+#[test]
+fn a_copy_in_a_body_needs_access() {
+    with_devices("decisions::copied", 2, &[("CUWEAVE_SIM_PEERS", "none")]);
+    with_devices("decisions::copied", 2, &[]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn copied() {
+    let contexts = contexts();
+    let streams = streams(&contexts);
+    let flag = streams[1].clone_htod(&[1u32]).expect("an upload");
+    let (x, mut y) = (ramp(&streams[0], N, 5.0), ramp(&streams[1], N, 1.0));
+    let graph = fetched_in_a_body(&contexts, N, &flag, &x, &mut y);
+    if std::env::var("CUWEAVE_SIM_PEERS").is_ok() {
+        let error = graph.map(drop).expect_err("device 1 cannot reach `x`").to_string();
+        assert!(error.starts_with("`copy`") && error.contains("uses `x`"), "{error}");
+    } else {
+        let mut exec = graph.expect("it builds").instantiate().expect("an exec");
+        exec.launch(&streams[0]).expect("it launches");
+        drop(exec);
+        assert_eq!(streams[1].clone_dtoh(&y).expect("a download")[..2], [5.0, 6.0]);
+    }
+    silent();
+}
+
 /// Both devices update x, and the host reads it.
 #[cuweave::graph(devices = 2)]
 fn everywhere(n: u32, x: &mut [f32; n], y: &mut [f32; n], seen: &mut [f32; n]) {

@@ -68,7 +68,8 @@ pub(crate) struct Peers {
 
 impl Peers {
     /// Returns the other devices that access buffers, and gives them access to the operands. Kernels need access to all memory that
-    /// they are given. A copy does not: the driver moves the bytes through the host where the devices are no peers.
+    /// they are given, and so do copies in bodies that the device decides about. Other copies do not: the driver moves the bytes through the
+    /// host where the devices are no peers.
     ///
     /// # Errors
     ///
@@ -84,14 +85,16 @@ impl Peers {
             return Ok(peers);
         }
         let mut known: BTreeMap<(Device, Device), bool> = BTreeMap::new();
+        let scopes = Scopes::of(program);
         for (id, statement) in program.statements.enumerate() {
             if statement.kind.is_memory() || matches!(statement.kind, Kind::Host(()) | Kind::Join(_)) {
                 continue;
             }
-            for access in statement.accesses.iter() {
+            // Copies in bodies are made by the device of the body: both sides are accessible to it.
+            let copies = matches!(statement.kind, Kind::Copy(())) && scopes.around(id).is_none();
+            for access in statement.kind.own_accesses(&statement.accesses) {
                 let device = statement.device;
                 let operand = operands.get(access.buffer.index());
-                let copies = matches!(statement.kind, Kind::Copy(()));
                 // All devices reach managed memory. Its users are kept for setters that bind other memory.
                 if !copies && operand.is_some_and(|operand| operand.unified().is_some()) {
                     peers.of.entry(access.buffer).or_default().insert(device);
