@@ -30,7 +30,13 @@ impl Folder {
     #[cfg(unix)]
     fn program(&self, file: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt;
-        self.write(file, text);
+        // Another process writes the file: a child of another test would hold one that this process has open for writing, and a file
+        // that is open for writing cannot be executed.
+        let source = format!("{file}.text");
+        self.write(&source, text);
+        let copied =
+            std::process::Command::new("cp").args([source.as_str(), file]).current_dir(&self.0).status();
+        assert!(copied.unwrap().success(), "{file} is written");
         fs::set_permissions(self.0.join(file), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
