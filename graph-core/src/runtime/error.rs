@@ -19,6 +19,7 @@ pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
+use parts::lines;
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
 
@@ -594,8 +595,4 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
-}
-
-fn lines(refusals: &[Refusal]) -> String {
-    refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
 }

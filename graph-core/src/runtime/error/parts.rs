@@ -191,3 +191,8 @@ impl fmt::Display for Refusal {
         write!(f, "{}: {}", self.at, self.text)
     }
 }
+
+/// Returns the texts of refusals, a line each.
+pub(super) fn lines(refusals: &[Refusal]) -> String {
+    refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
+}
