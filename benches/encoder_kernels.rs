@@ -54,45 +54,63 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
     let blas = Blas::new(&setup.ctx)?;
     let mut models = Models::new(setup, &work, vec![wanted], 5e-2, bytes);
 
-    let lens = [3 * width, width, width, width, ff, width, width].map(|len| n * len);
+    let lens = [3 * width, width, width, ff, width, width, width].map(|len| n * len);
     let temporaries = lens.iter().map(|&len| zeros(len)).collect::<std::result::Result<Vec<_>, _>>()?;
     let out = zeros(n * width)?;
     let t: Vec<u64> = temporaries.iter().map(address).collect();
-    let &[qkv, mixed, attended, h, up, down, next] = &t[..] else { return Err("7 temporaries".into()) };
+    let &[qkv, mixed, attended, up, h, down, next] = &t[..] else { return Err("7 temporaries".into()) };
     let ptx = [include_str!("kernels/linear.ptx"), include_str!("kernels/encoder.ptx")];
     let mut launches = Launches::new(setup, &ptx)?;
-    let mut from = address(&x);
-    for (at, layer) in weights.iter().enumerate() {
-        let w: Vec<u64> = layer.iter().map(|part| address(part)).collect();
-        let to = if at + 1 == weights.len() { address(&out) } else { next };
-        let linear = |l: &mut Launches, x: u64, w: &[u64], y: u64, [rows, k]: [u32; 2], gelu: bool| {
-            let deep = k >= graphs::DEEP;
-            let (name, columns, threads) = match (n <= graphs::FEW, gelu, deep) {
-                (true, true, _) => (c"linear_narrow_gelu", 8, 384),
-                (true, false, false) => (c"linear_narrow", 8, 384),
-                (true, false, true) => (c"linear_narrow_deep", 8, 768),
-                (false, true, _) => (c"linear_wide_gelu", 32, 256),
-                (false, false, _) => (c"linear_wide", 32, 256),
+    let few = n <= graphs::FEW;
+    let linear = |l: &mut Launches, x: u64, w: &[u64], y: u64, [outs, k]: [u32; 2]| {
+        let (name, rows, columns, threads) = match (few, k >= graphs::DEEP) {
+            (true, false) => (c"linear_narrow", 16, 8, 384),
+            (true, true) => (c"linear_narrow_deep", 16, 8, 768),
+            (false, false) => (c"linear_wide", 32, 32, 256),
+            (false, true) => (c"linear_wide_deep", 32, 16, 512),
+        };
+        let grid = graphs::tiles(n, outs, rows, columns);
+        let arguments = [x, w[0], w[1], y, n.into(), outs.into(), (k / 32).into()];
+        l.add(name, [grid.0, grid.1, 1], threads, &arguments)
+    };
+    // x and residual, gain and shift, normalised rows; weights and bias, result.
+    let normed =
+        |l: &mut Launches, ins: [u64; 2], w: [&[u64]; 2], results: [u64; 2], outs: u32, gelu: bool| {
+            let (name, rows, columns) = match (few, gelu) {
+                (true, false) => (c"norm_linear_narrow", 16, 16),
+                (true, true) => (c"norm_linear_gelu_narrow", 16, 16),
+                (false, false) => (c"norm_linear_wide", 32, 64),
+                (false, true) => (c"norm_linear_gelu_wide", 32, 64),
             };
-            let grid = [rows.div_ceil(columns), n.div_ceil(if n <= graphs::FEW { 16 } else { 32 }), 1];
-            l.add(name, grid, threads, &[x, w[0], w[1], y, n.into(), rows.into(), (k / 32).into()])
+            let grid = graphs::tiles(n, outs, rows, columns);
+            let sizes = [n.into(), outs.into(), (width / 32).into(), bits(graphs::EPSILON)];
+            let arguments = [&ins, w[0], &results[..1], w[1], &results[1..], &sizes].concat();
+            l.add(name, [grid.0, grid.1, 1], 512, &arguments)
         };
-        let norm = |l: &mut Launches, x: u64, residual: u64, w: &[u64], y: u64| {
-            let arguments = [x, residual, w[0], w[1], y, n.into(), (width / 4).into(), bits(graphs::EPSILON)];
-            l.add(c"add_norm_bf16", [n, 1, 1], 32, &arguments)
-        };
-        let l = &mut launches;
-        linear(l, from, &w[0..2], qkv, [3 * width, width], false)?;
+    let mut from = address(&x);
+    let mut before: Option<Vec<u64>> = None;
+    let l = &mut launches;
+    for layer in &weights {
+        let w: Vec<u64> = layer.iter().map(|part| address(part)).collect();
+        match &before {
+            None => linear(l, from, &w[0..2], qkv, [3 * width, width])?,
+            Some(last) => {
+                normed(l, [down, h], [&last[10..12], &w[0..2]], [next, qkv], 3 * width, false)?;
+                from = next;
+            }
+        }
         let scale = 1.0 / (graphs::HEAD as f32).sqrt();
         let arguments = [qkv, mixed, n.into(), heads.into(), bits(scale)];
         l.add(c"attention_bf16", [heads, n.div_ceil(16), 1], 128, &arguments)?;
-        linear(l, mixed, &w[2..4], attended, [width, width], false)?;
-        norm(l, attended, from, &w[4..6], h)?;
-        linear(l, h, &w[6..8], up, [ff, width], true)?;
-        linear(l, up, &w[8..10], down, [width, ff], false)?;
-        norm(l, down, h, &w[10..12], to)?;
-        from = next;
+        linear(l, mixed, &w[2..4], attended, [width, width])?;
+        normed(l, [attended, from], [&w[4..6], &w[6..8]], [h, up], ff, true)?;
+        linear(l, up, &w[8..10], down, [width, ff])?;
+        before = Some(w);
     }
+    let last = before.ok_or("no layer")?;
+    let sizes = [n.into(), (width / 4).into(), bits(graphs::EPSILON)];
+    let arguments = [&[down, h], &last[10..12], &[address(&out)][..], &sizes].concat();
+    l.add(c"add_norm_bf16", [n, 1, 1], 32, &arguments)?;
     models.by_hand(2 * lens.iter().sum::<u32>() as usize, launches, || {
         read(&|| Ok(stream.clone_dtoh(&out)?))
     })?;

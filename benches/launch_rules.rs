@@ -50,6 +50,7 @@ const RULES: &[(&str, Change)] = &[
     ("chains of two kernels whole", |_, _, rules| rules.tuning.chains.pairs = NONE),
     ("lanes", |_, _, rules| rules.allowed.lanes = false),
     ("fusing", |_, _, rules| rules.allowed.fuse = false),
+    ("stacking", |_, _, rules| rules.tuning.chains.stacked = None),
     ("registers", |_, _, rules| rules.allowed.forward = false),
     ("8 lanes of short kernels", |_, _, rules| {
         rules.tuning.lanes.iter_mut().for_each(|lanes| lanes.least = usize::MAX);

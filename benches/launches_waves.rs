@@ -1,7 +1,7 @@
 //! Batches whose members have several waves: rounds of equal branches between joins, as written, overlapped, in lanes, each level in one
 //! launch and in halves; kernels that hold fewer blocks a multiprocessor; and the host's time to launch branches side by side.
 //!
-//! `--part rounds`, `chains`, `pairs`, `lengths`, `occupancy`, `spills` or `host` runs one part.
+//! `--part rounds`, `chains`, `pairs`, `lengths`, `stacks`, `occupancy`, `spills` or `host` runs one part; `--work` and a number one kernel of `stacks`.
 
 #[macro_use]
 mod common;
@@ -14,7 +14,7 @@ use cuweave::builder::{Args, Argument, Builder, Handle};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Graph};
 use cuweave_core::launches::Allowed;
-use cuweave_core::launches::tuning::{Lanes, Waves};
+use cuweave_core::launches::tuning::{Lanes, SideBySide, Stacking, Waves};
 
 use common::hand;
 use common::table::Table;
@@ -179,6 +179,25 @@ fn forms() -> Vec<Form> {
     ]
 }
 
+/// Returns the forms of chains side by side: level by level, each in one kernel, all in one, and the one that is chosen.
+fn forms_of_chains() -> Vec<Form> {
+    let all = SideBySide { levels: NONE, short: ALL, long: ALL };
+    vec![
+        form("batched", |rules| {
+            rules.tuning.chains.stacked = None;
+            rules.tuning.chains.fused = None;
+        }),
+        form("each in one", move |rules| {
+            rules.tuning.chains.stacked = None;
+            rules.tuning.chains.fused = Some(all);
+        }),
+        form("all in one", |rules| {
+            rules.tuning.chains.stacked = Some(Stacking { few_turns: 0, long: ALL, full: ALL });
+        }),
+        form("default", |_| ()),
+    ]
+}
+
 /// Lets the forms of a graph race, and adds their rows. Forms with equal graphs are one contestant.
 fn race(
     setup: &Setup,
@@ -197,7 +216,8 @@ fn race(
     for (form, shared, change) in forms {
         change_next_rules(move |_, _, rules| change(rules));
         let (graph, joined) = Rounds { shared, ..rounds }.build(setup, w)?;
-        let made = (shared, operations(&graph).list.clone(), operations(&graph).batches.clone());
+        let planned = operations(&graph);
+        let made = (shared, planned.list.clone(), planned.batches.clone(), planned.chains.clone());
         if let Some(at) = known.iter().position(|other| *other == made) {
             let (names, ..): &mut (String, String, usize) = &mut rows[at];
             names.push_str(" = ");
@@ -329,6 +349,29 @@ fn main() -> Result<()> {
                         let forms = forms().into_iter().skip(1).take(4).collect();
                         race(&setup, &mut table, rounds, Some(&weights), Until::Synchronized, forms)?;
                     }
+                }
+            }
+        }
+        table.finish()?;
+    }
+    if wants("stacks") {
+        let mut table = Table::new(&setup, "launches_waves_stacks", &columns)?;
+        let only = std::env::args().skip_while(|argument| argument != "--work").nth(1);
+        let works = [256, 1024].map(Work::Weighted).into_iter().chain([Work::Brief]);
+        let works = works.chain([50, 200, 400, 1000].map(Work::Looped));
+        for (at, work) in works.enumerate() {
+            if only.as_ref().is_some_and(|only| *only != at.to_string()) {
+                continue;
+            }
+            let wave = work.wave();
+            for branches in setup.scaled(vec![4, 16], vec![4]) {
+                let levels = [(20, 1), (20, 16), (20, 64), (2, 64), (5, 64)].into_iter();
+                let waves = [1, 2, 4, 8, 16, 64].map(|quarters| (5, wave * quarters / 4 / branches));
+                let shapes = levels.chain(waves).collect();
+                for (steps, blocks) in setup.scaled(shapes, vec![(5, 2)]) {
+                    let rounds = Rounds { work, rounds: 20 / steps, branches, steps, blocks, shared: 0 };
+                    let forms = forms_of_chains();
+                    race(&setup, &mut table, rounds, Some(&weights), Until::Synchronized, forms)?;
                 }
             }
         }

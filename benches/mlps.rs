@@ -22,7 +22,7 @@ const LAYERS: usize = 4;
 fn main() -> Result<()> {
     let setup = Setup::new()?;
     let mut table = table(&setup, "mlps")?;
-    let (count, rows, width) = setup.scaled((16, 32, 256), (3, 20, 64));
+    let (count, rows, width) = setup.scaled((16, 32_u32, 256_u32), (3, 20, 64));
     let (elements, square) = ((rows * width) as usize, (width * width) as usize);
     let shape = Shape { count, rows: rows as usize, width: width as usize };
     let stream = &setup.stream;
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
         let to = if layer + 1 == LAYERS { &by_hand[member] } else { &temporaries[layer % 2] };
         let (w, bias) = (address(&weights[at]), address(&biases[at]));
         let arguments = [from, w, bias, address(to), rows.into(), width.into(), width.into()];
-        launches.add(c"linear_relu", [width / 32, rows.div_ceil(32), 1], 256, &arguments)?;
+        launches.add(c"linear_relu", [width.div_ceil(32), rows.div_ceil(32), 1], 256, &arguments)?;
     }
     models.by_hand(8 * elements, launches, || by_hand.iter().map(|out| read(&setup, out)).collect())?;
     let members = |outs: Vec<CudaSlice<f32>>| {

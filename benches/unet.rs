@@ -7,10 +7,11 @@ mod common;
 #[path = "graphs/unet.rs"]
 mod graphs;
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use common::hand::address;
-use common::model::{Launches, Models, Numbers, bits, finish, in_parallel, table, upload};
+use common::model::{Launches, Models, Numbers, finish, in_parallel, table, upload};
 use common::{Result, Setup};
 use cudarc::driver::CudaSlice;
 use graphs::{Conv, EPSILON, Norm, Residual, parts};
@@ -57,9 +58,9 @@ fn main() -> Result<()> {
                 h,
                 w,
                 C as u32,
-                parts(16 * h * w),
-                parts(4 * h * w),
-                parts(h * w),
+                parts(4 * h, 4 * w),
+                parts(2 * h, 2 * w),
+                parts(h, w),
                 blocks,
                 convs,
                 norm,
@@ -136,57 +137,56 @@ fn by_hand(
 ) -> Result<(Launches, usize)> {
     let pairs: Vec<[u64; 2]> = pairs.iter().map(|pair| pair.each_ref().map(|part| address(part))).collect();
     let (c, largest) = (C as u32, (16 * h * w) as usize * C);
-    // Images of the most elements: a, b, d of blocks; top, middle, and three more. In halves of f32, and twice one for two skips. Sums of the
-    // image that comes in, of the middle of a block, and of two images in turn.
+    // Images of the most elements: between the two of a block; top, middle, and three more. Sums of the image that comes in, of the one in the
+    // middle of a block, and of two images in turn.
     let images: Vec<CudaSlice<f32>> =
-        (0..8).map(|_| setup.stream.alloc_zeros::<f32>(largest)).collect::<std::result::Result<_, _>>()?;
-    let most = (parts(16 * h * w) * c / 4).max(parts(4 * h * w) * c / 2).max(parts(h * w) * c) as usize;
+        (0..6).map(|_| setup.stream.alloc_zeros::<f32>(largest)).collect::<std::result::Result<_, _>>()?;
+    let most = (parts(4 * h, 4 * w) * c / 4).max(parts(2 * h, 2 * w) * c / 2).max(parts(h, w) * c) as usize;
     let sums: Vec<CudaSlice<f32>> =
         (0..3).map(|_| setup.stream.alloc_zeros::<f32>(most)).collect::<std::result::Result<_, _>>()?;
     let elements = images.iter().chain(&sums).map(CudaSlice::len).sum::<usize>();
     let at: Vec<u64> = images.iter().chain(&sums).map(address).collect();
-    let &[a, b, d, top, middle, one, two, last, inner, first, next] = &at[..] else {
-        return Err("8 images, 3 sums".into());
+    let &[between, top, middle, one, two, last, inner, first, next] = &at[..] else {
+        return Err("6 images, 3 sums".into());
     };
     let mut l = Launches::new(setup, &[include_str!("kernels/unet.ptx")])?;
     l.keep(images);
     l.keep(sums);
     // An image is followed by its sums.
-    let convolution = |l: &mut Launches,
-                       (name, pair): (&std::ffi::CStr, usize),
-                       ins: &[u64],
-                       out: &[u64],
-                       [h, w, outs]: [u32; 3],
-                       rest: &[u32]| {
-        let sizes = [&[h, w, outs / 8], rest, &[parts(h * w)]].concat();
-        let more = usize::from(name == c"convolve_two");
-        let (before, behind) = ins.split_at(1 + more);
-        let pointers = [before, &pairs[pair], behind, out].concat();
-        let arguments: Vec<u64> = pointers.into_iter().chain(sizes.into_iter().map(u64::from)).collect();
-        l.add(name, [outs.div_ceil(32), parts(h * w), 1], 288, &arguments)
-    };
-    let conv =
-        |l: &mut Launches, pair: usize, x: u64, out: &[u64], size: [u32; 3], ins: u32, from: [u32; 4]| {
-            convolution(l, (c"convolve", pair), &[x], out, size, &[&[ins / 32], from.as_slice()].concat())
+    let convolution =
+        |l: &mut Launches, name: &CStr, pointers: &[&[u64]], [h, w, outs]: [u32; 3], rest: &[u32]| {
+            let mut arguments = pointers.concat();
+            arguments.extend([h, w, outs / 8].into_iter().chain(rest.iter().copied()).map(u64::from));
+            l.add(name, [outs.div_ceil(32), parts(h, w), 1], 288, &arguments)
         };
-    let activated = |l: &mut Launches, pair: usize, x: &[u64; 2], out: u64, pixels: u32, c: u32| {
-        let sizes = [pixels, c / 8, parts(pixels)].map(u64::from);
-        let arguments = [&[x[0], x[1], pairs[pair][0], pairs[pair][1], out], &sizes[..], &[bits(EPSILON)]];
-        l.per_item(c"norm_silu", pixels * (c / 8), &arguments.concat())
+    let conv = |l: &mut Launches,
+                pair: usize,
+                x: u64,
+                out: &[u64],
+                [h, w, outs]: [u32; 3],
+                ins: u32,
+                from: [u32; 4]| {
+        let rest = [&[ins / 32], from.as_slice(), &[parts(h, w)]].concat();
+        convolution(l, c"convolve", &[&[x], &pairs[pair], out], [h, w, outs], &rest)
     };
+    let normed =
+        |l: &mut Launches, pair: [usize; 2], x: &[u64], add: &[u64], out: &[u64], [h, w, c]: [u32; 3]| {
+            let name = if add.is_empty() { c"norm_convolve" } else { c"norm_convolve_add" };
+            let rest = [c / 32, parts(h, w), EPSILON.to_bits()];
+            convolution(l, name, &[x, &pairs[pair[0]], &pairs[pair[1]], add, out], [h, w, c], &rest)
+        };
     let residual = |l: &mut Launches, block: usize, x: [u64; 2], out: [u64; 2], [h, w]: [u32; 2]| {
-        let (c, pair) = (BLOCKS[block] as u32, 4 * block);
-        activated(l, pair, &x, a, h * w, c)?;
-        conv(l, pair + 1, a, &[b, inner], [h, w, c], c, [h, w, 1, 0])?;
-        activated(l, pair + 2, &[b, inner], d, h * w, c)?;
-        convolution(l, (c"convolve_add", pair + 3), &[d, x[0]], &out, [h, w, c], &[c / 32])
+        let (size, pair) = ([h, w, BLOCKS[block] as u32], 4 * block);
+        normed(l, [pair, pair + 1], &x, &[], &[between, inner], size)?;
+        normed(l, [pair + 2, pair + 3], &[between, inner], &x[..1], &out, size)
     };
     let merged = |l: &mut Launches, pair: usize, ins: [u64; 2], out: [u64; 2], [h, w, c]: [u32; 3]| {
-        convolution(l, (c"convolve_two", pair), &ins, &out, [h, w, c], &[c / 32])
+        convolution(l, c"convolve_two", &[&ins, &pairs[pair], &out], [h, w, c], &[c / 32, parts(h, w)])
     };
     let (full, half, quarter) = ([4 * h, 4 * w], [2 * h, 2 * w], [h, w]);
-    let start = [address(x), first, (16 * h * w).into(), (c / 8).into(), parts(16 * h * w).into()];
-    l.per_item(c"group_sums", parts(16 * h * w) * (c / 8), &start)?;
+    let start = [address(x), first, (16 * h * w).into(), (c / 8).into(), parts(4 * h, 4 * w).into()];
+    let sums = (parts(4 * h, 4 * w) * (c / 8)).div_ceil(256);
+    l.add(c"group_sums", [sums, 1, 1], 256, &start)?;
     residual(&mut l, 0, [address(x), first], [top, next], full)?;
     conv(&mut l, 20, top, &[one, first], [2 * h, 2 * w, 2 * c], c, [4 * h, 4 * w, 2, 0])?;
     residual(&mut l, 1, [one, first], [middle, next], half)?;
@@ -198,8 +198,7 @@ fn by_hand(
     conv(&mut l, 24, one, &[two, first], [4 * h, 4 * w, c], 2 * c, [2 * h, 2 * w, 1, 1])?;
     merged(&mut l, 25, [two, top], [one, first], [4 * h, 4 * w, c])?;
     residual(&mut l, 4, [one, first], [last, next], full)?;
-    activated(&mut l, 27, &[last, next], two, 16 * h * w, c)?;
-    conv(&mut l, 26, two, &[address(out), first], [4 * h, 4 * w, c], c, [4 * h, 4 * w, 1, 0])?;
+    normed(&mut l, [27, 26], &[last, next], &[], &[address(out), first], [4 * h, 4 * w, c])?;
     Ok((l, elements))
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the links of the rendered documentation: usage: scripts/links.py [TARGET/doc]
 
-Reads each HTML page below the folder that the workspace's crates have made. Reports links to files and anchors that are not there, and, in
+Reads each HTML page below the folder that the workspace's crates have made, and the book in target/book, if `mdbook build docs` has made it. Reports links to files and anchors that are not there, and, in
 the sources, addresses of docs.rs that the rendered pages do not have. Links to other sites are not followed. Exits with 1 if there are any.
 """
 
@@ -43,8 +43,12 @@ def main():
     crates = sorted(path.name for path in docs.glob("cuweave*") if path.is_dir())
     pages = {path: Page(path.read_text()) for crate in crates for path in (docs / crate).rglob("*.html")}
     if "cuweave" not in crates or len(pages) < 100:
-        sys.exit(f"{docs} has {len(pages)} pages of {crates}: run cargo doc --no-deps --workspace --features blas,half first")
+        sys.exit(f"{docs} has {len(pages)} pages of {crates}: run cargo doc --no-deps --workspace --features blas,half,nccl first")
     broken, checked = set(), 0
+
+    # The pages of the book link to each other by paths, and to the crate's documentation by addresses.
+    book = ROOT / "target/book"
+    pages |= {path: Page(path.read_text()) for path in book.rglob("*.html") if path.name != "404.html"}
 
     def check(source, link, target, anchor):
         nonlocal checked
@@ -62,11 +66,11 @@ def main():
             address = SITE.match(link)
             if address:
                 link_path, anchor = urldefrag(address[2])
-                check(path.relative_to(docs), link, docs / unquote(link_path), anchor)
+                check(path.name if book in path.parents else path.relative_to(docs), link, docs / unquote(link_path), anchor)
             elif not re.match(r"[a-z+]+:|//", link):
                 target, anchor = urldefrag(link)
                 target = path if not target else (path.parent / unquote(target)).resolve()
-                check(path.relative_to(docs), link, target, anchor)
+                check(path.name if book in path.parents else path.relative_to(docs), link, target, anchor)
     sources = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.rs"), *ROOT.glob("graph-*/src/**/*.rs")]
     sources += [*ROOT.glob("tests/ui/**/*.stderr")]
     for source in sources:

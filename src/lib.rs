@@ -148,7 +148,9 @@ pub mod builder;
 /// The parts of [`Managed`] memory.
 pub mod managed {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{Attach, Attributes, HostView, HostViewMut, Location, ManagedFault};
+    pub use cuweave_core::runtime::{
+        Advice, Attach, Attributes, HostView, HostViewMut, Location, ManagedFault,
+    };
 }
 
 /// The parts of an [`Output`], an allocation that leaves a graph.

@@ -177,9 +177,12 @@ fn forks_and_joins_have_full_edges() {
 fn chains_are_apart_by_their_levels() {
     let (_guard, ctx) = alone();
     change_next_rules(|_, _, rules| rules.allowed.fuse = false);
-    let [dropped, halved, large, pairs] =
-        [(4, 3, 16 * 132 / 4), (8, 3, 16 * 132 / 8), (4, 3, 16 * 132), (4, 2, 16 * 132 / 4)]
-            .map(|(count, steps, blocks)| chains(&ctx, count, steps, blocks));
+    let dropped = chains(&ctx, 4, 3, 16 * 132 / 4);
+    let [halved, large, pairs] =
+        [(8, 3, 16 * 132 / 8), (4, 3, 16 * 132), (4, 2, 16 * 132 / 4)].map(|(count, steps, blocks)| {
+            change_next_rules(|_, _, rules| rules.tuning.chains.stacked = None);
+            chains(&ctx, count, steps, blocks)
+        });
     insta::assert_snapshot!("chains", [&dropped, &halved, &large, &pairs].map(text).join("\n\n"));
     let kernels = [&dropped, &halved, &large, &pairs].map(|report| report.kernels);
     assert_eq!(kernels, [12, 6, 6, 2]);
@@ -210,4 +213,22 @@ fn assumed_registers_are_told() {
     assert!(text.contains("launches     3 in 1* nodes\n"), "{text}");
     let assumed = "* by the registers of a thread that the simulated driver assumes: 40 of `scale`";
     assert!(text.contains(assumed), "{text}");
+}
+
+/// Chains of which a kernel for all would hold too few blocks are a kernel each, and the report says so.
+#[test]
+fn chains_whose_kernel_would_hold_fewer_blocks_are_a_kernel_each() {
+    let (_guard, ctx) = alone();
+    registers(32, 32);
+    let stacked = chains(&ctx, 4, 12, 528);
+    assert_eq!((stacked.kernels, stacked.stacked.as_slice()), (1, [4].as_slice()), "{stacked}");
+    assert!(stacked.apart.is_empty() && stacked.unfused.is_empty(), "{stacked}");
+    cuweave_sim::registers("cuweave_fused", 64).expect("a simulated driver");
+    let report = chains(&ctx, 4, 12, 528);
+    cuweave_sim::registers("cuweave_fused", 0).expect("a simulated driver");
+    assert_eq!((report.kernels, report.stacked.as_slice()), (4, [1; 4].as_slice()), "{report}");
+    let reason = "of the fused kernel a multiprocessor holds 8 blocks, and 16 are needed: it takes 64 registers a thread and 0 bytes of shared memory";
+    assert_eq!(report.apart[0].reasons, [WhyApart::Unstacked(reason.to_owned())], "{report}");
+    let text = format!("each of which is one kernel, and not all of them: {reason}");
+    assert!(report.to_string().contains(&text), "{report}");
 }

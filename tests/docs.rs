@@ -124,14 +124,67 @@ fn the_summary_lists_each_page_once() {
     assert!(twice.is_empty(), "docs/SUMMARY.md lists twice: {twice:?}");
 }
 
+/// Code without a language has no colours in the book, and none on the pages of a repository.
+#[test]
+fn code_has_a_language() {
+    let root = root();
+    let mut files = pages(&root.join("docs"));
+    files.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|file| root.join(file)));
+    let (mut fences, mut bare) = (0, Vec::new());
+    for file in &files {
+        let text = read(file);
+        let of_code = text.lines().enumerate().filter(|(_, line)| line.starts_with("```"));
+        // A fence opens code, the next one closes it.
+        for (at, line) in of_code.step_by(2) {
+            fences += 1;
+            if line == "```" {
+                bare.push(format!("{}:{}", file.display(), at + 1));
+            }
+        }
+    }
+    assert!(fences > 120, "only {fences} pieces of code were found");
+    assert!(bare.is_empty(), "code without a language:\n{}", bare.join("\n"));
+}
+
+/// Returns the folders of the published packages but that of the root.
+fn packages() -> Vec<String> {
+    let manifest = read(&root().join("Cargo.toml"));
+    let paths = manifest.lines().filter(|line| line.starts_with("cuweave-") && line.contains("version"));
+    let named = |line: &str| {
+        line.split("path = \"").nth(1).and_then(|rest| rest.split('"').next()).map(str::to_owned)
+    };
+    paths.filter_map(named).chain(["graph-new".to_owned()]).collect()
+}
+
+#[test]
+fn each_package_has_its_licences_and_a_page() {
+    let packages = packages();
+    assert_eq!(packages.len(), 7, "{packages:?}");
+    for package in packages {
+        let folder = root().join(&package);
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            assert_eq!(read(&folder.join(licence)), read(&root().join(licence)), "{package}");
+        }
+        let name = read(&folder.join("Cargo.toml"));
+        let name = name
+            .lines()
+            .find_map(|line| line.strip_prefix("name = "))
+            .expect("a name")
+            .trim_matches('"')
+            .to_owned();
+        assert!(read(&folder.join("README.md")).starts_with(&format!("# {name}\n")), "{package}");
+    }
+}
+
 #[test]
 fn links_lead_somewhere() {
     let root = root();
     let mut files = pages(&root.join("docs"));
     files.extend(pages(&root.join("benches/results")));
-    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "graph-sim/README.md"] {
+    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
         files.push(root.join(file));
     }
+    files.extend(packages().iter().map(|package| root.join(package).join("README.md")));
     let (mut checked, mut broken) = (0, Vec::new());
     for file in &files {
         let text = read(file);
@@ -262,4 +315,37 @@ fn the_rules_name_tests_and_files_that_exist() {
     }
     assert!(named > 50, "only {named} names were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the first time of a cell, as it is written: `505.7` of `505.7 us by hand`.
+fn time(cell: &str) -> Option<&str> {
+    let (number, _) = cell.split_once(" us")?;
+    let number = number.rsplit(' ').next()?;
+    (!number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || ".,".contains(c))).then_some(number)
+}
+
+/// Each pair of times in the README stands in one row of a table of results.
+#[test]
+fn the_times_of_the_readme_are_measured() {
+    let root = root();
+    let results: Vec<String> = pages(&root.join("benches/results")).iter().map(|page| read(page)).collect();
+    let measured = |number: &str, row: &str| {
+        let plain = number.replace(',', "");
+        let cells = row.split(|c: char| !(c.is_ascii_digit() || ".,".contains(c)));
+        cells.into_iter().any(|word| word == number || word == plain)
+    };
+    let readme = read(&root.join("README.md"));
+    let rows = readme.lines().skip_while(|line| !line.starts_with("| work | other side |")).skip(2);
+    let mut checked = 0;
+    for row in rows.take_while(|line| line.starts_with('|')) {
+        let [_, other, own, _] = *cells(row) else { panic!("a row of other columns: {row}") };
+        let (Some(other), Some(own)) = (time(other), time(own)) else { panic!("a row without times: {row}") };
+        let mut found = results.iter().flat_map(|page| page.lines()).filter(|line| line.starts_with('|'));
+        assert!(
+            found.any(|line| measured(other, line) && measured(own, line)),
+            "no table of results has {row}"
+        );
+        checked += 1;
+    }
+    assert!(checked >= 8, "only {checked} rows were found");
 }

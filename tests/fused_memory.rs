@@ -65,6 +65,32 @@ fn chains_whose_elements_stay_in_registers_need_no_memory() {
     device.nothing_reported();
 }
 
+/// The plan without a budget has no temporaries, so each budget holds it. As written, the launches need two of them.
+#[test]
+fn a_budget_counts_no_buffers_that_stay_in_registers() {
+    let device = device();
+    for budget in [0, 1, 4096] {
+        let host: Vec<u32> = (0..64).collect();
+        let (mut x, mut out) = (device.upload(&host), device.upload(&[0_u32; 64]));
+        let mut b = Builder::new(&device.ctx);
+        b.budget(budget);
+        let (x, last) = (b.exclusive("x", 64_u64, &mut x), b.exclusive("out", 64_u64, &mut out));
+        let (h, g) = (b.alloc::<u32>(64_u64), b.alloc::<u32>(64_u64));
+        for (from, to) in [(x, h), (h, g), (g, last)] {
+            b.launch(kernels::mixed {}, (1, 64), (from.read(), x.read(), to.write(), 64_u32))
+                .expect("a launch");
+        }
+        let mut exec =
+            b.build().expect("the plan without a budget is within it").instantiate().expect("an exec");
+        exec.launch(&device.stream).expect("a launch");
+        let report = exec.report();
+        assert_eq!((report.kernels, report.planned_bytes), (1, 0), "{report}");
+        let budgeted = report.budget.expect("a budget");
+        assert_eq!((budgeted.bytes, budgeted.edges.len()), (budget, 0));
+    }
+    device.nothing_reported();
+}
+
 #[test]
 fn small_buffers_are_fused_whatever_they_take() {
     let device = device();

@@ -65,13 +65,20 @@ fn alternating(blocks: u32, step: impl Fn(&mut Builder<'_>, Handle, bool, (u32, 
 
 #[test]
 fn launches_of_several_batches_occupy_the_device_together() {
-    // A quarter of a wave is 264 blocks of 256 threads: 8 chains of 33.
-    for (blocks, fused, kernels) in [(33, 8, 8), (64, 0, 128)] {
+    // A quarter of a wave is 264 blocks of 256 threads: 8 chains of 33. By a scalar, all chains have one kernel; by the kernel, there are two kinds.
+    for (blocks, few_turns, fused) in [(33, 256, true), (33, 30, true), (64, 256, true), (64, 30, false)] {
         let n = 256 * blocks;
+        let rules = || {
+            change_next_rules(move |_, _, rules| {
+                rules.tuning.chains.stacked.iter_mut().for_each(|stacked| stacked.few_turns = few_turns);
+            })
+        };
+        rules();
         let by_scalar = alternating(blocks, |b, y, long, shape| {
             let turns = if long { 40_u32 } else { 2 };
             b.launch(kernels::turns {}, shape, (y.write(), turns, n)).expect("a launch");
         });
+        rules();
         let by_kernel = alternating(blocks, |b, y, long, shape| {
             let launched = match long {
                 true => b.launch(kernels::turns {}, shape, (y.write(), 40_u32, n)),
@@ -79,14 +86,15 @@ fn launches_of_several_batches_occupy_the_device_together() {
             };
             launched.expect("a launch");
         });
-        for report in [by_scalar, by_kernel] {
-            assert_eq!((report.fused.len(), report.kernels), (fused, kernels), "{blocks} blocks: {report}");
+        for (report, kinds) in [(by_scalar, 1), (by_kernel, 2)] {
+            let wanted = if fused { (kinds, kinds) } else { (0, 128) };
+            assert_eq!((report.fused.len(), report.kernels), wanted, "{blocks} blocks: {report}");
         }
     }
 }
 
 /// Two chains of 12 steps into temporaries of 1 MiB: as launches they take four at once. Kernels of two steps take six where they stand in the
-/// middle of a chain, so most steps stay alone, and those of both chains are one launch.
+/// middle of a chain, so most steps stay alone, and those of both chains are one launch. The first two and the last two are one kernel.
 #[test]
 fn steps_of_chains_that_are_cut_are_batched() {
     let chains = Chains { device: device(), n: 1 << 18 };
@@ -103,6 +111,7 @@ fn steps_of_chains_that_are_cut_are_batched() {
     change_next_rules(|_, _, rules| rules.allowed.forward = false);
     let report = chains.report(b);
     let planned = report.plan.as_ref().expect("temporaries").planned;
-    assert_eq!((planned, report.fused.len(), report.kernels), (4 << 20, 0, 12), "{report}");
-    assert_eq!(report.batches.iter().map(Vec::len).collect::<Vec<_>>(), [2; 12], "{report}");
+    assert_eq!((planned, report.fused.len(), report.kernels), (4 << 20, 2, 10), "{report}");
+    assert_eq!(report.batches.iter().map(Vec::len).collect::<Vec<_>>(), [2; 8], "{report}");
+    assert_eq!(report.stacked, [2; 2], "{report}");
 }

@@ -94,10 +94,10 @@ fn branches_become_a_launch_a_level() {
     // every node but the first comes after one. On devices of compute capability 9.0 and more.
     let early = if overlapped.overlapped == 0 { 0 } else { 17 };
     assert_eq!((overlapped.kernels, overlapped.overlapped), (32, early), "{overlapped}");
-    // The eight sums are one kernel.
-    assert_eq!((everything.kernels, everything.batches.len()), (4, 3), "{everything}");
-    assert_eq!(everything.fused.iter().map(Vec::len).collect::<Vec<_>>(), [8], "{everything}");
-    assert_eq!(everything.overlapped, if early == 0 { 0 } else { 3 }, "{everything}");
+    // The first branch with its sum, the other branches, and the other sums.
+    assert_eq!((everything.kernels, everything.batches.len()), (3, 0), "{everything}");
+    assert_eq!(everything.fused.iter().map(Vec::len).collect::<Vec<_>>(), [4, 21, 7], "{everything}");
+    assert_eq!((everything.stacked.as_slice(), everything.depth), ([1, 7, 1].as_slice(), 2), "{everything}");
 }
 
 in_every_form!(unequal(n: u32, x: &mut [f32; 6 * n]) {
@@ -221,6 +221,7 @@ fn a_budget_comes_before_batches() {
         "{report}"
     );
 
+    cuweave::__private::change_next_rules(|_, _, rules| rules.tuning.chains.stacked = None);
     let mut out = device.zeros::<f32>(256);
     let mut exec = wide(&device.ctx, &x, &mut out).and_then(Graph::instantiate).expect("it fits");
     exec.launch(&device.stream).expect("it is launched");
@@ -324,16 +325,16 @@ fn changed_rules_give_the_same_results() {
         (device.download(&out), report.kernels, report.overlapped)
     };
     let (out, kernels, overlapped) = run();
-    assert_eq!(kernels, 4);
+    assert_eq!(kernels, 3);
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let apart = run();
     assert_eq!((&apart.0, apart.1), (&out, 11));
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.batches = false);
     let unbatched = run();
     assert_eq!(unbatched.0, out);
-    assert!(unbatched.1 > kernels);
+    assert_eq!(unbatched.1, 9, "each chain is one kernel");
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.overlap = false);
-    assert_eq!(run(), (out.clone(), 4, 0));
+    assert_eq!(run(), (out.clone(), 3, 0));
     // Order that contradicts the program's.
     cuweave::__private::change_next_rules(|checked, _, rules| {
         rules.added.extend(checked.edges().first().map(|&(from, to)| (to, from)));
@@ -423,9 +424,9 @@ in_every_form!(side_by_side(n: u32, parts: &mut [f32; 4 * n]) {
     }
 });
 
-/// Side by side, each chain of many steps in one kernel: fewer launches than one for each step.
+/// Side by side, all chains in one kernel.
 #[test]
-fn long_chains_are_one_kernel_each() {
+fn long_chains_are_one_kernel() {
     let device = device();
     let (parts, [written, batched, _, everything]) = each_form!(side_by_side, |form| {
         let mut parts = device.upload(&ramp(4 * 300));
@@ -438,6 +439,6 @@ fn long_chains_are_one_kernel_each() {
     });
     assert_eq!(parts, ramp(4 * 300).iter().map(|x| x / 256.0).collect::<Vec<_>>());
     assert_eq!((written.kernels, batched.kernels, batched.batches.len()), (32, 8, 8), "{batched}");
-    assert_eq!((everything.kernels, everything.batches.len()), (4, 0), "{everything}");
-    assert_eq!(everything.launches, 32);
+    assert_eq!((everything.kernels, everything.batches.len()), (1, 0), "{everything}");
+    assert_eq!((everything.launches, everything.stacked.as_slice()), (32, [4].as_slice()), "{everything}");
 }

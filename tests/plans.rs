@@ -179,7 +179,7 @@ fn stages<A: GraphFn>(leaves: &[u64]) -> String {
     let checked = checked.expect("it was checked when it was compiled");
     let mut text = dump::checked(&checked);
     for memory in [Memory::Nodes, Memory::Arena, Memory::Owned] {
-        let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
+        let wishes = Wishes { memory: Some(memory), budgeted: true, ..Wishes::default() };
         let operations = back(&checked, &dims, &wishes).expect("it can be emitted");
         text.push_str(&format!("as {memory:?}\n{}", dump::operations(checked.program(), &operations)));
     }

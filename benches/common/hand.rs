@@ -372,7 +372,17 @@ impl Event {
 
     /// Makes `to` wait for the work enqueued on `from` so far.
     pub fn order(&self, from: &CudaStream, to: &CudaStream) -> Result<()> {
-        check("cuEventRecord", unsafe { sys::cuEventRecord(self.0, from.cu_stream()) })?;
+        self.record(from)?;
+        self.wait(to)
+    }
+
+    /// Notes the work enqueued on `from` so far.
+    pub fn record(&self, from: &CudaStream) -> Result<()> {
+        check("cuEventRecord", unsafe { sys::cuEventRecord(self.0, from.cu_stream()) })
+    }
+
+    /// Makes `to` wait for the work that was noted last.
+    pub fn wait(&self, to: &CudaStream) -> Result<()> {
         check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(to.cu_stream(), self.0, 0) })
     }
 }

@@ -1,7 +1,5 @@
 //! The sides of a comparison: one graph function, its launches as written, batched, overlapped, and everything.
 
-use cuweave_core::launches::tuning::Waves;
-
 #[allow(unused_macros)]
 /// Defines graph functions once a side, in modules named after the sides. Before each stands `graph[..]` with its other
 /// options, each followed by a comma.
@@ -83,11 +81,7 @@ macro_rules! enter_sides {
     }};
 }
 
-/// Makes the next build on this thread decide about its launches by earlier rules: without batches of launches that are waited for together, and
-/// with batches of chains that are fused since.
+/// Makes the next build on this thread decide about its launches by earlier rules: no chains are stacked.
 pub fn change_to_earlier_rules() {
-    cuweave::__private::change_next_rules(|_, _, rules| {
-        rules.tuning.late = Waves(0, 1);
-        rules.tuning.chains.fused = None;
-    });
+    cuweave::__private::change_next_rules(|_, _, rules| rules.tuning.chains.stacked = None);
 }

@@ -203,8 +203,23 @@ pub struct Ends {
     head: &[bf16; vocab * width],
 }
 
-/// The blocks of a product of so many rows.
+/// The blocks of a product with a matrix of so many rows.
 pub fn groups(rows: u32) -> u32 {
+    rows.div_ceil(4)
+}
+
+/// Those of a product that is batched.
+pub fn groups_of_batched(rows: u32) -> u32 {
+    rows.div_ceil(6)
+}
+
+/// Those of a product with two matrices.
+pub fn groups_of_pairs(rows: u32) -> u32 {
+    rows.div_ceil(2)
+}
+
+/// Those of a product with many columns.
+pub fn groups_of_many(rows: u32) -> u32 {
     rows.div_ceil(8)
 }
 
@@ -217,9 +232,9 @@ each_side! {
         let k = alloc::<bf16>(layer.kv_width);
         let v = alloc::<bf16>(layer.kv_width);
         rms_norm[(1, 256)](&x, &layer.norm, &mut z, width, EPSILON);
-        gemv[(groups(width), 256)](&layer.q, &z, &mut q, width, width);
-        gemv[(groups(kv_width), 256)](&layer.k, &z, &mut k, kv_width, width);
-        gemv[(groups(kv_width), 256)](&layer.v, &z, &mut v, kv_width, width);
+        gemv[(groups_of_batched(width), 256)](&layer.q, &z, &mut q, width, width);
+        gemv[(groups_of_batched(kv_width), 256)](&layer.k, &z, &mut k, kv_width, width);
+        gemv[(groups_of_batched(kv_width), 256)](&layer.v, &z, &mut v, kv_width, width);
         rope[(sizes.heads + sizes.kv_heads, 32)](
             &mut q, &mut k, &ends.cosines, &ends.sines, sizes.heads, sizes.kv_heads, pos, sizes.positions,
         );
@@ -229,7 +244,7 @@ each_side! {
             &q, &layer.keys, &layer.values, &mut mixed, sizes.heads, sizes.kv_heads, pos, sizes.positions, SCALE,
         );
         let y = alloc::<bf16>(n);
-        gemv[(groups(width), 256)](&layer.output, &mixed, &mut y, width, width);
+        gemv[(groups_of_batched(width), 256)](&layer.output, &mixed, &mut y, width, width);
         add_to[(1, 256)](&mut x, &y, width);
 
         let last = alloc::<bf16>(n);
@@ -237,11 +252,11 @@ each_side! {
         let gate = alloc::<bf16>(layer.ff);
         let up = alloc::<bf16>(layer.ff);
         let both = alloc::<bf16>(layer.ff);
-        gemv[(groups(sizes.ff), 256)](&layer.gate, &last, &mut gate, sizes.ff, width);
-        gemv[(groups(sizes.ff), 256)](&layer.up, &last, &mut up, sizes.ff, width);
+        gemv[(groups_of_batched(sizes.ff), 256)](&layer.gate, &last, &mut gate, sizes.ff, width);
+        gemv[(groups_of_batched(sizes.ff), 256)](&layer.up, &last, &mut up, sizes.ff, width);
         silu_times[per_item(sizes.ff)](&gate, &up, &mut both, sizes.ff);
         let down = alloc::<bf16>(n);
-        gemv_many[(groups(width), 512)](&layer.down, &both, &mut down, width, sizes.ff);
+        gemv_many[(groups_of_many(width), 256)](&layer.down, &both, &mut down, width, sizes.ff);
         add_to[(1, 256)](&mut x, &down, width);
     }
 
@@ -277,10 +292,10 @@ each_side! {
         );
         gemv_add[(groups(width), 256)](&layer.output, &mixed, &mut x, width, width);
         let both = alloc::<bf16>(layer.ff);
-        norm_gate_up[(groups(sizes.ff).div_ceil(2), 256)](
+        norm_gate_up[(groups_of_pairs(sizes.ff), 256)](
             &layer.gate, &layer.up, &x, &layer.last_norm, &mut both, sizes.ff, width, EPSILON,
         );
-        gemv_add_many[(groups(width), 512)](&layer.down, &both, &mut x, width, sizes.ff);
+        gemv_add_many[(groups_of_many(width), 256)](&layer.down, &both, &mut x, width, sizes.ff);
     }
 
     /// The same step.
@@ -293,7 +308,7 @@ each_side! {
         for layer in &layers {
             fused_block(sizes, pos, &mut x, layer, ends, width);
         }
-        norm_gemv_f32[(groups(vocab).div_ceil(2), 256)](&ends.head, &x, &ends.norm, &mut logits, vocab, width, EPSILON);
+        norm_gemv_f32[(groups(vocab), 256)](&ends.head, &x, &ends.norm, &mut logits, vocab, width, EPSILON);
         argmax[(1, 1024)](&logits, &mut next, vocab);
     }
 }

@@ -23,8 +23,32 @@ macro_rules! linear {
         )*}
     };
 }
-// 16 rows and 8 columns a block; the same for a large depth; 32 rows and 32 columns a block.
-linear!(linear_narrow linear_narrow_gelu linear_narrow_deep linear_wide linear_wide_gelu);
+/// Declares kernels for products with a norm in front: h = LayerNorm(x + residual) · gain + shift of m rows of 32 · chunks, 512 at most,
+/// and out = h · wᵀ + bias.
+macro_rules! norm_linear {
+    ($($name:ident)*) => {
+        #[cuweave::kernels("benches/kernels/linear.ptx")]
+        unsafe extern "ptx-kernel" {$(
+            fn $name(
+                x: &[bf16; m * (32 * chunks)],
+                residual: &[bf16; m * (32 * chunks)],
+                gain: &[bf16; 32 * chunks],
+                shift: &[bf16; 32 * chunks],
+                h: &mut [MaybeUninit<bf16>; m * (32 * chunks)],
+                w: &[bf16; n * (32 * chunks)],
+                bias: &[bf16; n],
+                out: &mut [MaybeUninit<bf16>; m * n],
+                m: u32,
+                n: u32,
+                chunks: u32,
+                epsilon: f32,
+            );
+        )*}
+    };
+}
+// For few rows and for more, both also for a large depth, or with gelu.
+linear!(linear_narrow linear_narrow_deep linear_wide linear_wide_deep);
+norm_linear!(norm_linear_narrow norm_linear_gelu_narrow norm_linear_wide norm_linear_gelu_wide);
 
 /// The most rows for which a block has 16 of them.
 pub const FEW: u32 = 32;
@@ -50,61 +74,83 @@ pub struct Layer {
     last_shift: &[bf16; width],
 }
 
+/// The grid of a product of so many rows and columns, of blocks with `rows` and `columns` of them.
+pub fn tiles(m: u32, n: u32, rows: u32, columns: u32) -> (u32, u32) {
+    (n.div_ceil(columns), m.div_ceil(rows))
+}
+
 each_side! {
     /// out = x · wᵀ + bias
     graph[] fn linear(
         m: u32, n: u32, k: u32, x: &[bf16; m * k], w: &[bf16; n * k], bias: &[bf16; n], out: &mut [MaybeUninit<bf16>; m * n]
     ) {
         if m <= FEW && k < DEEP {
-            linear_narrow[((n.div_ceil(8), m.div_ceil(16)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
+            linear_narrow[(tiles(m, n, 16, 8), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
         } else if m <= FEW {
-            linear_narrow_deep[((n.div_ceil(8), m.div_ceil(16)), 768)](&x, &w, &bias, &mut out, m, n, k / 32);
+            linear_narrow_deep[(tiles(m, n, 16, 8), 768)](&x, &w, &bias, &mut out, m, n, k / 32);
+        } else if k < DEEP {
+            linear_wide[(tiles(m, n, 32, 32), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
         } else {
-            linear_wide[((n.div_ceil(32), m.div_ceil(32)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
+            linear_wide_deep[(tiles(m, n, 32, 16), 512)](&x, &w, &bias, &mut out, m, n, k / 32);
         }
     }
 
-    /// out = gelu(x · wᵀ + bias)
-    graph[] fn linear_gelu(
-        m: u32, n: u32, k: u32, x: &[bf16; m * k], w: &[bf16; n * k], bias: &[bf16; n], out: &mut [MaybeUninit<bf16>; m * n]
+    /// Attention and a perceptron, up to the last sum: `down` and `h` are what is added and normalised.
+    graph[] fn block(
+        n: u32, heads: u32, ff: u32, layer: Layer<'_>, x: &[bf16; n * (heads * 32)], qkv: &[bf16; n * (3 * (heads * 32))],
+        h: &mut [MaybeUninit<bf16>; n * (heads * 32)], down: &mut [MaybeUninit<bf16>; n * (heads * 32)]
     ) {
-        if m <= FEW {
-            linear_narrow_gelu[((n.div_ceil(8), m.div_ceil(16)), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
-        } else {
-            linear_wide_gelu[((n.div_ceil(32), m.div_ceil(32)), 256)](&x, &w, &bias, &mut out, m, n, k / 32);
-        }
-    }
-
-    /// Attention and a perceptron, each added to what came in and normalised.
-    graph[] fn block(n: u32, heads: u32, ff: u32, layer: Layer<'_>, x: &[bf16; n * (heads * 32)], out: &mut [MaybeUninit<bf16>; n * (heads * 32)]) {
         let width = heads * 32;
-        let qkv = alloc::<bf16>(n * (3 * (heads * 32)));
-        linear(n, 3 * width, width, &x, &layer.qkv, &layer.qkv_bias, &mut qkv);
         let mixed = alloc::<bf16>(n * (heads * 32));
         attention_bf16[((heads, n.div_ceil(16)), 128)](&qkv, &mut mixed, n, heads, 1.0 / (HEAD as f32).sqrt());
         let attended = alloc::<bf16>(n * (heads * 32));
         linear(n, width, width, &mixed, &layer.output, &layer.output_bias, &mut attended);
-        let h = alloc::<bf16>(n * (heads * 32));
-        add_norm_bf16[(n, 32)](&attended, &x, &layer.gain, &layer.shift, &mut h, n, width / 4, EPSILON);
         let up = alloc::<bf16>(n * ff);
-        linear_gelu(n, ff, width, &h, &layer.up, &layer.up_bias, &mut up);
-        let down = alloc::<bf16>(n * (heads * 32));
+        if n <= FEW {
+            norm_linear_gelu_narrow[(tiles(n, ff, 16, 16), 512)](
+                &attended, &x, &layer.gain, &layer.shift, &mut h, &layer.up, &layer.up_bias, &mut up, n, ff, width / 32, EPSILON,
+            );
+        } else {
+            norm_linear_gelu_wide[(tiles(n, ff, 32, 64), 512)](
+                &attended, &x, &layer.gain, &layer.shift, &mut h, &layer.up, &layer.up_bias, &mut up, n, ff, width / 32, EPSILON,
+            );
+        }
         linear(n, width, ff, &up, &layer.down, &layer.down_bias, &mut down);
-        add_norm_bf16[(n, 32)](&down, &h, &layer.last_gain, &layer.last_shift, &mut out, n, width / 4, EPSILON);
     }
 
-    /// All layers, two at least.
+    /// All layers. The last norm of each is in front of the next one's first product.
     graph[] fn encoder(
         n: u32, heads: u32, ff: u32, count: u32, layers: &[Layer<'_>], x: &[bf16; n * (heads * 32)],
         out: &mut [bf16; n * (heads * 32)]
     ) {
+        let width = heads * 32;
+        let qkv = alloc::<bf16>(n * (3 * (heads * 32)));
+        linear(n, 3 * width, width, &x, &layers[0].qkv, &layers[0].qkv_bias, &mut qkv);
         let h = alloc::<bf16>(n * (heads * 32));
-        block(n, heads, ff, layers[0], &x, &mut h);
-        for i in 1..count - 1 {
-            let next = alloc::<bf16>(n * (heads * 32));
-            block(n, heads, ff, layers[i], &h, &mut next);
-            h = next;
+        let down = alloc::<bf16>(n * (heads * 32));
+        block(n, heads, ff, layers[0], &x, &qkv, &mut h, &mut down);
+        for i in 1..count {
+            let from = alloc::<bf16>(n * (heads * 32));
+            let next_qkv = alloc::<bf16>(n * (3 * (heads * 32)));
+            if n <= FEW {
+                norm_linear_narrow[(tiles(n, 3 * width, 16, 16), 512)](
+                    &down, &h, &layers[i - 1].last_gain, &layers[i - 1].last_shift, &mut from, &layers[i].qkv, &layers[i].qkv_bias,
+                    &mut next_qkv, n, 3 * width, width / 32, EPSILON,
+                );
+            } else {
+                norm_linear_wide[(tiles(n, 3 * width, 32, 64), 512)](
+                    &down, &h, &layers[i - 1].last_gain, &layers[i - 1].last_shift, &mut from, &layers[i].qkv, &layers[i].qkv_bias,
+                    &mut next_qkv, n, 3 * width, width / 32, EPSILON,
+                );
+            }
+            let next_h = alloc::<bf16>(n * (heads * 32));
+            let next_down = alloc::<bf16>(n * (heads * 32));
+            block(n, heads, ff, layers[i], &from, &next_qkv, &mut next_h, &mut next_down);
+            h = next_h;
+            down = next_down;
         }
-        block(n, heads, ff, layers[count - 1], &h, &mut out);
+        add_norm_bf16[(n, 32)](
+            &down, &h, &layers[count - 1].last_gain, &layers[count - 1].last_shift, &mut out, n, width / 4, EPSILON,
+        );
     }
 }

@@ -4,7 +4,7 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/mlps.ptx")]
 unsafe extern "ptx-kernel" {
-    /// out = relu(x · w + bias), for 256 numbers that come in at most.
+    /// out = relu(x · w + bias), of n and k that are multiples of 4.
     fn linear_relu(
         x: &[f32; rows * k],
         w: &[f32; k * n],
@@ -39,7 +39,7 @@ pub struct Mlp {
 each_side! {
     /// A layer of a member.
     graph[] fn layer(rows: u32, width: u32, x: &[f32; rows * width], layer: Layer<'_>, out: &mut [MaybeUninit<f32>; rows * width]) {
-        linear_relu[((width / 32, rows.div_ceil(32)), 256)](&x, &layer.weights, &layer.bias, &mut out, rows, width, width);
+        linear_relu[((width.div_ceil(32), rows.div_ceil(32)), 256)](&x, &layer.weights, &layer.bias, &mut out, rows, width, width);
     }
 
     /// All members on the same input.

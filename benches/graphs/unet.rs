@@ -5,8 +5,8 @@ use half::bf16;
 
 #[cuweave::kernels("benches/kernels/unet.ptx")]
 unsafe extern "ptx-kernel" {
-    /// out = the 3 × 3 convolution of every `stride`-th pixel; with `up` 1 of x with each pixel four times. Also sums and sums of squares of
-    /// the results, of each group of 8 channels in parts of 16 pixels.
+    /// out = the 3 × 3 convolution of every `stride`-th pixel, 1 or 2; with `up` 1 of x with each pixel four times. Also sums and sums of
+    /// squares of the results, of each group of 8 channels in squares of 4 × 4 pixels.
     fn convolve(
         x: &[bf16; from_height * from_width * (32 * chunks)],
         w: &[bf16; 8 * groups * (9 * (32 * chunks))],
@@ -23,9 +23,29 @@ unsafe extern "ptx-kernel" {
         up: u32,
         parts: u32,
     );
-    /// The same of each pixel of an image of this size, plus `add`.
-    fn convolve_add(
+    /// The same of each pixel of silu(GroupNorm(x) · gain + shift), with the sums of x; 512 channels of x at most.
+    fn norm_convolve(
         x: &[bf16; height * width * (32 * chunks)],
+        x_sums: &[f32; parts * (2 * (4 * chunks))],
+        gain: &[bf16; 32 * chunks],
+        shift: &[bf16; 32 * chunks],
+        w: &[bf16; 8 * groups * (9 * (32 * chunks))],
+        bias: &[bf16; 8 * groups],
+        out: &mut [MaybeUninit<bf16>; height * width * (8 * groups)],
+        sums: &mut [MaybeUninit<f32>; parts * (2 * groups)],
+        height: u32,
+        width: u32,
+        groups: u32,
+        chunks: u32,
+        parts: u32,
+        epsilon: f32,
+    );
+    /// The same plus `add`.
+    fn norm_convolve_add(
+        x: &[bf16; height * width * (32 * chunks)],
+        x_sums: &[f32; parts * (2 * (4 * chunks))],
+        gain: &[bf16; 32 * chunks],
+        shift: &[bf16; 32 * chunks],
         w: &[bf16; 8 * groups * (9 * (32 * chunks))],
         bias: &[bf16; 8 * groups],
         add: &[bf16; height * width * (8 * groups)],
@@ -36,8 +56,9 @@ unsafe extern "ptx-kernel" {
         groups: u32,
         chunks: u32,
         parts: u32,
+        epsilon: f32,
     );
-    /// The same of an image that has of each pixel the channels of x, then those of y.
+    /// The convolution of an image that has of each pixel the channels of x, then those of y.
     fn convolve_two(
         x: &[bf16; height * width * (32 * halves)],
         y: &[bf16; height * width * (32 * halves)],
@@ -58,18 +79,6 @@ unsafe extern "ptx-kernel" {
         pixels: u32,
         groups: u32,
         parts: u32,
-    );
-    /// y = silu(GroupNorm(x) · gain + shift)
-    fn norm_silu(
-        x: &[bf16; pixels * (8 * groups)],
-        sums: &[f32; parts * (2 * groups)],
-        gain: &[bf16; 8 * groups],
-        shift: &[bf16; 8 * groups],
-        y: &mut [MaybeUninit<bf16>; pixels * (8 * groups)],
-        pixels: u32,
-        groups: u32,
-        parts: u32,
-        epsilon: f32,
     );
 }
 
@@ -103,46 +112,34 @@ pub struct Residual {
 }
 
 /// The grid of a convolution.
-fn tiles(pixels: u32, channels: u32) -> (u32, u32) {
-    (channels.div_ceil(32), parts(pixels))
+fn tiles(height: u32, width: u32, channels: u32) -> (u32, u32) {
+    (channels.div_ceil(32), parts(height, width))
 }
 
 /// The parts of the sums of an image.
-pub fn parts(pixels: u32) -> u32 {
-    pixels.div_ceil(16)
+pub fn parts(height: u32, width: u32) -> u32 {
+    height.div_ceil(4) * width.div_ceil(4)
 }
 
 each_side! {
-    /// The norm and activation in front of a convolution.
-    graph[] fn activated(
-        pixels: u32, parts: u32, c: u32, norm: Norm<'_>, x: &[bf16; pixels * c], sums: &[f32; parts * (c / 4)],
-        out: &mut [MaybeUninit<bf16>; pixels * c]
-    ) {
-        norm_silu[per_item(pixels * (c / 8))](
-            &x, &sums, &norm.gain, &norm.shift, &mut out, pixels, c / 8, parts, EPSILON,
-        );
-    }
-
-    /// out = x + the block's two convolutions: 4 launches. An image comes with its sums.
+    /// out = x + the block's two convolutions: 2 launches. An image comes with its sums.
     graph[] fn residual(
         h: u32, w: u32, parts: u32, c: u32, block: Residual<'_>, x: &[bf16; h * w * c], sums: &[f32; parts * (c / 4)],
         out: &mut [MaybeUninit<bf16>; h * w * c], out_sums: &mut [MaybeUninit<f32>; parts * (c / 4)]
     ) {
-        let a = alloc::<bf16>(h * w * c);
-        let b = alloc::<bf16>(h * w * c);
-        let b_sums = alloc::<f32>(parts * (c / 4));
-        activated(h * w, parts, c, record(block.first_norm), &x, &sums, &mut a);
-        convolve[(tiles(h * w, c), 288)](
-            &a, &block.first.weights, &block.first.bias, &mut b, &mut b_sums, h, w, c / 8, c / 32, h, w, 1, 0, parts,
+        let between = alloc::<bf16>(h * w * c);
+        let between_sums = alloc::<f32>(parts * (c / 4));
+        norm_convolve[(tiles(h, w, c), 288)](
+            &x, &sums, &block.first_norm.gain, &block.first_norm.shift, &block.first.weights, &block.first.bias, &mut between,
+            &mut between_sums, h, w, c / 8, c / 32, parts, EPSILON,
         );
-        let d = alloc::<bf16>(h * w * c);
-        activated(h * w, parts, c, record(block.last_norm), &b, &b_sums, &mut d);
-        convolve_add[(tiles(h * w, c), 288)](
-            &d, &block.last.weights, &block.last.bias, &x, &mut out, &mut out_sums, h, w, c / 8, c / 32, parts,
+        norm_convolve_add[(tiles(h, w, c), 288)](
+            &between, &between_sums, &block.last_norm.gain, &block.last_norm.shift, &block.last.weights, &block.last.bias, &x,
+            &mut out, &mut out_sums, h, w, c / 8, c / 32, parts, EPSILON,
         );
     }
 
-    /// A step on an image of (4 h) x (4 w) pixels: 29 launches. The convolutions: two down; up and behind the skip of the middle
+    /// A step on an image of (4 h) x (4 w) pixels: 18 launches. The convolutions: two down; up and behind the skip of the middle
     /// level; the same of the first level; the last. The parts are those of the sums of the three levels.
     graph[] fn step(
         h: u32, w: u32, c: u32, top_parts: u32, middle_parts: u32, bottom_parts: u32, blocks: [Residual<'_>; 5], convs: [Conv<'_>; 7], norm: Norm<'_>,
@@ -155,7 +152,7 @@ each_side! {
         residual(4 * h, 4 * w, top_parts, c, blocks[0], &x, &x_sums, &mut top, &mut _top_sums);
         let halved = alloc::<bf16>(4 * h * w * (2 * c));
         let halved_sums = alloc::<f32>(middle_parts * (2 * c / 4));
-        convolve[(tiles(4 * h * w, 2 * c), 288)](
+        convolve[(tiles(2 * h, 2 * w, 2 * c), 288)](
             &top, &convs[0].weights, &convs[0].bias, &mut halved, &mut halved_sums, 2 * h, 2 * w, 2 * c / 8, c / 32,
             4 * h, 4 * w, 2, 0, middle_parts,
         );
@@ -164,7 +161,7 @@ each_side! {
         residual(2 * h, 2 * w, middle_parts, 2 * c, blocks[1], &halved, &halved_sums, &mut middle, &mut _middle_sums);
         let quartered = alloc::<bf16>(h * w * (4 * c));
         let quartered_sums = alloc::<f32>(bottom_parts * (4 * c / 4));
-        convolve[(tiles(h * w, 4 * c), 288)](
+        convolve[(tiles(h, w, 4 * c), 288)](
             &middle, &convs[1].weights, &convs[1].bias, &mut quartered, &mut quartered_sums, h, w, 4 * c / 8, 2 * c / 32,
             2 * h, 2 * w, 2, 0, bottom_parts,
         );
@@ -174,13 +171,13 @@ each_side! {
 
         let up = alloc::<bf16>(4 * h * w * (2 * c));
         let _up_sums = alloc::<f32>(middle_parts * (2 * c / 4));
-        convolve[(tiles(4 * h * w, 2 * c), 288)](
+        convolve[(tiles(2 * h, 2 * w, 2 * c), 288)](
             &bottom, &convs[2].weights, &convs[2].bias, &mut up, &mut _up_sums, 2 * h, 2 * w, 2 * c / 8, 4 * c / 32, h, w,
             1, 1, middle_parts,
         );
         let merged = alloc::<bf16>(4 * h * w * (2 * c));
         let merged_sums = alloc::<f32>(middle_parts * (2 * c / 4));
-        convolve_two[(tiles(4 * h * w, 2 * c), 288)](
+        convolve_two[(tiles(2 * h, 2 * w, 2 * c), 288)](
             &up, &middle, &convs[3].weights, &convs[3].bias, &mut merged, &mut merged_sums, 2 * h, 2 * w, 2 * c / 8,
             2 * c / 32, middle_parts,
         );
@@ -190,25 +187,23 @@ each_side! {
 
         let last_up = alloc::<bf16>(16 * h * w * c);
         let _last_up_sums = alloc::<f32>(top_parts * (c / 4));
-        convolve[(tiles(16 * h * w, c), 288)](
+        convolve[(tiles(4 * h, 4 * w, c), 288)](
             &refined, &convs[4].weights, &convs[4].bias, &mut last_up, &mut _last_up_sums, 4 * h, 4 * w, c / 8, 2 * c / 32,
             2 * h, 2 * w, 1, 1, top_parts,
         );
         let last_merged = alloc::<bf16>(16 * h * w * c);
         let last_merged_sums = alloc::<f32>(top_parts * (c / 4));
-        convolve_two[(tiles(16 * h * w, c), 288)](
+        convolve_two[(tiles(4 * h, 4 * w, c), 288)](
             &last_up, &top, &convs[5].weights, &convs[5].bias, &mut last_merged, &mut last_merged_sums, 4 * h, 4 * w,
             c / 8, c / 32, top_parts,
         );
         let last = alloc::<bf16>(16 * h * w * c);
         let last_sums = alloc::<f32>(top_parts * (c / 4));
         residual(4 * h, 4 * w, top_parts, c, blocks[4], &last_merged, &last_merged_sums, &mut last, &mut last_sums);
-        let active = alloc::<bf16>(16 * h * w * c);
-        activated(16 * h * w, top_parts, c, norm, &last, &last_sums, &mut active);
         let _out_sums = alloc::<f32>(top_parts * (c / 4));
-        convolve[(tiles(16 * h * w, c), 288)](
-            &active, &convs[6].weights, &convs[6].bias, &mut out, &mut _out_sums, 4 * h, 4 * w, c / 8, c / 32, 4 * h, 4 * w,
-            1, 0, top_parts,
+        norm_convolve[(tiles(4 * h, 4 * w, c), 288)](
+            &last, &last_sums, &norm.gain, &norm.shift, &convs[6].weights, &convs[6].bias, &mut out, &mut _out_sums, 4 * h, 4 * w,
+            c / 8, c / 32, top_parts, EPSILON,
         );
     }
 }

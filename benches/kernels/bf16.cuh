@@ -27,4 +27,4 @@ __device__ inline uint4 bits_of(const Eight& e) {
 }
 __device__ inline void store(BF16* p, const Eight& e) { *(uint4*)p = bits_of(e); }
 
-__device__ inline float silu(float v) { return v / (1.0f + __expf(-v)); }
+__device__ inline float silu(float v) { return __fdividef(v, 1.0f + __expf(-v)); }

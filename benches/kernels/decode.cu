@@ -3,13 +3,16 @@
 //
 // nvcc -O3 -arch=compute_80 -ptx decode.cu
 
-#include "tensor.cuh"
+#include "bf16.cuh"
 
 // The numbers of a query, key or value of a head.
 constexpr unsigned HEAD = 64;
-// The warps of a block of a product with a vector, and of one with many columns. The kernels say how many blocks a multiprocessor has to hold: for more of
-// them the assembler would have fewer loads under way.
-constexpr unsigned WARPS = 8, MANY = 16;
+// The warps of a block of a product with a vector, and the columns of a step of a warp.
+constexpr unsigned WARPS = 8, STEP = 256;
+// The rows of a block; those of a product with many columns, of one with two matrices, and of one that is batched: of six rows a batch has as
+// many blocks on a multiprocessor as the kernel alone. The kernels say how many blocks a multiprocessor has to hold: for more of them
+// the assembler would have fewer loads under way.
+constexpr unsigned ROWS = 4, MANY = 8, PAIRS = 2, BATCHED = 6;
 // The threads of a block of attention, and its teams of 8 lanes, each of which takes a position.
 constexpr unsigned THREADS = 512, TEAMS = THREADS / 8;
 // The positions of a team whose keys and values are loaded at once.
@@ -33,7 +36,7 @@ embed(const BF16* table, const unsigned* token, BF16* x, unsigned vocab, unsigne
 }
 
 // y = x / rms(x) * gain, in one block.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 1)
 rms_norm(const BF16* x, const BF16* gain, BF16* y, unsigned width, float epsilon) {
     __shared__ float shared[8];
     float squares = 0.0f;
@@ -51,80 +54,73 @@ rms_norm(const BF16* x, const BF16* gain, BF16* y, unsigned width, float epsilon
     }
 }
 
-// The sums of the products of rows of MATRICES matrices with x, which `finish` is given with the row. By tensor cores: a block has
-// GROUPS groups of eight rows, and each of its WARPS warps each WARPS-th step of 32 columns of them. A lane loads 16 bytes of a row,
-// or of x; which of them meet in a product is the same for both, so that they are multiplied as they lie. So many steps are loaded
-// ahead. With NORM, x / rms(x) * gain is in the place of x: its factor is the same for all columns, and is applied to the sums.
-template <unsigned MATRICES, unsigned GROUPS, unsigned WARPS, unsigned AHEAD, bool NORM, typename Finish>
+// Weights: each is read once, so that they need no place in the first-level cache.
+__device__ inline uint4 weights(const BF16* p) {
+    uint4 v;
+    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
+    return v;
+}
+
+// The products of ROWS rows of MATRICES matrices with x, which `finish` is given with the row. Each warp has every so many-th step of the
+// columns, of all rows; a lane has 16 bytes of each row, all of a step under way at once. With NORM, x / rms(x) * gain is in the place of
+// x: its factor is the same for all columns, and is applied to the sums.
+template <unsigned MATRICES, unsigned ROWS, bool NORM, typename Finish>
 __device__ inline void rows_times(
     const BF16* const (&w)[MATRICES], const BF16* __restrict__ x, const BF16* __restrict__ gain, unsigned rows, unsigned cols,
     float epsilon, Finish finish) {
-    __shared__ float parts[MATRICES][8 * GROUPS][WARPS + 1];
+    __shared__ float parts[MATRICES][ROWS][WARPS + 1];
     __shared__ float squares[WARPS];
-    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, first_row = blockIdx.x * (8 * GROUPS);
-    const unsigned row = first_row + lane / 4, at = lane % 4 * 8;
-    const uint4 zero = make_uint4(0, 0, 0, 0);
-    float4 sums[MATRICES][GROUPS] = {};
-    float square = 0.0f;
-    for (unsigned first = 32 * warp + at; first < cols + at; first += 32 * WARPS * AHEAD) {
-        uint4 a[MATRICES][GROUPS][AHEAD], b[AHEAD], g[AHEAD];
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, first_row = blockIdx.x * ROWS;
+    float sums[MATRICES][ROWS] = {}, square = 0.0f;
+    const BF16* of_row[MATRICES][ROWS];
 #pragma unroll
-        for (unsigned l = 0; l < AHEAD; l++) {
-            const unsigned column = first + 32 * WARPS * l;
-            // Behind the last column, the last ones once more, times zeros.
-            const unsigned from = min(column, cols - 8);
+    for (unsigned m = 0; m < MATRICES; m++) {
 #pragma unroll
-            for (unsigned m = 0; m < MATRICES; m++) {
+        for (unsigned i = 0; i < ROWS; i++) of_row[m][i] = w[m] + (size_t)min(first_row + i, rows - 1) * cols;
+    }
+#pragma unroll 1
+    for (unsigned column = STEP * warp + 8 * lane; column + 7 < cols; column += STEP * WARPS) {
+        uint4 a[MATRICES][ROWS];
 #pragma unroll
-                for (unsigned i = 0; i < GROUPS; i++) {
-                    const unsigned of = min(row + 8 * i, rows - 1);
-                    a[m][i][l] = __ldg((const uint4*)(w[m] + (size_t)of * cols + from));
-                }
+        for (unsigned m = 0; m < MATRICES; m++) {
+#pragma unroll
+            for (unsigned i = 0; i < ROWS; i++) a[m][i] = weights(of_row[m][i] + column);
+        }
+        Eight v = eight(x + column);
+        if (NORM) {
+            const Eight gains = eight(gain + column);
+#pragma unroll
+            for (unsigned i = 0; i < 8; i++) {
+                square = fmaf(v.v[i], v.v[i], square);
+                v.v[i] *= gains.v[i];
             }
-            b[l] = __ldg((const uint4*)(x + from));
-            if (NORM) g[l] = __ldg((const uint4*)(gain + from));
-            if (column >= cols) b[l] = zero;
         }
 #pragma unroll
-        for (unsigned l = 0; l < AHEAD; l++) {
-            if (NORM) {
-                Eight v = eight(b[l]), gains = eight(g[l]);
+        for (unsigned m = 0; m < MATRICES; m++) {
 #pragma unroll
-                for (unsigned i = 0; i < 8; i++) {
-                    square = fmaf(v.v[i], v.v[i], square);
-                    v.v[i] *= gains.v[i];
-                }
-                b[l] = bits_of(v);
-            }
+            for (unsigned i = 0; i < ROWS; i++) {
+                const Eight of = eight(a[m][i]);
 #pragma unroll
-            for (unsigned m = 0; m < MATRICES; m++) {
-#pragma unroll
-                for (unsigned i = 0; i < GROUPS; i++) {
-                    multiply(sums[m][i], b[l].x, 0, b[l].y, 0, a[m][i][l].x, a[m][i][l].y);
-                    multiply(sums[m][i], b[l].z, 0, b[l].w, 0, a[m][i][l].z, a[m][i][l].w);
-                }
+                for (unsigned j = 0; j < 8; j++) sums[m][i] = fmaf(of.v[j], v.v[j], sums[m][i]);
             }
         }
     }
     if (NORM) {
-        // The four lanes of a row have all columns of the warp.
-        square += __shfl_xor_sync(~0u, square, 1);
-        square += __shfl_xor_sync(~0u, square, 2);
+        square = sum(square);
         if (lane == 0) squares[warp] = square;
     }
-    // The products' rows are all x; the first four lanes have the first of them, two columns each.
-    if (lane < 4) {
 #pragma unroll
-        for (unsigned m = 0; m < MATRICES; m++) {
+    for (unsigned m = 0; m < MATRICES; m++) {
 #pragma unroll
-            for (unsigned i = 0; i < GROUPS; i++) {
-                parts[m][8 * i + 2 * lane][warp] = sums[m][i].x;
-                parts[m][8 * i + 2 * lane + 1][warp] = sums[m][i].y;
-            }
+        for (unsigned i = 0; i < ROWS; i++) {
+            const float total = sum(sums[m][i]);
+            if (lane == 0) parts[m][i][warp] = total;
         }
     }
     __syncthreads();
-    if (threadIdx.x >= 8 * GROUPS || first_row + threadIdx.x >= rows) return;
+    if (threadIdx.x >= ROWS || first_row + threadIdx.x >= rows) return;
     float totals[MATRICES] = {}, all = 0.0f;
 #pragma unroll
     for (unsigned i = 0; i < WARPS; i++) {
@@ -140,23 +136,23 @@ __device__ inline void rows_times(
     finish(first_row + threadIdx.x, totals);
 }
 
-// y = w x, 8 rows a block.
+// y = w x, 6 rows a block.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
 gemv(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
-                                      [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
+    rows_times<1, BATCHED, false>({w}, x, nullptr, rows, cols, 0.0f,
+                               [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
 }
-// The same for many columns.
-extern "C" __global__ void __launch_bounds__(32 * MANY, 2)
-gemv_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    rows_times<1, 1, MANY, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
-                                     [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
-}
-// The same in f32.
+// The same for many columns, 8 rows a block.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
+gemv_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    rows_times<1, MANY, false>({w}, x, nullptr, rows, cols, 0.0f,
+                               [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
+}
+// The same in f32, 4 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 5)
 gemv_f32(const BF16* w, const BF16* x, float* y, unsigned rows, unsigned cols) {
-    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f,
-                                      [&](unsigned row, const float* sums) { y[row] = sums[0]; });
+    rows_times<1, ROWS, false>({w}, x, nullptr, rows, cols, 0.0f,
+                               [&](unsigned row, const float* sums) { y[row] = sums[0]; });
 }
 
 // Turns the heads of q and of k: the angle of number i and i + 32 is that of the tables.
@@ -302,7 +298,7 @@ attention(const BF16* q, const BF16* keys, const BF16* values, BF16* out, unsign
 }
 
 // x += y, in one block.
-extern "C" __global__ void __launch_bounds__(256) add_to(BF16* x, const BF16* y, unsigned n) {
+extern "C" __global__ void __launch_bounds__(256, 1) add_to(BF16* x, const BF16* y, unsigned n) {
     for (unsigned at = 8 * threadIdx.x; at + 7 < n; at += 8 * 256) {
         Eight v = eight(x + at), w = eight(y + at);
 #pragma unroll
@@ -319,7 +315,7 @@ silu_times(const BF16* gate, const BF16* up, BF16* out, unsigned n) {
 }
 
 // token = the first place of the largest number, in one block.
-extern "C" __global__ void __launch_bounds__(1024) argmax(const float* logits, unsigned* token, unsigned n) {
+extern "C" __global__ void __launch_bounds__(1024, 1) argmax(const float* logits, unsigned* token, unsigned n) {
     __shared__ float values[32];
     __shared__ unsigned places[32];
     float best = -3.4e38f;
@@ -330,8 +326,22 @@ extern "C" __global__ void __launch_bounds__(1024) argmax(const float* logits, u
             place = at;
         }
     };
-#pragma unroll 8
-    for (unsigned i = threadIdx.x; i < n; i += 1024) take(logits[i], i);
+    const unsigned fours = n / 4 * 4;
+    for (unsigned first = 4 * threadIdx.x; first < fours; first += 8 * 4096) {
+        float4 v[8];
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) v[i] = first + 4096 * i < fours ? *(const float4*)(logits + first + 4096 * i) : make_float4(0, 0, 0, 0);
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) {
+            const unsigned at = first + 4096 * i;
+            if (at >= fours) break;
+            take(v[i].x, at);
+            take(v[i].y, at + 1);
+            take(v[i].z, at + 2);
+            take(v[i].w, at + 3);
+        }
+    }
+    if (fours + threadIdx.x < n) take(logits[fours + threadIdx.x], fours + threadIdx.x);
     for (unsigned step = 16; step; step /= 2) {
         float v = __shfl_xor_sync(~0u, best, step);
         unsigned at = __shfl_xor_sync(~0u, place, step);
@@ -348,40 +358,39 @@ extern "C" __global__ void __launch_bounds__(1024) argmax(const float* logits, u
     }
 }
 
-// y = w (x / rms(x) * gain), 8 rows a block.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
+// y = w (x / rms(x) * gain), 4 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 5)
 norm_gemv(const BF16* w, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols, float epsilon) {
-    rows_times<1, 1, WARPS, 4, true>({w}, x, gain, rows, cols, epsilon,
-                                     [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
+    rows_times<1, ROWS, true>({w}, x, gain, rows, cols, epsilon,
+                              [&](unsigned row, const float* sums) { y[row] = rounded(sums[0]); });
 }
-// The same in f32, 16 rows a block.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
+// The same in f32.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 5)
 norm_gemv_f32(const BF16* w, const BF16* x, const BF16* gain, float* y, unsigned rows, unsigned cols, float epsilon) {
-    rows_times<1, 2, WARPS, 4, true>({w}, x, gain, rows, cols, epsilon,
-                                     [&](unsigned row, const float* sums) { y[row] = sums[0]; });
+    rows_times<1, ROWS, true>({w}, x, gain, rows, cols, epsilon,
+                              [&](unsigned row, const float* sums) { y[row] = sums[0]; });
 }
 
-// y = silu(gate z) * (up z) of z = x / rms(x) * gain, 16 rows a block.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
+// y = silu(gate z) * (up z) of z = x / rms(x) * gain, 2 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 5)
 norm_gate_up(const BF16* gate, const BF16* up, const BF16* x, const BF16* gain, BF16* y, unsigned rows, unsigned cols,
              float epsilon) {
-    rows_times<2, 2, WARPS, 2, true>(
-        {gate, up}, x, gain, rows, cols, epsilon,
-        [&](unsigned row, const float* sums) { y[row] = rounded(silu(sums[0]) * sums[1]); });
+    rows_times<2, PAIRS, true>({gate, up}, x, gain, rows, cols, epsilon,
+                              [&](unsigned row, const float* sums) { y[row] = rounded(silu(sums[0]) * sums[1]); });
 }
 
-// y += w x, 8 rows a block.
-template <unsigned WARPS>
-__device__ inline void add_rows_times(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
-    rows_times<1, 1, WARPS, 4, false>({w}, x, nullptr, rows, cols, 0.0f, [&](unsigned row, const float* sums) {
-        y[row] = rounded(one(y[row]) + sums[0]);
-    });
+// y += w x, 4 rows a block.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 5)
+gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    rows_times<1, ROWS, false>({w}, x, nullptr, rows, cols, 0.0f,
+                               [&](unsigned row, const float* sums) { y[row] = rounded(one(y[row]) + sums[0]); });
 }
+// The same for many columns, 8 rows a block.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 4)
-gemv_add(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) { add_rows_times<WARPS>(w, x, y, rows, cols); }
-// The same for many columns.
-extern "C" __global__ void __launch_bounds__(32 * MANY, 2)
-gemv_add_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) { add_rows_times<MANY>(w, x, y, rows, cols); }
+gemv_add_many(const BF16* w, const BF16* x, BF16* y, unsigned rows, unsigned cols) {
+    rows_times<1, MANY, false>({w}, x, nullptr, rows, cols, 0.0f,
+                               [&](unsigned row, const float* sums) { y[row] = rounded(one(y[row]) + sums[0]); });
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 rope_attention(const BF16* q, const BF16* k, const BF16* v, const float* cosines, const float* sines, BF16* keys,

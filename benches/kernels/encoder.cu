@@ -3,7 +3,7 @@
 //
 // nvcc -O3 -arch=compute_80 -ptx encoder.cu
 
-#include "bf16.cuh"
+#include "norm.cuh"
 
 // The numbers of a query, key or value of a head.
 constexpr unsigned HEAD = 32;
@@ -15,15 +15,6 @@ constexpr unsigned WARPS = 4, QUERIES = 4;
 constexpr unsigned PITCH = HEAD + 4;
 // The most elements of a row of LayerNorm, in groups of 4 for each of 32 lanes.
 constexpr unsigned GROUPS = 4;
-
-// Four elements.
-__device__ inline float4 load(const float* p) { return *(const float4*)p; }
-__device__ inline float4 load(const BF16* p) {
-    uint2 bits = *(const uint2*)p;
-    return make_float4(low(bits.x), high(bits.x), low(bits.y), high(bits.y));
-}
-__device__ inline void store(float* p, float4 v) { *(float4*)p = v; }
-__device__ inline void store(BF16* p, float4 v) { *(uint2*)p = make_uint2(pair(v.x, v.y), pair(v.z, v.w)); }
 
 // The elements of 16 bytes, as floats in shared memory.
 template <typename T> struct Line;
@@ -39,9 +30,6 @@ template <> struct Line<BF16> {
     }
 };
 
-__device__ inline float dot(float4 a, float4 b, float c) {
-    return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, c))));
-}
 __device__ inline void add(float4& to, float factor, float4 v) {
     to.x = fmaf(factor, v.x, to.x);
     to.y = fmaf(factor, v.y, to.y);
@@ -168,55 +156,22 @@ attention_bf16(const BF16* qkv, BF16* out, unsigned n, unsigned heads, float sca
 
 // out = LayerNorm(x + residual) * gain + bias, a warp a row of 4 * fours elements, 512 at most.
 template <typename T>
-__device__ void normalize(
+__device__ void add_norm(
     const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ gain, const T* __restrict__ bias,
     T* __restrict__ out, unsigned rows, unsigned fours, float epsilon) {
-    const unsigned row = blockIdx.x, lane = threadIdx.x;
+    const unsigned row = blockIdx.x, from = row * (4 * fours);
     if (row >= rows || fours > GROUPS * 32) return;
-    const unsigned width = 4 * fours;
-    float4 v[GROUPS] = {}, g[GROUPS] = {}, b[GROUPS] = {};
-    float total = 0.0f;
-#pragma unroll
-    for (unsigned i = 0; i < GROUPS; i++) {
-        unsigned four = i * 32 + lane, at = 4 * four;
-        if (four < fours) {
-            float4 one = load(x + row * width + at), two = load(residual + row * width + at);
-            g[i] = load(gain + at);
-            b[i] = load(bias + at);
-            v[i] = make_float4(one.x + two.x, one.y + two.y, one.z + two.z, one.w + two.w);
-        }
-    }
-#pragma unroll
-    for (unsigned i = 0; i < GROUPS; i++) total += v[i].x + v[i].y + v[i].z + v[i].w;
-    const float mean = sum(total) / (float)width;
-    float squares = 0.0f;
-#pragma unroll
-    for (unsigned i = 0; i < GROUPS; i++) {
-        if (i * 32 + lane < fours) {
-            v[i] = make_float4(v[i].x - mean, v[i].y - mean, v[i].z - mean, v[i].w - mean);
-            squares = dot(v[i], v[i], squares);
-        }
-    }
-    const float over = rsqrtf(sum(squares) / (float)width + epsilon);
-#pragma unroll
-    for (unsigned i = 0; i < GROUPS; i++) {
-        unsigned four = i * 32 + lane, at = 4 * four;
-        if (four < fours) {
-            float4 y = make_float4(
-                fmaf(v[i].x * over, g[i].x, b[i].x), fmaf(v[i].y * over, g[i].y, b[i].y),
-                fmaf(v[i].z * over, g[i].z, b[i].z), fmaf(v[i].w * over, g[i].w, b[i].w));
-            store(out + row * width + at, y);
-        }
-    }
+    normalize<GROUPS>(x + from, residual + from, gain, bias, fours, epsilon,
+                      [&](unsigned at, float4 v) { store(out + from + at, v); });
 }
 
 extern "C" __global__ void __launch_bounds__(32)
 add_norm_f32(const float* x, const float* residual, const float* gain, const float* bias, float* out,
              unsigned rows, unsigned fours, float epsilon) {
-    normalize(x, residual, gain, bias, out, rows, fours, epsilon);
+    add_norm(x, residual, gain, bias, out, rows, fours, epsilon);
 }
 extern "C" __global__ void __launch_bounds__(32)
 add_norm_bf16(const BF16* x, const BF16* residual, const BF16* gain, const BF16* bias, BF16* out,
               unsigned rows, unsigned fours, float epsilon) {
-    normalize(x, residual, gain, bias, out, rows, fours, epsilon);
+    add_norm(x, residual, gain, bias, out, rows, fours, epsilon);
 }

@@ -12,33 +12,43 @@ __device__ inline void multiply(float4& c, unsigned a0, unsigned a1, unsigned a2
 
 // x wᵀ + bias of m rows of 32 * steps, with w as n rows. A block has 16 * MT rows and 8 * NT * WIDE columns. A warp has 8 * NT of the
 // columns and each SPLIT-th step, of which it loads AHEAD at once: a lane loads 16 bytes of a row of x or of w, and which of them meet in a
-// product is the same for both, so that they are multiplied as they lie. `of` finds 32 elements of x by row and step, or none, which are
-// zeros. All lanes of a warp give `finish` a row, a column, and the results of this row and the one eight behind it, two columns each.
-template <unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT, unsigned AHEAD, typename Of, typename Finish>
+// product is the same for both, so that they are multiplied as they lie. `prepare` is called behind the first loads of w, and `of_row` finds 32
+// elements of x by row and step, or none, which are zeros; both may use `shared`. All lanes of a warp give `finish` a row, a column, and the
+// results of this row and the one eight behind it, two columns each.
+template <unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT> using Shared = float4[SPLIT][WIDE][MT][NT][32];
+template <unsigned AHEAD, unsigned MT, unsigned NT, unsigned WIDE, unsigned SPLIT, typename Prepare, typename Of, typename Finish>
 __device__ inline void rows_times(
-    Of of_row, const BF16* __restrict__ w, const BF16* __restrict__ bias, unsigned m, unsigned n, unsigned steps, Finish finish) {
-    __shared__ float4 sums[SPLIT][WIDE][MT][NT][32];
+    Shared<MT, NT, WIDE, SPLIT>& shared, Prepare prepare, Of of_row, const BF16* __restrict__ w, const BF16* __restrict__ bias, unsigned m,
+    unsigned n, unsigned steps, Finish finish) {
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = lane / 4, at = lane % 4 * 8, k = 32 * steps;
     const unsigned wide = warp % WIDE, split = warp / WIDE;
     const unsigned row = blockIdx.y * (16 * MT) + group, column = blockIdx.x * (8 * NT * WIDE) + wide * (8 * NT) + group;
     const uint4 zero = make_uint4(0, 0, 0, 0);
     float4 c[MT][NT] = {};
-#pragma unroll(AHEAD == 1 ? 2 : 1)
-    for (unsigned first = split; first < steps; first += SPLIT * AHEAD) {
-        uint4 a[AHEAD][MT][2], b[AHEAD][NT];
+    uint4 b[AHEAD][NT];
+    auto load_weights = [&](unsigned first) {
 #pragma unroll
         for (unsigned l = 0; l < AHEAD; l++) {
-            const unsigned step = first + SPLIT * l;
 #pragma unroll
             for (unsigned i = 0; i < NT; i++) {
-                unsigned j = column + 8 * i;
+                const unsigned step = first + SPLIT * l, j = column + 8 * i;
                 b[l][i] = step < steps && j < n ? __ldg((const uint4*)(w + j * k + 32 * step + at)) : zero;
             }
+        }
+    };
+    load_weights(split);
+    prepare();
+#pragma unroll 1
+    for (unsigned first = split; first < steps; first += SPLIT * AHEAD) {
+        if (first > split) load_weights(first);
+        uint4 a[AHEAD][MT][2];
+#pragma unroll
+        for (unsigned l = 0; l < AHEAD; l++) {
 #pragma unroll
             for (unsigned i = 0; i < MT; i++) {
 #pragma unroll
                 for (unsigned half = 0; half < 2; half++) {
-                    unsigned j = row + 16 * i + 8 * half;
+                    const unsigned step = first + SPLIT * l, j = row + 16 * i + 8 * half;
                     const BF16* from = step < steps && j < m ? of_row(j, step) : nullptr;
                     a[l][i][half] = from ? *(const uint4*)(from + at) : zero;
                 }
@@ -56,10 +66,11 @@ __device__ inline void rows_times(
             }
         }
     }
+    __syncthreads();
 #pragma unroll
     for (unsigned i = 0; i < MT; i++) {
 #pragma unroll
-        for (unsigned j = 0; j < NT; j++) sums[split][wide][i][j][lane] = c[i][j];
+        for (unsigned j = 0; j < NT; j++) shared[split][wide][i][j][lane] = c[i][j];
     }
     __syncthreads();
     for (unsigned of = threadIdx.x / 32; of < WIDE * MT * NT; of += WIDE * SPLIT) {
@@ -67,7 +78,7 @@ __device__ inline void rows_times(
         float4 total = make_float4(0, 0, 0, 0);
 #pragma unroll
         for (unsigned s = 0; s < SPLIT; s++) {
-            float4 part = sums[s][from][i][j][lane];
+            float4 part = shared[s][from][i][j][lane];
             total = make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
         }
         const unsigned first = blockIdx.x * (8 * NT * WIDE) + from * (8 * NT) + 8 * j + lane % 4 * 2;

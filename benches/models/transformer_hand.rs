@@ -9,7 +9,7 @@ use crate::Buffers;
 use crate::common::hand::address;
 use crate::common::model::{Launches, bits};
 use crate::common::{Result, Setup};
-use crate::graphs::{ADAM, EPSILON, HEAD, SCALE, Sizes};
+use crate::graphs::{ADAM, DEEP, EPSILON, HEAD, SCALE, Sizes};
 
 /// The addresses of weights and bias, each with its moments and its length.
 type Pair = [([u64; 3], u64); 2];
@@ -19,8 +19,8 @@ struct Step<'a> {
     l: Launches,
     sizes: Sizes,
     powers: u64,
-    /// Memory for gradients: of the activations g, d_active, d_last, d_mixed, d_query, d_key, d_value, a, b, c, d_z, d_weights; of
-    /// weights and of a bias.
+    /// Memory for gradients: of the activations g, d_active, d_last, d_mixed, d_query, d_key, d_value, d_z, d_weights; of weights and of
+    /// two vectors.
     temporaries: &'a [u64],
 }
 
@@ -35,23 +35,7 @@ pub fn launches(
     let (rows, width, ff) = (sizes.rows(), sizes.width(), sizes.ff);
     let n = rows * width;
     let squares = sizes.batch * sizes.heads * sizes.tokens * sizes.tokens;
-    let lens = [
-        n,
-        rows * ff,
-        n,
-        n,
-        n,
-        n,
-        n,
-        n,
-        n,
-        n,
-        n,
-        squares,
-        width * ff.max(width),
-        ff.max(width),
-        ff.max(width),
-    ];
+    let lens = [n, rows * ff, n, n, n, n, n, n, squares, width * ff.max(width), ff.max(width), ff.max(width)];
     let buffers = lens.iter().map(|&len| setup.stream.alloc_zeros::<f32>(len as usize));
     let buffers: Vec<CudaSlice<f32>> = buffers.collect::<std::result::Result<_, _>>()?;
     let temporaries: Vec<u64> = buffers.iter().map(address).collect();
@@ -93,7 +77,10 @@ impl Step<'_> {
         sizes: [u32; 3],
     ) -> Result<()> {
         let arguments: Vec<u64> = pointers.iter().copied().chain(sizes.map(u64::from)).collect();
-        self.l.add(name, [columns.div_ceil(32), rows.div_ceil(32), 1], 256, &arguments)
+        let depth = if name == c"linear_back_input" { sizes[1] } else { sizes[2] };
+        let deep = depth == self.sizes.ff && (name == c"linear_back_input" || name == c"linear_add");
+        let threads = if deep { DEEP } else { 256 };
+        self.l.add(name, [columns.div_ceil(32), rows.div_ceil(32), 1], threads, &arguments)
     }
 
     fn heads(&mut self, name: &CStr, columns: u32, pointers: &[u64], scale: Option<f32>) -> Result<()> {
@@ -107,6 +94,12 @@ impl Step<'_> {
     fn linear(&mut self, pair: &Pair, x: u64, y: u64, n: u32, k: u32) -> Result<()> {
         let rows = self.sizes.rows();
         self.product(c"linear", [rows, n], &[x, pair[0].0[0], pair[1].0[0], y], [rows, n, k])
+    }
+
+    /// A product with two more operands.
+    fn with(&mut self, name: &CStr, pair: &Pair, x: u64, more: [u64; 2], [n, k]: [u32; 2]) -> Result<()> {
+        let rows = self.sizes.rows();
+        self.product(name, [rows, n], &[x, pair[0].0[0], pair[1].0[0], more[0], more[1]], [rows, n, k])
     }
 
     fn back(&mut self, pair: &Pair, dy: u64, dx: u64, n: u32, k: u32) -> Result<()> {
@@ -129,7 +122,7 @@ impl Step<'_> {
     }
 
     fn learn(&mut self, pair: &Pair, x: u64, dy: u64, n: u32, k: u32) -> Result<()> {
-        let (rows, weights, bias) = (self.sizes.rows(), self.temporaries[12], self.temporaries[13]);
+        let (rows, weights, bias) = (self.sizes.rows(), self.temporaries[9], self.temporaries[10]);
         self.product(c"linear_back_weights", [k, n], &[x, dy, weights], [rows, n, k])?;
         let arguments = [dy, bias, rows.into(), n.into()];
         self.l.add(c"linear_back_bias", [n.div_ceil(32), 1, 1], 256, &arguments)?;
@@ -139,7 +132,7 @@ impl Step<'_> {
 
     fn learn_norm(&mut self, pair: &Pair, x: u64, stats: u64, dy: u64) -> Result<()> {
         let (rows, width) = (self.sizes.rows(), self.sizes.width());
-        let (g, gain, shift) = (self.temporaries[0], self.temporaries[13], self.temporaries[14]);
+        let (g, gain, shift) = (self.temporaries[0], self.temporaries[10], self.temporaries[11]);
         let arguments = [x, stats, pair[0].0[0], dy, g, rows.into(), width.into()];
         self.l.add(c"layer_norm_back", [rows.div_ceil(8), 1, 1], 256, &arguments)?;
         let arguments = [x, stats, dy, gain, shift, rows.into(), width.into()];
@@ -149,15 +142,13 @@ impl Step<'_> {
     }
 
     fn forward(&mut self, p: &[Pair], saved: &[u64], x: u64) -> Result<()> {
-        let (rows, width, ff) = (self.sizes.rows(), self.sizes.width(), self.sizes.ff);
+        let (width, ff) = (self.sizes.width(), self.sizes.ff);
         let &[z, stats, query, key, value, weights, mixed, h, last_z, last_stats, up_out, active, y] = saved
         else {
             return Err("13 activations".into());
         };
         let tokens = self.sizes.tokens;
         let all = self.sizes.batch * self.sizes.heads * tokens;
-        // The gradients' memory is free as yet.
-        let between = self.temporaries[2];
         self.norm(&p[0], x, z, stats)?;
         self.linear(&p[1], z, query, width, width)?;
         self.linear(&p[2], z, key, width, width)?;
@@ -165,13 +156,10 @@ impl Step<'_> {
         self.heads(c"scores", tokens, &[query, key, weights], Some(SCALE))?;
         self.l.add(c"softmax", [all.div_ceil(8), 1, 1], 256, &[weights, all.into(), tokens.into()])?;
         self.heads(c"mix", HEAD, &[weights, value, mixed], None)?;
-        self.linear(&p[4], mixed, between, width, width)?;
-        self.l.per_item(c"add", rows * width, &[between, x, h, (rows * width).into()])?;
+        self.with(c"linear_add", &p[4], mixed, [x, h], [width, width])?;
         self.norm(&p[5], h, last_z, last_stats)?;
-        self.linear(&p[6], last_z, up_out, ff, width)?;
-        self.l.per_item(c"gelu", rows * ff, &[up_out, active, (rows * ff).into()])?;
-        self.linear(&p[7], active, between, width, ff)?;
-        self.l.per_item(c"add", rows * width, &[h, between, y, (rows * width).into()])
+        self.with(c"linear_gelu", &p[6], last_z, [up_out, active], [ff, width])?;
+        self.with(c"linear_add", &p[7], active, [h, y], [width, ff])
     }
 
     fn backward(&mut self, p: &[Pair], saved: &[u64], x: u64) -> Result<()> {
@@ -180,16 +168,15 @@ impl Step<'_> {
         else {
             return Err("13 activations".into());
         };
-        let &[g, d_active, d_last, d_mixed, d_query, d_key, d_value, a, b, c, d_z, d_weights, ..] =
-            self.temporaries
+        let &[g, d_active, d_last, d_mixed, d_query, d_key, d_value, d_z, d_weights, ..] = self.temporaries
         else {
             return Err("12 temporaries".into());
         };
         let tokens = self.sizes.tokens;
         let all = self.sizes.batch * self.sizes.heads * tokens;
-        self.back(&p[7], g, d_active, width, ff)?;
+        let operands = [g, p[7][0].0[0], up_out, d_active];
+        self.product(c"linear_back_gelu", [rows, ff], &operands, [rows, width, ff])?;
         self.learn(&p[7], active, g, width, ff)?;
-        self.l.per_item(c"gelu_back", rows * ff, &[up_out, d_active, (rows * ff).into()])?;
         self.back(&p[6], d_active, d_last, ff, width)?;
         self.learn(&p[6], last_z, d_active, ff, width)?;
         self.learn_norm(&p[5], h, last_stats, d_last)?;
@@ -201,13 +188,12 @@ impl Step<'_> {
         self.l.add(c"softmax_back", [all.div_ceil(8), 1, 1], 256, &arguments)?;
         self.heads(c"mix", HEAD, &[d_weights, key, d_query], None)?;
         self.heads(c"turned_mix", HEAD, &[d_weights, query, d_key], None)?;
-        for (at, (dy, to)) in [(d_query, a), (d_key, b), (d_value, c)].into_iter().enumerate() {
-            self.back(&p[at + 1], dy, to, width, width)?;
-        }
+        let w = |at: usize| p[at][0].0[0];
+        let operands = [d_query, w(1), d_key, w(2), d_value, w(3), d_z];
+        self.product(c"linear_back_three", [rows, width], &operands, [rows, width, width])?;
         for (at, dy) in [d_query, d_key, d_value].into_iter().enumerate() {
             self.learn(&p[at + 1], z, dy, width, width)?;
         }
-        self.l.per_item(c"add_three", rows * width, &[a, b, c, d_z, (rows * width).into()])?;
         self.learn_norm(&p[0], x, stats, d_z)
     }
 }

@@ -1,4 +1,4 @@
-"""An ensemble of perceptrons: see benches/mlps.rs."""
+"""An ensemble of perceptrons: see benches/mlps.rs. "TF32" marks products by tensor cores of less precision, which benches/mlps.rs has not."""
 
 COUNT, LAYERS, ROWS, WIDTH = 16, 4, 32, 256
 
@@ -11,11 +11,13 @@ CASES = [
     ("step: as bmm", "max-autotune, coordinate descent"),
     ("step: as bmm", "max-autotune"),
     ("step: as a loop", "max-autotune"),
+    ("TF32: as bmm", "max-autotune, coordinate descent"),
 ]
 
 
 def step_of(torch, way, compiled):
     torch.manual_seed(0)
+    torch.backends.cuda.matmul.allow_tf32 = way.startswith("TF32")
     x = torch.randn(ROWS, WIDTH, device="cuda")
     weights = torch.randn(LAYERS, COUNT, WIDTH, WIDTH, device="cuda") * WIDTH**-0.5
     biases = 0.1 * torch.randn(LAYERS, COUNT, 1, WIDTH, device="cuda")

@@ -1,9 +1,9 @@
 """The models of benches/{decode,mlps,encoder_kernels,transformer,unet,grids}.rs in PyTorch: eager and compiled in several ways, each captured in a CUDA
 graph by hand, in the ways of writing them that PyTorch is best at. The best counts.
 
-Run: python benches/pytorch/models.py [--models decode:concatenated,mlps] [--seconds N] [--limit N] [--cache FOLDER] [--out FOLDER]
+Run: python benches/pytorch/models.py [--models decode:concatenated+compiled,mlps] [--seconds N] [--limit N] [--cache FOLDER] [--out FOLDER]
 
-A model's name may be followed by a word that the names of its cases contain. A model's step_of returns its step, in which the parts that are compiled are those that it gives to `compiled`, the launches of a
+A model's name may be followed by words, joined by +, that the names of its cases contain. A model's step_of returns its step, in which the parts that are compiled are those that it gives to `compiled`, the launches of a
 measurement, and whether gradients are needed. Each case (a model, a way of writing it, a mode) has a process of its own. Modes that do not
 tune kernels compile side by side; when all are ready or out of time, they are timed one by one, the others at rest. A mode that tunes
 kernels by measuring them is alone, with all cores, for --limit seconds at most; the models take turns. All share a cache of compiled kernels. A case that was not
@@ -229,7 +229,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.child:
         return child(json.loads(arguments.child))
-    only = dict((model + ":").split(":")[:2] for model in arguments.models.split(","))
+    only = dict(model.partition(":")[::2] for model in arguments.models.split(","))
     names = list(only)
     lines = []
 
@@ -251,13 +251,13 @@ def main():
     begin = time.monotonic()
     end = begin + arguments.seconds
     cases = [(name, way, mode) for name in names for way, mode in importlib.import_module(MODULES[name]).CASES]
-    cases = [case for case in cases if only[case[0]] in f"{case[1]}, {case[2]}"]
+    cases = [case for case in cases if all(word in f"{case[1]}, {case[2]}" for word in only[case[0]].split("+"))]
     tuned = [case for case in cases if case[2] in TUNED or "whole" in case[1]]
     plain = [case for case in cases if case not in tuned]
     with tempfile.TemporaryDirectory() as own:
         cache = arguments.cache or own
         results = []
-        beside = 8
+        beside = 12
         for at in range(0, len(plain), beside):
             until = begin + arguments.seconds * (0.4 if tuned else 1.0)
             results += side_by_side(plain[at : at + beside], cache, max(until, time.monotonic() + 20))

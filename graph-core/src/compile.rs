@@ -9,6 +9,8 @@
 
 #[cfg(feature = "back")]
 mod back;
+#[cfg(feature = "back")]
+mod memory;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +24,9 @@ use crate::sample::{Sampled, Shape, sample};
 use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
-pub use back::{BackError, Wishes, back, budget_curve, explain, may_spare, memory_svg};
+pub use back::{BackError, Wishes, back, budget_curve, explain, is_within_budget, may_spare};
+#[cfg(feature = "back")]
+pub use memory::memory_svg;
 
 /// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
 pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {

@@ -13,6 +13,7 @@
 //! - batches do not increase the depth of the order;
 //! - the members of a chain are launches of one grid and one block, in an order that the program's order allows, and no path
 //!   between two of them goes through another statement;
+//! - stacked chains have the same kernels, and no path leads from one to another;
 //! - equal inputs give equal decisions.
 
 mod apart;
@@ -26,13 +27,14 @@ mod joined;
 mod lanes;
 mod launch;
 pub mod residency;
+mod stacks;
 pub mod tuning;
 mod unfused;
 
 pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
-pub use decision::{Allowed, Batch, Chain, Decision, Fault, Obstacle, Why};
-pub use launch::{Batching, Footing, Fusing, Launch, Run};
+pub use decision::{Allowed, Batch, Chain, Decision, Fault, Obstacle, Stack, Why};
+pub use launch::{Batching, Footing, Fusing, Launch, Length, Run, Turns};
 pub use residency::Resources;
 pub use tuning::Tuning;
 pub use unfused::{Emitted, Unfused};
@@ -40,11 +42,12 @@ pub use unfused::{Emitted, Unfused};
 pub(crate) use decision::by_member;
 pub(crate) use draft::Contracted;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::index::Vector;
 use crate::ir::{Program, StatementId};
 use crate::reach::Cycle;
+use chains::Manner;
 use draft::Draft;
 
 /// Decides which launches of a program are batched and which branches become lanes. `edges` is its order; `launches` has an entry
@@ -103,36 +106,46 @@ fn decided(
     cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
 ) -> Result<Decision, Cycle> {
     let before = given_up.len();
-    // The rows that may be left to be fused, by their first launches; at first all.
-    let mut rows: Option<BTreeSet<StatementId>> = None;
+    // The rows that were left to be fused so, and then were not, by their first launches.
+    let mut refused: BTreeSet<(StatementId, Manner)> = BTreeSet::new();
     loop {
         let may_be_left =
-            |first: StatementId| allowed.fuse && rows.as_ref().is_none_or(|rows| rows.contains(&first));
-        let (mut decision, left) = batched(draft, allowed, may_be_left, given_up);
+            |first: StatementId, manner: Manner| allowed.fuse && !refused.contains(&(first, manner));
+        let (mut decision, left) = batched(draft, edges, allowed, may_be_left, given_up)?;
         if !allowed.fuse {
             return Ok(decision);
         }
-        decision.chains = cut(fusion::chains(draft, edges, &decision)?);
-        let fused: BTreeSet<StatementId> =
-            decision.chains.iter().flat_map(|chain| chain.members.iter().copied()).collect();
-        let is_fused = |row: &&Vec<StatementId>| row.iter().all(|id| fused.contains(id));
-        let kept = left.iter().filter(|(_, row)| is_fused(row)).map(|(&first, _)| first);
-        let kept: BTreeSet<StatementId> = kept.collect();
-        if kept.len() == left.len() {
+        decision.chains = cut(fusion::chains(draft, edges, &decision, allowed.batches)?);
+        let fused: BTreeMap<StatementId, usize> = decision
+            .chains
+            .iter()
+            .enumerate()
+            .flat_map(|(at, chain)| chain.members.iter().map(move |&member| (member, at)))
+            .collect();
+        let is_fused = |manner: Manner, row: &[StatementId]| {
+            let Some(nodes) = row.iter().map(|id| fused.get(id)).collect::<Option<BTreeSet<_>>>() else {
+                return false;
+            };
+            // Two of three chains that are one kernel are enough.
+            manner == Manner::Alone || 2 * nodes.len() <= row.len() + 1
+        };
+        let known = refused.len();
+        refused.extend(left.iter().filter(|((_, manner), row)| !is_fused(*manner, row)).map(|(&key, _)| key));
+        if refused.len() == known {
             return Ok(decision);
         }
         given_up.truncate(before);
-        rows = Some(kept);
     }
 }
 
 /// Decides about batches and lanes. `fuses` returns true for the first launch of a row of chains that is left to be fused.
 fn batched(
     draft: &Draft<'_>,
+    edges: &[(StatementId, StatementId)],
     allowed: Allowed,
-    fuses: impl Fn(StatementId) -> bool,
+    fuses: impl Fn(StatementId, Manner) -> bool,
     given_up: &mut decision::GivenUp,
-) -> (Decision, chains::Left) {
+) -> Result<(Decision, chains::Left), Cycle> {
     let (mut decision, mut left) = (Decision::default(), chains::Left::new());
     if allowed.batches {
         let batches = batch::batches(draft, given_up);
@@ -140,9 +153,22 @@ fn batched(
         decision.edges = batch::edges(draft, &decision.batches);
     }
     if allowed.lanes {
-        lanes::serialize(draft, &mut decision, &left);
+        let mut free: BTreeSet<StatementId> = left.values().flatten().copied().collect();
+        let before = decision.clone();
+        lanes::serialize(draft, &mut decision, &free);
+        if allowed.fuse && !decision.lanes.is_empty() {
+            // Branches that are one launch together need no lanes.
+            let chains = fusion::chains(draft, edges, &before, allowed.batches)?;
+            let known = free.len();
+            let stacks = chains.into_iter().filter(|chain| chain.stack.is_some());
+            free.extend(stacks.flat_map(|chain| chain.members));
+            if free.len() > known {
+                decision = before;
+                lanes::serialize(draft, &mut decision, &free);
+            }
+        }
     }
-    (decision, left)
+    Ok((decision, left))
 }
 
 /// An explained decision.
@@ -183,7 +209,7 @@ pub fn explain(
         true => unfused::unfused(&draft, edges, emitted, &lanes)?,
         false => Vec::new(),
     };
-    Ok(Explanation { apart: apart::apart(&draft, emitted.batches, &given_up), unfused, lanes })
+    Ok(Explanation { apart: apart::apart(&draft, &emitted.launches(), &given_up), unfused, lanes })
 }
 
 #[cfg(test)]

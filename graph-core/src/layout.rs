@@ -218,6 +218,7 @@ fn packed(
             antichain: planned.bound.bytes,
             antichain_buffers: planned.bound.buffers.iter().map(|&at| ids[at]).collect(),
             planned: planned.total,
+            devices: vec![(device, planned.total)],
             optimal: planned.optimal,
         };
         layout.bounds = Some(match layout.bounds.take() {

@@ -1,6 +1,8 @@
 //! Operations: the emitted nodes. The driver calls, the text dump and the DOT picture are made from this list, so the
 //! picture shows the graph.
 
+use std::cmp::Reverse;
+
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId, Text};
 use crate::kind::{Counts, Runs};
@@ -125,11 +127,27 @@ pub struct Bounds {
     pub antichain_buffers: Vec<BufferId>,
     /// The planned bytes.
     pub planned: u64,
+    /// The planned bytes of each device that has temporaries, ascending.
+    pub devices: Vec<(Device, u64)>,
     /// True if `planned` equals `antichain`.
     pub optimal: bool,
 }
 
 impl Bounds {
+    /// Returns the planned bytes of a device.
+    #[must_use]
+    pub fn of(&self, device: Device) -> u64 {
+        let own = self.devices.iter().filter(|&&(other, _)| other == device);
+        own.map(|&(_, bytes)| bytes).sum()
+    }
+
+    /// Returns the device with the most planned bytes, and these.
+    #[must_use]
+    pub fn most(&self) -> (Device, u64) {
+        let most = self.devices.iter().max_by_key(|&&(device, bytes)| (bytes, Reverse(device)));
+        most.copied().unwrap_or((Device::FIRST, 0))
+    }
+
     /// Returns the bounds of this plan and of one for another device: the sums.
     #[must_use]
     pub fn and(self, other: Bounds) -> Bounds {
@@ -143,6 +161,7 @@ impl Bounds {
             antichain: self.antichain.saturating_add(other.antichain),
             antichain_buffers: [self.antichain_buffers, other.antichain_buffers].concat(),
             planned: self.planned.saturating_add(other.planned),
+            devices: [self.devices, other.devices].concat(),
             optimal: self.optimal && other.optimal,
         }
     }
@@ -151,7 +170,7 @@ impl Bounds {
 /// The effects of a budget on the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budgeted {
-    /// The budget, in bytes.
+    /// The budget: bytes of each device.
     pub budget: u64,
     /// The edges that were added.
     pub edges: Vec<(StatementId, StatementId)>,

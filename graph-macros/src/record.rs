@@ -13,6 +13,7 @@ use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
 
 use crate::dims::{compact, dim_tokens};
 use crate::graph::attributes;
+use crate::graph::hints::{Hints, NO_BUFFER};
 use crate::graph::lower::collect;
 use crate::graph::parts::{BufferMemory, BufferType, PartType};
 use crate::graph::signature::{ArgumentKind, argument_kind};
@@ -37,6 +38,8 @@ struct Field {
     visibility: Visibility,
     name: Ident,
     kind: FieldKind,
+    /// The hints about managed memory that it is bound to.
+    hints: Vec<TokenStream>,
 }
 
 /// A record.
@@ -105,12 +108,12 @@ fn record(item: &ItemStruct, report: &mut Report) -> Record {
             continue;
         };
         match kind(&field.ty, report) {
-            Some(kind) => fields.push(Field {
-                attributes: attributes::of_field(&field.attrs, report),
-                visibility: field.vis.clone(),
-                name: name.clone(),
-                kind,
-            }),
+            Some(kind) => {
+                let (attributes, hints) = attributes::of_field(&field.attrs, report);
+                let hints = hinted(&kind, hints, report);
+                let (visibility, name) = (field.vis.clone(), name.clone());
+                fields.push(Field { attributes, visibility, name, kind, hints });
+            }
             None => faulty = true,
         }
     }
@@ -162,6 +165,28 @@ fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
     };
     report.error(ty.span(), Code::CW001, message, &[], Some(help));
     None
+}
+
+/// Returns the hints of a field that may have them.
+fn hinted(kind: &FieldKind, hints: Hints, report: &mut Report) -> Vec<TokenStream> {
+    let Some(span) = hints.span else { return Vec::new() };
+    let (message, help) = match kind {
+        FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(PartType::Buffers(_))
+            if hints.discard =>
+        {
+            (
+                "`#[discard]` stands on a field of a record",
+                "take the buffer as an argument of its own: a record does not say that all of it is written first",
+            )
+        }
+        FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(PartType::Buffers(_)) => {
+            return hints.list;
+        }
+        FieldKind::Part(_) => (NO_BUFFER, "write it on the fields of that record"),
+        FieldKind::Scalar(_) => (NO_BUFFER, "write it on a field `&[T; len]` or `&mut [T; len]`"),
+    };
+    report.error(span, Code::CW001, message, &[], Some(help));
+    Vec::new()
 }
 
 impl Field {
@@ -270,13 +295,20 @@ impl Record {
     /// Generates the visit of its buffers, in the order of its fields.
     fn bound(&self) -> TokenStream {
         let name = &self.name;
-        let buffers = self.fields.iter().filter(|field| !field.is_scalar()).map(|field| &field.name);
-        let counted = buffers.clone();
+        let buffers = self.fields.iter().filter(|field| !field.is_scalar());
+        let counted = buffers.clone().map(|field| &field.name);
+        let visits = buffers.map(|Field { name, hints, .. }| {
+            let visit = quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor));
+            match hints.is_empty() {
+                true => quote!(#visit;),
+                false => quote!(visitor.hinted(&[#(#hints),*], |visitor| #visit);),
+            }
+        });
         quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Bound for #name<'_> {
                 fn visit(&mut self, visitor: &mut ::cuweave::__private::Visitor<'_>) {
-                    #(::cuweave::__private::Bound::visit(&mut self.#buffers, visitor);)*
+                    #(#visits)*
                 }
 
                 fn count(&self) -> u32 {

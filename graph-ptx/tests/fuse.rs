@@ -6,7 +6,7 @@
 mod corpus;
 
 use corpus::texts;
-use cuweave_ptx::rewrite::{Fusion, Refusal, free_name, fused, fusible};
+use cuweave_ptx::rewrite::{Axis, Fusion, GridShape, Refusal, free_name, fused, fusible, stacked};
 use cuweave_ptx::{self as ptx, Module};
 use cuweave_testkit::files::name;
 use std::collections::BTreeMap;
@@ -61,7 +61,8 @@ fn neighbours_of_the_corpus_are_fused() {
     }
     let assembler = std::env::var("CUWEAVE_PTXAS").ok();
     let all = std::env::var("CUWEAVE_ASSEMBLE").is_ok_and(|which| which == "all");
-    let (mut made, mut differ) = (0, 0);
+    let (mut made, mut differ, mut stacks) = (0, 0, 0);
+    let mut unstacked: BTreeMap<String, usize> = BTreeMap::new();
     for (at, &(module, entry)) in parts.iter().enumerate() {
         let same: Vec<_> = parts[at..]
             .iter()
@@ -84,6 +85,25 @@ fn neighbours_of_the_corpus_are_fused() {
         assert_eq!(again.entry(&fresh).unwrap().layout().1, u64::from(table.bytes));
         assert_eq!(table.parts.len(), same.len());
         made += 1;
+        // Chains of them, side by side.
+        let shape = [GridShape::Axis(Axis::Z), GridShape::Flat][at / 2 % 2];
+        let text = match stacked(&fusion, 3, shape) {
+            Ok((text, places)) => {
+                let again = ptx::parse(&text).unwrap_or_else(|error| panic!("{entry}: {error}\n{text}"));
+                assert_eq!(again.entry(&fresh).unwrap().layout().1, u64::from(places.chains.bytes));
+                assert_eq!(places.parts.parts, table.parts, "{entry}");
+                assert!(places.record(2) + places.parts.bytes <= places.chains.bytes, "{entry}");
+                assert_eq!(again.entries().count(), 1, "{entry}");
+                stacks += 1;
+                text
+            }
+            Err(why) => {
+                *unstacked
+                    .entry(why.to_string().split(", in line").next().unwrap().to_owned())
+                    .or_insert(0) += 1;
+                text
+            }
+        };
         if let Some(assembler) = &assembler
             && (all || at % 16 == 0)
         {
@@ -100,5 +120,6 @@ fn neighbours_of_the_corpus_are_fused() {
         println!("{count} {why}");
     }
     println!("{made} fused of {} kernels, {differ} of different targets", parts.len());
-    assert!(made > 400, "{made}");
+    println!("{stacks} stacked; not: {unstacked:?}");
+    assert!(made > 400 && stacks > 400, "{made}, {stacks}");
 }

@@ -59,7 +59,7 @@ pub use driver::Driver;
 pub use error::Error;
 pub use simulator::{
     Call, Live, Pages, Report, calls, clear_faults, fail, library_folder, live, pages, parallel, patience,
-    registers, reports, seed, take_reports, take_trace, trace,
+    registers, reports, resident, seed, take_reports, take_trace, trace,
 };
 
 /// The code of the README as a doc test.

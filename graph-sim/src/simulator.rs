@@ -33,6 +33,7 @@ struct Calls {
     clear_faults: unsafe extern "C" fn() -> u64,
     live: unsafe extern "C" fn(*mut [u64; 8]) -> u32,
     pages: unsafe extern "C" fn(*mut [u64; 6]) -> u32,
+    resident: unsafe extern "C" fn(i32, *mut u64) -> u32,
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
     parallel: unsafe extern "C" fn(u32) -> u32,
@@ -98,6 +99,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             clear_faults: *library.get(b"cuweaveSimClearFaults").map_err(failed)?,
             live: *library.get(b"cuweaveSimLive").map_err(failed)?,
             pages: *library.get(b"cuweaveSimPages").map_err(failed)?,
+            resident: *library.get(b"cuweaveSimResident").map_err(failed)?,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
             parallel: *library.get(b"cuweaveSimParallel").map_err(failed)?,
@@ -329,6 +331,16 @@ pub fn pages() -> Result<Pages, Error> {
     check(unsafe { (driver()?.pages)(&mut counts) })?;
     let [device_faults, host_faults, migrated, copied, prefetched, discarded] = counts;
     Ok(Pages { device_faults, host_faults, migrated, copied, prefetched, discarded })
+}
+
+/// Returns the number of pages of all managed memory that lie in the memory of a device now, or for `None` in that of the host. Pages that
+/// are mostly read may lie at several places, and pages that nothing has accessed yet, or that were discarded, lie at none.
+pub fn resident(device: Option<u32>) -> Result<u64, Error> {
+    let mut pages = 0;
+    let device = device.map_or(-1, |device| i32::try_from(device).unwrap_or(i32::MAX));
+    // SAFETY: as in `fail`; it writes a number.
+    check(unsafe { (driver()?.resident)(device, &mut pages) })?;
+    Ok(pages)
 }
 
 /// A finding of a check.

@@ -5,7 +5,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::fmt;
 use std::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::CUresult;
@@ -75,6 +76,10 @@ struct Ranks {
     limit: Mutex<Option<Duration>>,
     /// The reason that it was aborted.
     dead: Mutex<Option<String>>,
+    /// The thread that aborts it.
+    ending: Mutex<Option<JoinHandle<()>>>,
+    /// Held by the thread that enqueues collectives, since NCCL's calls of one communicator are not for several threads.
+    enqueuing: Arc<Mutex<()>>,
     /// The memory and the stream of agreements, if there are ranks in other processes.
     exchange: Option<Mutex<Exchange>>,
 }
@@ -89,7 +94,7 @@ struct Rank {
 // SAFETY: a communicator may be used by one thread after another, and the calls that several threads make at a time, those for errors and
 // the abort, are made for that.
 unsafe impl Send for Rank {}
-// SAFETY: as above; collectives are enqueued while a graph is built, whose calls of one communicator the group orders.
+// SAFETY: as above; collectives are enqueued by one thread at a time (`Ranks::alone`).
 unsafe impl Sync for Rank {}
 
 /// The words that ranks exchange.
@@ -144,18 +149,19 @@ impl Communicator {
         let mut comms: Vec<Comm> = vec![null_mut(); own.len()];
         let ranks = c_int::try_from(count).unwrap_or(c_int::MAX);
         let mut config = Config::new(library.version);
-        // Launches of all graphs of a communicator follow each other, and so do those and the exchanges: NCCL need not order them.
+        // Launches of all graphs of a communicator follow each other, and so do those and the exchanges: NCCL need not order them. An
+        // older library does not read this.
         config.graph_usage = 1;
         // SAFETY: the pointers are to locals that live until the group ends.
         unsafe {
             library.done("ncclGroupStart", (library.ncclGroupStart)())?;
             let mut outcome: Result<(), Error> = Ok(());
             for ((ctx, rank), comm) in own.iter().zip(&mut comms) {
-                if let Err(error) = ctx.bind_to_thread() {
-                    outcome = outcome.and(Err(error.into()));
-                    break;
-                }
-                let rank = c_int::try_from(*rank).unwrap_or(c_int::MAX);
+                let bound = ctx.bind_to_thread();
+                // Without its device a rank cannot join. One that cannot be is refused, and a group with a call that was refused
+                // does not wait for the others.
+                let rank = if bound.is_ok() { c_int::try_from(*rank).unwrap_or(c_int::MAX) } else { ranks };
+                outcome = outcome.and(bound.map_err(Error::from));
                 let status = (library.ncclCommInitRankConfig)(comm, ranks, id.raw(), rank, &mut config);
                 outcome = outcome.and(library.done("ncclCommInitRankConfig", status));
             }
@@ -178,6 +184,8 @@ impl Communicator {
             local,
             limit: Mutex::new(Some(Duration::from_secs(300))),
             dead: Mutex::new(None),
+            ending: Mutex::new(None),
+            enqueuing: Arc::default(),
             exchange: None,
         };
         if made.local.len() < count as usize {
@@ -282,16 +290,44 @@ impl fmt::Debug for Ranks {
 }
 
 impl Ranks {
-    /// Aborts all ranks of this process, once.
+    /// Aborts all ranks of this process, once. The work of their kernels ends, but NCCL's own call may return only when all graphs with
+    /// their collectives are destroyed: it is made on another thread.
     fn abort(&self, reason: &str) {
         let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
-        if dead.is_none() {
-            *dead = Some(reason.to_owned());
-            for rank in &self.local {
-                let _ = rank.ctx.bind_to_thread();
+        if dead.is_some() {
+            return;
+        }
+        *dead = Some(reason.to_owned());
+        let library = self.library;
+        let ranks: Vec<(Arc<CudaContext>, usize)> =
+            self.local.iter().map(|rank| (rank.ctx.clone(), rank.comm.expose_provenance())).collect();
+        let enqueuing = self.enqueuing.clone();
+        let abort = move || {
+            // Whoever enqueues later sees that it is dead. The lock is not kept: a build that waits for it has graphs to destroy.
+            drop(free_within(&enqueuing, Duration::from_secs(5)));
+            for (ctx, comm) in ranks {
+                let _ = ctx.bind_to_thread();
                 // SAFETY: made by `ncclCommInitRankConfig`, and used no more.
-                let _ = unsafe { (self.library.ncclCommAbort)(rank.comm) };
+                let _ = unsafe { (library.ncclCommAbort)(with_exposed_provenance_mut(comm)) };
             }
+        };
+        // Without a thread the ranks are never aborted.
+        let thread = std::thread::Builder::new().name("cuweave-nccl".to_owned()).spawn(abort);
+        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = thread.ok();
+    }
+
+    /// Waits for the end of an abort, whose graphs are destroyed: the driver tells NCCL so a little later, on a thread of its own.
+    fn wait_for_abort(&self) {
+        /// Longer than an abort takes. It goes on behind that, if a graph is never destroyed.
+        const LIMIT: Duration = Duration::from_secs(5);
+        let thread = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return };
+        let began = Instant::now();
+        while !thread.is_finished() && began.elapsed() < LIMIT {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        if thread.is_finished() {
+            let _ = thread.join();
         }
     }
 
@@ -331,11 +367,16 @@ impl Ranks {
         stream.context().bind_to_thread()?;
         stream.memcpy_htod(&bytes, own)?;
         let ((from, _from), (to, _to)) = (own.device_ptr(stream), all.device_ptr_mut(stream));
-        // SAFETY: the buffers hold a piece, and one of each rank.
+        let alone = self.alone();
+        if let Some(reason) = self.reason() {
+            return Err(Error::Dead(reason));
+        }
+        // SAFETY: the buffers hold a piece, and one of each rank; the communicator is not destroyed meanwhile.
         let status = unsafe {
             let (from, to) = (pointer(from), pointer_mut(to));
             (self.library.ncclAllGather)(from, to, PIECE, 1, self.local[0].comm, stream.cu_stream())
         };
+        drop(alone);
         self.library.done("ncclAllGather", status)?;
         drop((_from, _to));
         let over = stream.record_event(None)?;
@@ -426,7 +467,24 @@ fn add(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
+/// Locks a mutex, unless another thread holds it all the time: one that waits in NCCL for a rank ends by the abort alone.
+fn free_within(mutex: &Mutex<()>, limit: Duration) -> Option<MutexGuard<'_, ()>> {
+    let began = Instant::now();
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) if began.elapsed() > limit => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(100)),
+        }
+    }
+}
+
 impl Clique for Ranks {
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.enqueuing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn ranks(&self) -> usize {
         self.local.len()
     }
@@ -475,5 +533,6 @@ impl Clique for Ranks {
 impl Drop for Ranks {
     fn drop(&mut self) {
         self.abort("was dropped");
+        self.wait_for_abort();
     }
 }

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::mem::offset_of;
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::CUstream;
@@ -18,7 +19,7 @@ pub(super) type Comm = *mut c_void;
 #[derive(Clone, Copy)]
 pub(super) struct RawId(pub [c_char; 128]);
 
-/// `ncclConfig_t` of NCCL 2.30. The library reads as much of it as it knows.
+/// `ncclConfig_t` of NCCL 2.29. Earlier versions have fewer fields, later ones more behind these.
 #[repr(C)]
 pub(super) struct Config {
     size: usize,
@@ -38,21 +39,38 @@ pub(super) struct Config {
     nvls_blocks: c_int,
     channels: c_int,
     centric: c_int,
-    /// 2: graphs and other work are mixed, and NCCL orders them by events. 1: one graph at a time.
+    /// 2: graphs and other work are mixed, and NCCL orders them by events. 1: one graph at a time. Since 2.29.
     pub graph_usage: c_int,
     rma: c_int,
-    p2p: c_int,
-    graph_ordering: c_int,
+}
+
+/// The version whose header has [`Config`] as it is.
+const NEWEST: c_uint = 22_900;
+
+/// Returns the size of `ncclConfig_t` in the header of a version.
+fn size_of_config(version: c_uint) -> usize {
+    let end = match version {
+        0..21_700 => offset_of!(Config, cluster_size),
+        21_700..21_800 => offset_of!(Config, split_share),
+        21_800..22_600 => offset_of!(Config, traffic_class),
+        22_600..22_700 => offset_of!(Config, name),
+        22_700..22_800 => offset_of!(Config, channels),
+        22_800..22_900 => offset_of!(Config, graph_usage),
+        _ => size_of::<Config>(),
+    };
+    end.next_multiple_of(align_of::<Config>())
 }
 
 impl Config {
-    /// Returns a configuration that leaves all to the library, for its version.
+    /// Returns a configuration that leaves all to the library, as a program that was compiled with the header of its version gives it,
+    /// or with that of 2.29 if the library is newer.
     pub fn new(version: c_int) -> Config {
         const UNSET: c_int = c_int::MIN;
+        let version = version.unsigned_abs().min(NEWEST);
         Config {
-            size: size_of::<Config>(),
+            size: size_of_config(version),
             magic: 0xcafe_beef,
-            version: version.unsigned_abs(),
+            version,
             blocking: UNSET,
             cluster_size: UNSET,
             min_blocks: UNSET,
@@ -69,8 +87,6 @@ impl Config {
             centric: UNSET,
             graph_usage: UNSET,
             rma: UNSET,
-            p2p: UNSET,
-            graph_ordering: UNSET,
         }
     }
 }
@@ -168,5 +184,30 @@ impl Library {
             false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
         };
         Error::Status { call, status, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, size_of_config};
+
+    /// The sizes that the headers of these versions give.
+    #[test]
+    fn a_configuration_is_that_of_the_header_of_its_version() {
+        let sizes = [
+            (21_403, 24),
+            (21_701, 40),
+            (21_805, 48),
+            (22_602, 48),
+            (22_707, 72),
+            (22_809, 80),
+            (22_902, 88),
+            (23_007, 88),
+        ];
+        for (version, size) in sizes {
+            assert_eq!(size_of_config(version), size, "{version}");
+            let config = Config::new(i32::try_from(version).expect("small"));
+            assert_eq!((config.size, config.version), (size, version.min(22_900)));
+        }
     }
 }

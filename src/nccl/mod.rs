@@ -42,8 +42,7 @@
 //!   or a launch that takes longer than [`Communicator::set_timeout`] says, is aborted, and the error is
 //!   [`Error::Communicator`](crate::Error::Communicator). `stream.synchronize()` of cudarc does not ask.
 //! - In the body of an `if`, `while` or `match` on a buffer there are no collectives: each rank's device decides there alone.
-//! - With NCCL 2.28 on real devices a graph with more than one collective a rank is refused by NCCL while it is built: two captures into one graph
-//!   are one to it. On the simulated driver all of this runs.
+//! - In the driver's graph each rank's collective is a child-graph node, with NCCL's own nodes in it.
 //! - NCCL is loaded when a communicator is made, and never linked. It reads its own environment: `NCCL_NVLS_ENABLE=0` keeps it from
 //!   multicast objects, which cuweave does not touch.
 

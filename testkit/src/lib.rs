@@ -9,6 +9,7 @@
 //! | `device` | `device` | a context with a stream, alone or shared |
 //! | `device` | `faults` | names of driver calls, each of which fails in turn |
 //! | `device` | `timeline` | the order of work, read from a trace of driver calls |
+//! | `stand_in` | `stand_in` | libraries in the place of NVIDIA's, and what their tests do with them |
 //! | `traces` | `traces` | traces in the MiniMalloc format, to compare planners on the same input |
 //! | `programs` | `programs` | programs of the compiler's representation, their order and their meaning |
 //!
@@ -27,6 +28,9 @@ pub mod programs;
 pub mod random;
 #[cfg(feature = "raw")]
 pub mod raw;
+#[cfg(all(feature = "stand_in", target_os = "linux"))]
+#[allow(unsafe_code)]
+pub mod stand_in;
 #[cfg(feature = "device")]
 pub mod timeline;
 #[cfg(feature = "traces")]

@@ -1,19 +1,34 @@
 //! Tests in a process of their own: an error of the simulated driver breaks its context, its settings are read from the
 //! environment once, and other tests of the process keep memory and modules.
 
+use std::path::Path;
 use std::process::Command;
 
 /// Runs an ignored test of this program in a process of its own, with these environment variables. Returns its output.
 pub fn apart(test: &str, settings: &[(&str, &str)]) -> String {
+    run(&["--exact", test, "--ignored", "--nocapture"], settings, "1 passed")
+}
+
+/// Runs the ignored tests of this program one by one in a process of its own, which looks for libraries in a folder first, with these
+/// environment variables. Returns its output.
+pub fn ignored(folder: &Path, settings: &[(&str, &str)]) -> String {
+    let path = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let path = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(path).expect("a path").into_string().expect("a path");
+    let settings = [&[("LD_LIBRARY_PATH", path.as_str())], settings].concat();
+    let text = run(&["--ignored", "--nocapture", "--test-threads=1"], &settings, " passed; 0 failed");
+    assert!(!text.contains("running 0 tests"));
+    text
+}
+
+/// Runs this program with these arguments and environment variables. Returns its output, which must contain `passed`.
+fn run(arguments: &[&str], settings: &[(&str, &str)], passed: &str) -> String {
     let this = std::env::current_exe().expect("the path of this program");
-    let output = Command::new(this)
-        .args(["--exact", test, "--ignored", "--nocapture"])
-        .envs(settings.iter().copied())
-        .output()
-        .expect("it runs");
+    let output = Command::new(this).args(arguments).envs(settings.iter().copied()).output().expect("it runs");
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     println!("{text}");
-    assert!(output.status.success() && text.contains("1 passed"), "`{test}`, in a process of its own, fails");
+    let passed = output.status.success() && text.contains(passed);
+    assert!(passed, "{arguments:?}, in a process of its own, fails");
     text
 }

@@ -13,6 +13,8 @@ pub mod kernels {
         pub fn scale(x: &mut [f32; n], a: f32, n: u32);
         pub fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
         pub fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+        pub fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
+        pub fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
     }
 }
 use kernels::{axpy, scale};
@@ -115,32 +117,26 @@ fn goes_round() {
     silent();
 }
 
-#[cuweave::graph(devices = 2, memory = "nodes")]
-fn across_nodes(n: u32, x: &[f32; n], out: &mut [f32; n]) {
-    let h = alloc::<f32>(n);
-    fill(&mut h, 1.0);
-    #[on(1)]
-    let there = alloc::<f32>(n);
-    #[on(1)]
-    fill(&mut there, 2.0);
-    axpy[per_item(n)](2.0, &x, &mut h, n);
-    #[on(1)]
-    axpy[per_item(n)](1.0, &h, &mut there, n);
-    copy(&there, &mut out);
+macro_rules! across {
+    ($($name:ident: $memory:literal;)*) => {$(
+        #[cuweave::graph(devices = 2, memory = $memory)]
+        fn $name(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+            let h = alloc::<f32>(n);
+            fill(&mut h, 1.0);
+            #[on(1)]
+            let there = alloc::<f32>(n);
+            #[on(1)]
+            fill(&mut there, 2.0);
+            axpy[per_item(n)](2.0, &x, &mut h, n);
+            #[on(1)]
+            axpy[per_item(n)](1.0, &h, &mut there, n);
+            copy(&there, &mut out);
+        }
+    )*};
 }
-
-#[cuweave::graph(devices = 2, memory = "owned")]
-fn across_owned(n: u32, x: &[f32; n], out: &mut [f32; n]) {
-    let h = alloc::<f32>(n);
-    fill(&mut h, 1.0);
-    #[on(1)]
-    let there = alloc::<f32>(n);
-    #[on(1)]
-    fill(&mut there, 2.0);
-    axpy[per_item(n)](2.0, &x, &mut h, n);
-    #[on(1)]
-    axpy[per_item(n)](1.0, &h, &mut there, n);
-    copy(&there, &mut out);
+across! {
+    across_nodes: "nodes";
+    across_owned: "owned";
 }
 
 #[test]

@@ -73,6 +73,13 @@ fn what_a_call_was_captured_with_has_no_setter_in_a_record_either() {
     );
     let error = exec.layers(0).expect("a layer").set_a(3.0).expect_err("the call keeps the value");
     assert!(matches!(error, cuweave::Error::BuildAgain { .. }), "{error}");
+    let text = error.to_string();
+    let given = [
+        "`layers[0].a` (",
+        " is given to the library call `",
+        ", which was captured with its value: build the graph again",
+    ];
+    assert!(given.iter().all(|part| text.contains(part)), "{text}");
     exec.launch(&device.stream).expect("it launches as before");
     drop(exec);
     assert_eq!(device.download(&x), [3.0f32; 6]);

@@ -125,3 +125,38 @@ fn threads_build_with_one_library() {
         }
     });
 }
+
+#[cuweave::graph]
+fn into(n: u32, a: f32, library: &Library, x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
+    scaled(&library, &x, &mut out, a, n);
+}
+
+/// Rows of a buffer: the row of the call is fixed, that of the copy moves.
+#[cuweave::graph]
+fn into_rows(n: u32, called: u32, copied: u32, library: &Library, x: &[f32; n], rows: &mut [f32; 4 * n]) {
+    into(n, 2.0, &library, &x, &mut rows[called * n..(called + 1) * n]);
+    let h = alloc::<f32>(n);
+    into(n, 3.0, &library, &x, &mut h);
+    copy(&h, &mut rows[copied * n..(copied + 1) * n]);
+}
+
+#[test]
+fn a_range_of_a_call_has_no_setter_and_the_error_names_the_call() {
+    let device = alone();
+    let library = Library::new(&device.ctx);
+    let x = device.upload(&[1.0f32, 2.0]);
+    let mut rows = device.upload(&[0.0f32; 8]);
+    let graph = into_rows(&device.ctx, 2, 0, 1, &library, &x, &mut rows).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.set_copied(3).expect("a copy moves");
+    let text = exec.set_called(2).expect_err("the address is captured").to_string();
+    assert!(text.starts_with("`called` (tests/library_calls/resources.rs:"), "{text}");
+    let why = [
+        "moves a range of the library call `into.scaled` (",
+        "was captured with its address: build the graph again",
+    ];
+    assert!(why.iter().all(|part| text.contains(part)), "{text}");
+    exec.launch(&device.stream).expect("it launches as it was");
+    drop(exec);
+    assert_eq!(device.download(&rows), [2.0, 4.0, 0.0, 0.0, 0.0, 0.0, 3.0, 6.0]);
+}

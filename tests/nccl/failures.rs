@@ -1,5 +1,8 @@
 //! Each call of the library fails in turn: an error that names the call, nothing stays behind, and the next build works.
 
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave::Error;
 use cuweave::nccl::{self, Communicator, Reduce, UniqueId, all_reduce, shift};
 use cuweave::prelude::*;
@@ -17,19 +20,35 @@ fn both(n: u32, comm: &Communicator, x: &[&mut [u32; n]], y: &[&mut [u32; n]]) {
     }
 }
 
+type Pair = [CudaSlice<u32>; 2];
+
 /// Makes a communicator, builds, launches, and drops all.
-fn run() -> std::result::Result<(), String> {
-    let (contexts, streams) = devices(2).ok_or("no devices")?;
-    let comm = Communicator::of_all(&contexts).map_err(|error| error.to_string())?;
-    let new = |value: u32| [0, 1].map(|at| streams[at].clone_htod(&[value + at as u32; 8]).expect("ok"));
-    let (mut x, mut y) = (new(1), new(0));
-    let graph = both(&contexts, 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
+fn run_on(
+    contexts: &[Arc<CudaContext>],
+    stream: &Arc<CudaStream>,
+    x: &mut Pair,
+    y: &mut Pair,
+) -> Result<(), String> {
+    let comm = Communicator::of_all(contexts).map_err(|error| error.to_string())?;
+    let graph = both(contexts, 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
     let exec = graph.and_then(cuweave::Graph::instantiate);
     let ran = exec.and_then(|mut exec| {
-        exec.launch(&streams[0])?;
+        exec.launch(stream)?;
         exec.synchronize()
     });
-    ran.map_err(|error| error.to_string())?;
+    ran.map_err(|error| error.to_string())
+}
+
+/// Returns x and y of both devices: 1 and 2, and 0 and 1.
+fn pairs(streams: &[Arc<CudaStream>]) -> (Pair, Pair) {
+    let new = |value: u32| [0, 1].map(|at| streams[at].clone_htod(&[value + at as u32; 8]).expect("ok"));
+    (new(1), new(0))
+}
+
+fn run() -> Result<(), String> {
+    let (contexts, streams) = devices(2).ok_or("no devices")?;
+    let (mut x, mut y) = pairs(&streams);
+    run_on(&contexts, &streams[0], &mut x, &mut y)?;
     assert_eq!(streams[0].clone_dtoh(&y[0]).expect("ok"), [3; 8]);
     Ok(())
 }
@@ -67,6 +86,66 @@ fn each_call_fails_in_turn() {
     }
 }
 
+/// Calls of the driver by which collectives are captured and launched, cuweave's own and those of the library.
+const DRIVER: &[&str] = &[
+    "cuCtxSetCurrent",
+    "cuStreamCreate",
+    "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture",
+    "cuStreamIsCapturing",
+    "cuStreamGetCaptureInfo_v3",
+    "cuStreamUpdateCaptureDependencies_v2",
+    "cuStreamWaitEvent",
+    "cuThreadExchangeStreamCaptureMode",
+    "cuEventCreate",
+    "cuEventRecord",
+    "cuEventQuery",
+    "cuUserObjectCreate",
+    "cuGraphRetainUserObject",
+    "cuGraphCreate",
+    "cuGraphGetNodes",
+    "cuGraphAddChildGraphNode",
+    "cuGraphAddEventRecordNode",
+    "cuGraphChildGraphNodeGetGraph",
+    "cuGraphInstantiateWithParams",
+    "cuGraphLaunch",
+    "cuMemcpyDtoHAsync_v2",
+];
+
+#[test]
+#[ignore = "run with the library of the tests"]
+fn each_call_of_the_driver_fails_in_turn() {
+    let Some(control) = Control::open() else { return };
+    let Some((contexts, streams)) = devices(2) else { return };
+    let mut failed = 0;
+    for call in DRIVER {
+        for nth in 1..300 {
+            let (mut x, mut y) = pairs(&streams);
+            cuweave_sim::fail(call, nth, 801).expect("the simulated driver");
+            let began = std::time::Instant::now();
+            let result = run_on(&contexts, &streams[0], &mut x, &mut y);
+            let left = cuweave_sim::clear_faults().expect("the simulated driver");
+            let took = began.elapsed();
+            assert!(took.as_secs() < 2, "{call} {nth}: {took:?}, {result:?}");
+            contexts.iter().for_each(|ctx| ctx.check_err().unwrap_or_default());
+            if let Err(error) = &result {
+                failed += 1;
+                let said =
+                    ["801", "NOT_SUPPORTED", "unhandled cuda error"].iter().any(|text| error.contains(text));
+                assert!(said, "{call} {nth}: {error}");
+            }
+            assert_eq!(control.live(), 0, "{call} {nth}: {result:?}");
+            run().unwrap_or_else(|error| panic!("after {call} {nth} failed, {result:?}: {error}"));
+            silent();
+            if left > 0 {
+                break;
+            }
+            assert!(nth < 299, "{call} is made too often");
+        }
+    }
+    assert!(failed > 60, "{failed}");
+}
+
 #[test]
 #[ignore = "run with the library of the tests"]
 fn a_communicator_that_dies() {
@@ -96,6 +175,43 @@ fn a_communicator_that_dies() {
     assert_eq!(error.to_string(), "the communicator of `both` was aborted");
     drop(exec);
     silent();
+}
+
+/// Threads build with one communicator, and one aborts it meanwhile: none of them uses it behind that, and no two at a time.
+#[test]
+#[ignore = "run with the library of the tests"]
+fn threads_share_a_communicator() {
+    let Some(control) = Control::open() else { return };
+    let Some((contexts, streams)) = devices(2) else { return };
+    for round in 0..20 {
+        let comm = Communicator::of_all(&contexts).expect("a communicator");
+        let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
+            let build = || {
+                let (mut x, mut y) = pairs(&streams);
+                for _ in 0..4 {
+                    let lists = (x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
+                    let graph =
+                        both(&contexts, 8, &comm, lists.0, lists.1).map_err(|error| error.to_string())?;
+                    graph.instantiate().map(drop).map_err(|error| error.to_string())?;
+                }
+                Ok(())
+            };
+            let threads = [scope.spawn(build), scope.spawn(build)];
+            if round % 2 > 0 {
+                std::thread::sleep(std::time::Duration::from_micros(300 * round));
+                comm.abort();
+            }
+            threads.into_iter().map(|thread| thread.join().expect("a thread")).collect()
+        });
+        for error in results.into_iter().filter_map(Result::err) {
+            assert!(round % 2 > 0 && error.contains("was aborted"), "{error}");
+        }
+        drop(comm);
+        assert_eq!(control.live(), 0);
+        // There are no violations among its lines.
+        control.counts();
+        silent();
+    }
 }
 
 #[test]

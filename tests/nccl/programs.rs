@@ -58,6 +58,8 @@ fn all_ranks_in_one_graph() {
         assert_eq!(graph.report().depth, 2 * times as usize);
         let mut exec = graph.instantiate().expect("it instantiates");
         assert_eq!(exec.collectives().digest(), list.digest());
+        let error = exec.profile(&streams[0], 1).map(drop).expect_err("its devices run at the same time");
+        assert!(matches!(error, Error::Profile { .. }), "{error}");
         exec.launch(&streams[0]).expect("it launches");
         exec.launch(&streams[0]).expect("it launches again");
         exec.synchronize().expect("it ends");
@@ -210,7 +212,7 @@ fn what_would_hang_is_refused() {
     assert!(matches!(error, Error::Call { fault: CallFault::Crossed { device: 0, .. }, .. }), "{error}");
     text(error);
     let error = text(alone(&contexts, 8, &comm, &mut a, &mut b).map(drop).expect_err("it is alone"));
-    assert!(error.contains("2 ranks in this process, and the graph has collectives on 1 devices"), "{error}");
+    assert!(error.contains("2 ranks in this process, and the graph has collectives on 1 device"), "{error}");
     let error =
         text(decided(&contexts, 8, &comm, &flag, &mut a, &mut b).map(drop).expect_err("it is decided"));
     assert!(error.contains("a collective cannot stand in the body `if flag`"), "{error}");

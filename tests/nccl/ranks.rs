@@ -1,11 +1,11 @@
 //! A rank for each thread, as one for each process: each builds a graph of its own.
 
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cuweave::Error;
 use cuweave::nccl::{Communicator, Reduce, UniqueId, all_gather, all_reduce};
 use cuweave::prelude::*;
+use cuweave::{ArenaPool, Error};
 
 use crate::library::{Control, devices, silent};
 
@@ -37,11 +37,9 @@ fn each_rank<T: Send>(count: usize, run: impl Fn(Communicator, usize) -> T + Syn
 }
 
 #[test]
-#[ignore = "run with the library of the tests"]
+#[ignore = "run with the library of the tests, or on real devices"]
 fn each_rank_has_a_graph() {
-    if Control::open().is_none() {
-        return;
-    }
+    let _control = Control::of_simulated();
     for count in [2, 4] {
         let results = each_rank(count, |comm, rank| {
             let ctx = cuweave::context(rank).expect("a context");
@@ -69,9 +67,68 @@ fn each_rank_has_a_graph() {
 }
 
 #[test]
-#[ignore = "run with the library of the tests"]
+#[ignore = "run with the library of the tests, or on real devices"]
+fn all_ranks_profile_together() {
+    let control = Control::of_simulated();
+    control.iter().for_each(|control| control.patience(2000));
+    let results = each_rank(2, |comm, rank| {
+        let ctx = cuweave::context(rank).expect("a context");
+        let stream = ctx.new_stream().expect("a stream");
+        let mut x = stream.clone_htod(&[rank as f32 + 1.0; 8]).expect("ok");
+        let mut all = stream.alloc_zeros::<f32>(16).expect("ok");
+        let graph = step(&ctx, 8, 1, 2, &comm, &mut x, &mut all).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        let profile = exec.profile(&stream, 2).expect("a profile").to_string();
+        exec.launch(&stream).expect("it launches");
+        exec.synchronize().expect("it ends");
+        drop(exec);
+        (profile, stream.clone_dtoh(&all).expect("ok"))
+    });
+    let Some(results) = results else { return };
+    println!("{}", results[0].0);
+    // All launches of a profile count, and so does the one behind it.
+    assert_eq!(results[0].1, results[1].1);
+    assert!(results.iter().all(|(profile, _)| profile.contains("all_gather")), "{}", results[0].0);
+    silent();
+}
+
+/// Adds a temporary, so that a pool has something to hold.
+#[cuweave::graph]
+fn pooled(n: u32, comm: &Communicator, x: &mut [f32; n]) {
+    let t = alloc::<f32>(n);
+    copy(&x, &mut t);
+    all_reduce(&comm, &mut t, Reduce::Sum, n);
+    copy(&t, &mut x);
+}
+
+/// One rank adds its nodes twice, and the other does not wait for a second agreement.
+#[test]
+#[ignore = "run with the library of the tests, or on real devices"]
+fn a_rank_adds_its_nodes_again_alone() {
+    let control = Control::of_simulated();
+    control.iter().for_each(|control| control.patience(2000));
+    let results = each_rank(2, |comm, rank| {
+        let ctx = cuweave::context(rank).expect("a context");
+        let stream = ctx.new_stream().expect("a stream");
+        let mut x = stream.clone_htod(&[rank as f32 + 1.0; 8]).expect("ok");
+        let graph = pooled(&ctx, 8, &comm, &mut x).expect("it builds");
+        let pool = ArenaPool::new(&stream).expect("a pool");
+        let exec = if rank == 0 { graph.instantiate() } else { graph.instantiate_in(&pool) };
+        let mut exec = exec.expect("it instantiates");
+        exec.launch(&stream).expect("it launches");
+        exec.synchronize().expect("it ends");
+        drop(exec);
+        stream.clone_dtoh(&x).expect("ok")
+    });
+    let Some(results) = results else { return };
+    assert_eq!(results, [[3.0; 8], [3.0; 8]]);
+    silent();
+}
+
+#[test]
+#[ignore = "run with the library of the tests, or on real devices"]
 fn a_rank_that_differs_is_an_error_on_all() {
-    let Some(control) = Control::open() else { return };
+    let control = Control::of_simulated();
     let build = |comm: &Communicator, rank: usize, n: u32, times: u32| {
         let ctx = cuweave::context(rank).expect("a context");
         let stream = ctx.new_stream().expect("a stream");
@@ -102,15 +159,24 @@ fn a_rank_that_differs_is_an_error_on_all() {
         );
         assert_eq!(right, Ok(2));
     }
-    assert_eq!(control.live(), 0);
+    assert!(control.is_none_or(|control| control.live() == 0));
     silent();
 }
 
+/// Checks an error of a communicator with a rank that does not come: the library of the tests finds it, NCCL waits for ever.
+fn not_come(simulated: bool, error: &Error) {
+    println!("{error}");
+    assert!(matches!(error, Error::Communicator { .. }), "{error}");
+    let reason =
+        if simulated { "has failed on rank 0: " } else { "was aborted: a launch has taken longer than 1s" };
+    assert!(error.to_string().starts_with(&format!("the communicator of `step` {reason}")), "{error}");
+}
+
 #[test]
-#[ignore = "run with the library of the tests"]
+#[ignore = "run with the library of the tests, or on real devices"]
 fn a_rank_that_does_not_come_is_an_error() {
-    let Some(control) = Control::open() else { return };
-    control.patience(200);
+    let control = Control::of_simulated();
+    control.iter().for_each(|control| control.patience(200));
     let gone = Barrier::new(2);
     let results = each_rank(2, |comm, rank| {
         let ctx = cuweave::context(rank).expect("a context");
@@ -125,7 +191,7 @@ fn a_rank_that_does_not_come_is_an_error() {
             gone.wait();
             return Vec::new();
         }
-        comm.set_timeout(Some(Duration::from_secs(5)));
+        comm.set_timeout(Some(Duration::from_secs(1)));
         let launched = exec.launch(&stream).map(drop);
         let ended = exec.synchronize();
         let again = exec.launch(&stream).map(drop);
@@ -136,18 +202,78 @@ fn a_rank_that_does_not_come_is_an_error() {
     });
     let Some(results) = results else { return };
     let [launched, ended, again, built] = &results[0][..] else { panic!("four results") };
-    println!("{ended:?}\n{again:?}\n{built:?}");
     launched.as_ref().expect("the launch alone does not know");
-    for result in [ended, again] {
-        let error = result.as_ref().expect_err("the communicator is dead");
-        assert!(matches!(error, Error::Communicator { .. }), "{error}");
-        assert!(
-            error.to_string().starts_with("the communicator of `step` has failed on rank 0: "),
-            "{error}"
-        );
+    for result in [ended, again, built] {
+        not_come(control.is_some(), result.as_ref().expect_err("the communicator is dead"));
     }
-    let built = built.as_ref().expect_err("the communicator is dead").to_string();
-    assert!(built.contains("has failed on rank 0"), "{built}");
-    let _ = cuweave_sim::take_reports();
-    assert_eq!(control.live(), 0);
+    if let Some(control) = control {
+        let _ = cuweave_sim::take_reports();
+        assert_eq!(control.live(), 0);
+    }
+}
+
+/// How the rank that waits ends its wait.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Dropped,
+    Aborted,
+}
+
+#[test]
+#[ignore = "run with the library of the tests, or on real devices"]
+fn a_launch_that_waits_for_a_rank_ends() {
+    let control = Control::of_simulated();
+    for end in [End::Dropped, End::Aborted] {
+        // An abort ends the wait long before.
+        let patience = if matches!(end, End::Dropped) { 200 } else { 10_000 };
+        control.iter().for_each(|control| control.patience(patience));
+        let gone = Barrier::new(2);
+        let results = each_rank(2, |comm, rank| {
+            let ctx = cuweave::context(rank).expect("a context");
+            let stream = ctx.new_stream().expect("a stream");
+            let mut x = stream.clone_htod(&[1.0f32; 8]).expect("ok");
+            let mut all = stream.alloc_zeros::<f32>(16).expect("ok");
+            let graph = step(&ctx, 8, 2, 2, &comm, &mut x, &mut all).expect("it builds");
+            let mut exec = graph.instantiate().expect("it instantiates");
+            let began = Instant::now();
+            if rank == 1 {
+                gone.wait();
+                return (began.elapsed(), None);
+            }
+            let mut error = None;
+            match end {
+                End::Dropped => {
+                    comm.set_timeout(Some(Duration::from_secs(1)));
+                    exec.launch(&stream).expect("it launches");
+                    drop(exec);
+                }
+                End::Aborted => {
+                    let other = comm.clone();
+                    let aborts = std::thread::spawn(move || {
+                        std::thread::sleep(Duration::from_millis(300));
+                        other.abort();
+                    });
+                    error = Some(exec.launch(&stream).map(drop).and_then(|()| exec.synchronize()));
+                    aborts.join().expect("it aborts");
+                    drop(exec);
+                }
+            }
+            let took = began.elapsed();
+            stream.synchronize().expect("nothing is left behind");
+            gone.wait();
+            (took, error)
+        });
+        let Some(results) = results else { return };
+        let (took, error) = &results[0];
+        println!("{end:?}: {took:?}");
+        assert!(*took < Duration::from_secs(5), "{took:?}");
+        if let Some(error) = error {
+            let error = error.as_ref().expect_err("it is aborted").to_string();
+            assert_eq!(error, "the communicator of `step` was aborted");
+        }
+        if let Some(control) = &control {
+            let _ = cuweave_sim::take_reports();
+            assert_eq!(control.live(), 0);
+        }
+    }
 }

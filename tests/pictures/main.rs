@@ -134,7 +134,7 @@ fn a_hostile_name_is_text_wherever_it_stands() {
     assert!(dot.contains("</script><script>alert(1)</script>\\\" onload='x' & \\\\N"), "{dot}");
 }
 
-/// Of graphs of many statements that no loop makes, the first ones are drawn.
+/// The first statements are drawn of graphs with many that no loop makes.
 #[test]
 fn very_many_boxes_are_cut() {
     let device = device();
@@ -240,6 +240,27 @@ fn every_picture_is_well_formed() {
         }
         check_page(name, page);
     }
+}
+
+/// The picture of the memory has the places of the graph that was built: fused launches stand in one level, and what they keep in
+/// registers is in no place.
+#[test]
+fn the_picture_of_the_memory_is_that_of_the_graph() {
+    let mut checked = 0;
+    for Drawn { name, report, memory, .. } in all() {
+        let planned = report.lines().find_map(|line| line.strip_prefix("temporaries  "));
+        let Some((planned, _)) = planned.and_then(|line| line.split_once(" planned")) else { continue };
+        assert!(memory.contains(&format!(" in {planned}, ")), "{name}: {planned}\n{memory}");
+        checked += 1;
+    }
+    assert!(checked > 5, "only {checked} pictures have a plan");
+    let Drawn { report, memory, .. } = find(all(), "decided");
+    assert!(report.contains("without memory: `decided_block[..].down`"), "{report}");
+    assert!(memory.contains("[0].up · ") && !memory.contains("].down · "), "{memory}");
+    assert!(memory.contains("; 8 buffers more in registers alone"), "{memory}");
+    // Without a plan the places are the driver's.
+    let memory = &find(all(), "inception").memory;
+    assert!(memory.contains("; each has an alloc node, and its place is the driver&#39;s"), "{memory}");
 }
 
 fn find<'d>(list: &'d [Drawn], name: &str) -> &'d Drawn {

@@ -33,4 +33,29 @@ fn twice(#[discard] #[discard] x: &mut [f32; 4]) { //~ CW001
     fill(&mut x, 0.0);
 }
 
+#[cuweave::graph]
+fn of_no_device(#[prefetch(device(n))] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn of_a_list(#[discard] xs: &[&mut [f32; 4]]) { //~ CW001
+    for i in 0..xs.len() {
+        fill(&mut xs[i], 0.0);
+    }
+}
+
+#[cuweave::arguments]
+struct Record {
+    #[prefetch(host)] //~ CW001
+    n: u32,
+    #[discard] //~ CW001
+    x: &mut [f32; n],
+}
+
+#[cuweave::graph]
+fn of_a_record(#[advise(read_mostly)] record: Record<'_>) { //~ CW001
+    fill(&mut record.x, 0.0);
+}
+
 fn main() {}

@@ -7,7 +7,6 @@ struct Layer {
     #[at_least(1)] //~ CW001
     turns: u32,
     n: u32,
-    #[advise(read_mostly)] //~ CW001
     w: &[f32; n],
     #[discard] //~ CW001
     x: &mut [f32; n],

@@ -1,5 +1,7 @@
 //! The same kernels by hand, to be captured.
 
+use std::ffi::CStr;
+
 use cudarc::driver::CudaSlice;
 use half::bf16;
 
@@ -7,7 +9,7 @@ use super::{HEADS, Host, Loaded, NORM, TABLE};
 use crate::common::hand::address;
 use crate::common::model::{Launches, bits};
 use crate::common::{Result, Setup};
-use crate::graphs::{EPSILON, SCALE, groups};
+use crate::graphs::{EPSILON, SCALE, groups, groups_of_batched, groups_of_many, groups_of_pairs};
 
 /// Buffers of a step.
 pub struct Capture<'a> {
@@ -54,8 +56,10 @@ impl<'a> Capture<'a> {
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
         let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
         let gemv = |l: &mut Launches, w: u64, x: u64, y: u64, rows: u64, cols: u64| {
-            let (name, block) = if cols == ff { (c"gemv_many", 512) } else { (c"gemv", 256) };
-            l.add(name, [groups(rows as u32), 1, 1], block, &[w, x, y, rows, cols])
+            let n = rows as u32;
+            let (name, blocks) =
+                if cols == ff { (c"gemv_many", groups_of_many(n)) } else { (c"gemv", groups_of_batched(n)) };
+            l.add(name, [blocks, 1, 1], 256, &[w, x, y, rows, cols])
         };
         let norm = |l: &mut Launches, gain: u64| {
             l.add(c"rms_norm", [1; 3], 256, &[x, gain, z, width, bits(EPSILON)])
@@ -101,24 +105,29 @@ impl<'a> Capture<'a> {
         let ends: Vec<u64> = self.loaded.ends.iter().map(|b| address(b)).collect();
         let [cosines, sines] = [0, 1].map(|at| address(&self.loaded.angles[at]));
         let mut l = Launches::new(self.setup, &[include_str!("../../kernels/decode.ptx")])?;
-        let rows = |rows: u64| [groups(rows as u32), 1, 1];
+        let add = |l: &mut Launches, name: &CStr, blocks: u32, arguments: &[u64]| {
+            l.add(name, [blocks, 1, 1], 256, arguments)
+        };
         self.embed(&mut l, ends[TABLE], x)?;
         for (weights, caches) in self.loaded.layers.iter().zip(&self.caches) {
             let w: Vec<u64> = weights.iter().map(|b| address(b)).collect();
             let [keys, values] = caches.each_ref().map(address);
             for (w_in, y, n) in [(w[1], q, width), (w[2], k, kv), (w[3], v, kv)] {
-                l.add(c"norm_gemv", rows(n), 256, &[w_in, x, w[0], y, n, width, bits(EPSILON)])?;
+                let arguments = [w_in, x, w[0], y, n, width, bits(EPSILON)];
+                add(&mut l, c"norm_gemv", groups(n as u32), &arguments)?;
             }
             let arguments =
                 [q, k, v, cosines, sines, keys, values, mixed, heads, kv_heads, pos, positions, bits(SCALE)];
             l.add(c"rope_attention", [sizes.heads, 1, 1], 512, &arguments)?;
-            l.add(c"gemv_add", rows(width), 256, &[w[4], mixed, x, width, width])?;
+            let square = groups(sizes.width());
+            add(&mut l, c"gemv_add", square, &[w[4], mixed, x, width, width])?;
             let arguments = [w[6], w[7], x, w[5], both, ff, width, bits(EPSILON)];
-            l.add(c"norm_gate_up", rows(ff.div_ceil(2)), 256, &arguments)?;
-            l.add(c"gemv_add_many", rows(width), 512, &[w[8], both, x, width, ff])?;
+            add(&mut l, c"norm_gate_up", groups_of_pairs(sizes.ff), &arguments)?;
+            let down = groups_of_many(sizes.width());
+            add(&mut l, c"gemv_add_many", down, &[w[8], both, x, width, ff])?;
         }
         let arguments = [ends[HEADS], x, ends[NORM], address(&self.logits), vocab, width, bits(EPSILON)];
-        l.add(c"norm_gemv_f32", rows(vocab.div_ceil(2)), 256, &arguments)?;
+        add(&mut l, c"norm_gemv_f32", groups(sizes.vocab), &arguments)?;
         self.argmax(&mut l)?;
         Ok(l)
     }

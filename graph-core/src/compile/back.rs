@@ -5,18 +5,17 @@ use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
-use crate::index::{Index, Vector, size};
-use crate::ir::{Buffer, BufferId, DimId, Memory, Origin, Program, StatementId};
+use crate::index::{Index, Vector};
+use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{self, Allowed, Chain, Decision, Emitted, Explanation, Launch, Run, Tuning, fusion};
 use crate::layout::{self, LayoutError};
-use crate::operation::{BudgetStep, Budgeted, Cut, Operation, Operations, What};
+use crate::operation::{BudgetStep, Budgeted, ChainId, Cut, Operation, Operations, What};
 use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
-use crate::plan::budget::{BudgetError, CurvePoint};
-use crate::plan::svg::{Label, Labels, Span};
-use crate::reach::{Cycle, Reach};
+use crate::plan::budget::{BudgetError, CurvePoint, Memory as Buffers};
+use crate::reach::Cycle;
 use crate::scopes::Scopes;
 
 /// The default lowering of allocations.
@@ -54,6 +53,8 @@ pub struct Wishes {
     pub left_out: BTreeSet<BufferId>,
     /// True if chains stay whole however much memory they take.
     pub whole: bool,
+    /// True if order is added until the budget of the program is met, if it has one and the chains need not stay whole.
+    pub budgeted: bool,
 }
 
 /// A reason why a checked program cannot be emitted.
@@ -67,6 +68,8 @@ pub enum BackError {
     BelowFloor {
         /// The budget, in bytes.
         budget: u64,
+        /// The device whose memory it is, in a program of several.
+        device: Option<Device>,
         /// The bytes that the statement needs.
         floor: u64,
         /// The statement.
@@ -80,7 +83,9 @@ pub enum BackError {
     OverBudget {
         /// The budget, in bytes.
         budget: u64,
-        /// The best plan found.
+        /// The device that takes most of the best plan, in a program of several.
+        device: Option<Device>,
+        /// The bytes that it takes.
         best: u64,
     },
 }
@@ -90,15 +95,40 @@ impl fmt::Display for BackError {
         match self {
             BackError::Cycle(cycle) => cycle.fmt(f),
             BackError::Layout(error) => error.fmt(f),
-            BackError::BelowFloor { budget, floor, statement, line, buffers } => write!(
-                f,
-                "the budget of {budget} bytes is below the floor: `{statement}` (line {line}) needs {floor} bytes at once, for {}",
-                buffers.join(", ")
-            ),
-            BackError::OverBudget { budget, best } => write!(
-                f,
-                "no order was found that fits into the budget of {budget} bytes; the best one takes {best}"
-            ),
+            BackError::BelowFloor { budget, device, floor, statement, line, buffers } => {
+                let (budget, floor) = (Budget(*budget, *device), Taken(*floor, *device));
+                write!(
+                    f,
+                    "the {budget} is below the floor: `{statement}` (line {line}) needs {floor} at once, for {}",
+                    buffers.join(", ")
+                )
+            }
+            BackError::OverBudget { budget, device, best } => {
+                let (budget, best) = (Budget(*budget, *device), Taken(*best, *device));
+                write!(f, "no order was found that fits into the {budget}; the best one takes {best}")
+            }
+        }
+    }
+}
+
+/// A budget, and a device if the program has several.
+struct Budget(u64, Option<Device>);
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = if self.1.is_some() { " for each device" } else { "" };
+        write!(f, "budget of {} bytes{each}", self.0)
+    }
+}
+
+/// Bytes of memory, and its device if the program has several.
+struct Taken(u64, Option<Device>);
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Some(device) => write!(f, "{} bytes of device {device}", self.0),
+            None => write!(f, "{} bytes", self.0),
         }
     }
 }
@@ -119,8 +149,8 @@ impl From<LayoutError> for BackError {
 
 /// Places, lays out and emits a checked program whose `dims` have these values.
 ///
-/// A budget applies to the launches as they are written: if no plan within it has the batches, they are halved until one has,
-/// or there are none.
+/// A budget applies to the launches as they are written: if no plan within it has the chains and the batches, there are no chains, and
+/// batches are halved until a plan has them, or there are none.
 ///
 /// # Errors
 ///
@@ -260,25 +290,19 @@ fn decided(
     let program = checked.program();
     let all = [edges, decision.edges.as_slice()].concat();
     let mut edges = fusion::contracted(program, &decision.chains, all);
-    let mut placed = place::place(program, &edges)?;
+    let left_out = LeftOut { buffers: &wishes.left_out, chains: &decision.chains };
+    let mut placed = left_out.place(program, &edges)?;
+    let keeps = wishes.budgeted && !wishes.whole;
     let budgeted = match program.options.budget {
-        Some(budget) => Some(within_budget(program, dims, &placed, dims[budget])?),
+        Some(budget) if keeps => Some(within_budget(program, dims, &placed, dims[budget])?),
+        Some(budget) => Some(without_order(program, &placed, dims[budget])),
         None => None,
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
         edges.extend(&added.edges);
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         edges = fusion::contracted(program, &decision.chains, edges);
-        placed = place::place(program, &edges)?;
-    }
-    for &buffer in &wishes.left_out {
-        let range = &mut placed.live_ranges[buffer];
-        let stays_in = |chain: &Chain| {
-            range.as_ref().is_some_and(|range| range.users.iter().all(|user| chain.members.contains(user)))
-        };
-        if decision.chains.iter().any(stays_in) {
-            *range = None;
-        }
+        placed = left_out.place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {
@@ -291,11 +315,12 @@ fn decided(
         _ => Vector::new(),
     };
     let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
-    if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
-        && (!nodes.is_empty() || program.devices() > 1 || !Scopes::of(program).is_empty())
-        && bounds.planned > budgeted.budget
-    {
-        return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });
+    if let (Some(budgeted), Some(bounds)) = (budgeted.as_ref().filter(|_| keeps), &layout.bounds) {
+        let (device, best) = bounds.most();
+        if best > budgeted.budget {
+            let device = (program.devices() > 1).then_some(device);
+            return Err(BackError::OverBudget { budget: budgeted.budget, device, best });
+        }
     }
     let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
     let mut operations = emit::emit(program, &placed, layout, &nodes, before_reduction, &wishes.tuning);
@@ -305,13 +330,13 @@ fn decided(
     operations.budget = budgeted;
     operations.serialized = decision.lanes.len();
     if wishes.allowed.overlap {
-        let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
+        let launch = |id: StatementId| wishes.launches.get(id).and_then(Option::as_ref);
         let chains = std::mem::take(&mut operations.chains);
         let sets = |operation: &Operation| operation.sources.iter().any(|id| wishes.setters.contains(id));
         let run = |operation: &Operation| match Chain::at(chains.as_slice(), operation.sources.first()) {
             _ if operation.what != What::KERNEL => sets(operation).then_some(Run::SINGLE),
-            Some(_) => Run::of_chain(operation.sources.iter().map(launch)),
-            None => Run::of(operation.sources.iter().map(launch)),
+            Some(chain) => Run::of_chain(&chains[ChainId::new(chain)], launch),
+            None => Run::of(operation.sources.iter().map(|&id| launch(id))),
         };
         operations.overlapped = overlap::mark(&mut operations.list, &wishes.tuning, run);
         operations.chains = chains;
@@ -324,17 +349,72 @@ fn costs(program: &Program) -> Vector<StatementId, u64> {
     program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
 }
 
-/// Returns order that makes the temporaries fit into the budget.
+/// The buffers that have no memory where they stay in registers of a chain.
+struct LeftOut<'a> {
+    buffers: &'a BTreeSet<BufferId>,
+    chains: &'a [Chain],
+}
+
+impl LeftOut<'_> {
+    /// Places the buffers of a program that have memory.
+    fn place(&self, program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Placed, Cycle> {
+        let mut placed = place::place(program, edges)?;
+        for &buffer in self.buffers {
+            let range = &mut placed.live_ranges[buffer];
+            let stays_in = |chain: &Chain| {
+                range
+                    .as_ref()
+                    .is_some_and(|range| range.users.iter().all(|user| chain.members.contains(user)))
+            };
+            if self.chains.iter().any(stays_in) {
+                *range = None;
+            }
+        }
+        Ok(placed)
+    }
+}
+
+/// Returns true if a plan that keeps no budget is within that of the program: `false` where the driver packs the temporaries.
+pub fn is_within_budget(checked: &Checked, dims: &Vector<DimId, u64>, operations: &Operations) -> bool {
+    match (checked.program().options.budget, &operations.bounds) {
+        (None, _) => true,
+        (Some(budget), Some(bounds)) => bounds.most().1 <= dims[budget],
+        (Some(_), None) => operations.memories.is_empty(),
+    }
+}
+
+/// Returns the effects of a budget that adds no order.
+fn without_order(program: &Program, placed: &Placed, budget: u64) -> Budgeted {
+    let path = plan::budget::critical_path(&placed.reach, &costs(program));
+    Budgeted { budget, edges: Vec::new(), steps: Vec::new(), path_before: path, path_after: path }
+}
+
+/// The buffers of the program that the planner's buffers of a memory are.
+type Ids = Vector<BufferIndex, BufferId>;
+
+/// Returns the planner's buffers of each device of a program, and the buffers that they are.
+fn memories(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    placed: &Placed,
+) -> Result<(Vec<Buffers>, Vec<Ids>), LayoutError> {
+    let mut devices = layout::by_device(program, layout::temporaries(program, dims, placed)?);
+    let of = |device| devices.remove(&Device::new(device)).unwrap_or_default();
+    Ok((0..program.devices()).map(of).unzip())
+}
+
+/// Returns order that makes the temporaries of each device fit into the budget.
 fn within_budget(
     program: &Program,
     dims: &Vector<DimId, u64>,
     placed: &Placed,
     budget: u64,
 ) -> Result<Budgeted, BackError> {
-    let (list, ids) = layout::temporaries(program, dims, placed)?;
-    let name = |buffer: BufferIndex| program.buffers[ids[buffer]].name.to_string();
+    let (memories, ids) = memories(program, dims, placed)?;
+    let name = |memory: usize, buffer: BufferIndex| program.buffers[ids[memory][buffer]].name.to_string();
+    let device = |memory: usize| (program.devices() > 1).then(|| Device::new(memory));
     let reach = (&placed.reach, &Scopes::of(program));
-    let fit = plan::budget::fit(reach, &list, &costs(program), budget, plan::Effort::Default);
+    let fit = plan::budget::fit(reach, &memories, &costs(program), budget, plan::Effort::Default);
     match fit {
         Ok(fit) => Ok(Budgeted {
             budget,
@@ -342,8 +422,8 @@ fn within_budget(
                 .steps
                 .iter()
                 .map(|step| BudgetStep {
-                    donor: name(step.donor),
-                    receiver: name(step.receiver),
+                    donor: name(step.memory, step.donor),
+                    receiver: name(step.memory, step.receiver),
                     edges: step.edges.clone(),
                     saves: step.saves,
                     costs: step.costs,
@@ -353,106 +433,27 @@ fn within_budget(
             path_before: fit.path_before,
             path_after: fit.path_after,
         }),
-        Err(BudgetError::BelowFloor { budget, floor }) => {
+        Err(BudgetError::BelowFloor { budget, memory, floor }) => {
             let statement = &program.statements[floor.node.unwrap_or(StatementId::from_u32(0))];
             Err(BackError::BelowFloor {
                 budget,
+                device: device(memory),
                 floor: floor.bytes,
                 statement: statement.name.to_string(),
                 line: statement.line,
-                buffers: floor.buffers.iter().map(|&buffer| format!("`{}`", name(buffer))).collect(),
+                buffers: floor.buffers.iter().map(|&buffer| format!("`{}`", name(memory, buffer))).collect(),
             })
         }
-        Err(BudgetError::NotFound { budget, best }) => Err(BackError::OverBudget { budget, best }),
-        Err(BudgetError::Plan(error)) => Err(layout::plan_error(program, &ids, error).into()),
-    }
-}
-
-/// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG. `added` is order that
-/// a budget added. Temporaries of bodies have the names of these behind their own.
-///
-/// # Errors
-///
-/// [`BackError`].
-pub fn memory_svg(
-    checked: &Checked,
-    dims: &Vector<DimId, u64>,
-    added: &[(StatementId, StatementId)],
-) -> Result<String, BackError> {
-    let program = checked.program();
-    let placed = place::place(program, &[checked.edges(), added].concat())?;
-    let (mut list, mut ids) = layout::Planned::default();
-    let mut planned: Option<plan::Plan> = None;
-    let mut labels = Labels::default();
-    // The memory of a device stands above that of those before it.
-    for (device, (own, own_ids)) in layout::by_device(program, layout::temporaries(program, dims, &placed)?) {
-        let plan = plan::plan(&placed.reach, &own, plan::Effort::Default)
-            .map_err(|error| layout::plan_error(program, &own_ids, error))?;
-        let first = list.len();
-        list.extend(own);
-        ids.extend(own_ids);
-        let from = planned.as_ref().map_or(0, |others| others.total);
-        let to = from.saturating_add(plan.total);
-        labels.devices.push(Span { name: format!("device {device}"), from, to, depth: 0 });
-        planned = Some(match planned {
-            Some(others) => others.and(plan, first),
-            None => plan,
-        });
-    }
-    if labels.devices.len() == 1 && program.devices() == 1 {
-        labels.devices.clear();
-    }
-    let planned = match planned {
-        Some(planned) => planned,
-        None => plan::plan(&placed.reach, &list, plan::Effort::Default)
-            .map_err(|error| layout::plan_error(program, &ids, error))?,
-    };
-    let scopes = Scopes::of(program);
-    let label = |&id: &BufferId| {
-        let Buffer { name, origin, .. } = &program.buffers[id];
-        let body = match *origin {
-            Origin::Alloc(at) => scopes.around(at).map(|body| scopes.name(program, body)),
-            _ => None,
-        };
-        Label { name: name.to_string(), body, number: id.index() }
-    };
-    labels.buffers = ids.iter().map(label).collect();
-    labels.steps = steps(program, &placed.reach);
-    labels.bodies = bodies(program, &scopes, &placed.reach);
-    Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &labels))
-}
-
-/// Returns the statements of each level: the name of the first, and the number of the others.
-fn steps(program: &Program, reach: &Reach) -> Vec<String> {
-    let mut first: Vec<Option<(&str, usize)>> = vec![None; size(reach.depth())];
-    for (id, statement) in program.statements.enumerate().filter(|(_, statement)| !statement.kind.is_memory())
-    {
-        match first.get_mut(size(reach.levels()[id])) {
-            Some(Some((_, others))) => *others += 1,
-            Some(none) => *none = Some((&statement.name, 0)),
-            None => {}
+        Err(BudgetError::NotFound { budget, memory, best }) => {
+            Err(BackError::OverBudget { budget, device: device(memory), best })
+        }
+        Err(BudgetError::Plan { memory, error }) => {
+            Err(layout::plan_error(program, &ids[memory], error).into())
         }
     }
-    let step = |step: Option<(&str, usize)>| match step {
-        Some((name, 0)) => name.to_owned(),
-        Some((name, others)) => format!("{name} +{others}"),
-        None => String::new(),
-    };
-    first.into_iter().map(step).collect()
 }
 
-/// Returns the levels of the bodies of conditions.
-fn bodies(program: &Program, scopes: &Scopes, reach: &Reach) -> Vec<Span<u32>> {
-    let mut spans: Vec<Span<u32>> = Vec::new();
-    for (id, scope) in scopes.list.enumerate() {
-        let depth = scope.parent.map_or(0, |parent| spans[parent.index()].depth + 1);
-        let (from, to) = (reach.levels()[scope.condition], reach.levels()[scope.join] + 1);
-        spans.push(Span { name: scopes.name(program, id), from, to, depth });
-    }
-    spans
-}
-
-/// Returns the critical path for `points` budgets between the plan without a budget and the floor.
+/// Returns the critical path for `points` budgets between the plan without a budget and the floor, of launches as written.
 ///
 /// # Errors
 ///
@@ -464,7 +465,7 @@ pub fn budget_curve(
 ) -> Result<Vec<CurvePoint>, BackError> {
     let program = checked.program();
     let placed = place::place(program, checked.edges())?;
-    let (list, ids) = layout::temporaries(program, dims, &placed)?;
-    plan::budget::budget_curve((&placed.reach, &Scopes::of(program)), &list, &costs(program), points)
-        .map_err(|error| layout::plan_error(program, &ids, error).into())
+    let (memories, ids) = memories(program, dims, &placed)?;
+    plan::budget::budget_curve((&placed.reach, &Scopes::of(program)), &memories, &costs(program), points)
+        .map_err(|(memory, error)| layout::plan_error(program, &ids[memory], error).into())
 }

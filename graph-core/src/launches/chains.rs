@@ -2,22 +2,32 @@
 //! block, while as written no chain waits for another. Two halves of the members run concurrently: one has work while the
 //! other waits for its last blocks.
 //!
-//! The batches are kept, halved or dropped; see [`super::tuning::Chains`]. They are also dropped where each chain becomes one kernel instead: see
-//! [`super::tuning::SideBySide`].
+//! The batches are kept, halved or dropped; see [`super::tuning::Chains`]. They are also dropped where all chains become one kernel instead, or each
+//! chain one: see [`super::tuning::Chains::stacked`] and [`super::tuning::SideBySide`].
 
 use std::collections::BTreeMap;
 
 use super::blocks::Blocks;
 use super::decision::{Batch, GivenUp, Why};
 use super::draft::{Contracted, Draft};
-use super::launch::Launch;
+use super::launch::{Launch, Length};
+use super::stacks;
 use crate::ir::StatementId;
 
-/// Rows of batches that are left to be fused, each with its launches, by the first launch of the row.
-pub(super) type Left = BTreeMap<StatementId, Vec<StatementId>>;
+/// Rows of batches, or levels of rows, that are left to be fused, each with its launches, by the first of them.
+pub(super) type Left = BTreeMap<(StatementId, Manner), Vec<StatementId>>;
+
+/// The manners in which the chains of a row are fused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Manner {
+    /// All into one kernel.
+    Stacked,
+    /// Each into one kernel.
+    Alone,
+}
 
 /// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`. `fuses` returns true
-/// for the first launch of a row that may be left to be fused; the rows that are left are returned, too.
+/// for the first launch of a row, or of a level of one, that may be left to be fused so; those that are left are returned, too.
 ///
 /// # Complexity
 ///
@@ -25,7 +35,7 @@ pub(super) type Left = BTreeMap<StatementId, Vec<StatementId>>;
 pub(super) fn widths(
     draft: &Draft<'_>,
     batches: Vec<Batch>,
-    fuses: impl Fn(StatementId) -> bool,
+    fuses: impl Fn(StatementId, Manner) -> bool,
     given_up: &mut GivenUp,
 ) -> (Vec<Batch>, Left) {
     let nodes = Contracted::new(&draft.reach, &batches);
@@ -50,8 +60,21 @@ pub(super) fn widths(
     let levels = Levels::of(draft, &rows);
     for row in rows {
         let first = row[0].1[0];
-        if levels.are_better_fused(draft, &row) && fuses(first) {
-            left.insert(first, row.iter().flat_map(|(_, members)| members.iter().copied()).collect());
+        let open = levels.open(draft, &row, &fuses);
+        if open.contains(&true) {
+            for ((at, members), open) in row.into_iter().zip(open) {
+                if !open {
+                    kept.push(Batch { members: sorted(members), axis: batches[at].axis });
+                    continue;
+                }
+                left.insert((members[0], Manner::Stacked), members.clone());
+                given_up.push((members, Why::Stacked));
+            }
+            continue;
+        }
+        if levels.are_better_fused(draft, &row) && fuses(first, Manner::Alone) {
+            let launches = row.iter().flat_map(|(_, members)| members.iter().copied()).collect();
+            left.insert((first, Manner::Alone), launches);
             given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Fused)));
             continue;
         }
@@ -68,14 +91,17 @@ pub(super) fn widths(
                 given_up.push((members.clone(), Why::Halves));
             }
             for part in members.chunks(members.len().div_ceil(parts)) {
-                let mut members = part.to_vec();
-                members.sort_unstable();
-                kept.push(Batch { members, axis: batches[at].axis });
+                kept.push(Batch { members: sorted(part.to_vec()), axis: batches[at].axis });
             }
         }
     }
     kept.sort_by(|a, b| a.members.cmp(&b.members));
     (kept, left)
+}
+
+fn sorted(mut members: Vec<StatementId>) -> Vec<StatementId> {
+    members.sort_unstable();
+    members
 }
 
 /// The batches of consecutive levels, each with its members in the order of the chains.
@@ -99,8 +125,8 @@ struct Levels(BTreeMap<u32, Level>);
 struct Level {
     /// The blocks, by the blocks of a wave of the kernel.
     grids: BTreeMap<u32, Blocks>,
-    /// True if all kernels are short.
-    short: bool,
+    /// The length of the longest kernel.
+    length: Length,
 }
 
 impl Levels {
@@ -111,12 +137,31 @@ impl Levels {
         for &member in members {
             let Some(launch) = &draft.launches[member] else { continue };
             let level = levels.entry(draft.reach.levels()[member]);
-            let Level { grids, short } = level.or_insert(Level { grids: BTreeMap::new(), short: true });
+            let Level { grids, length } =
+                level.or_insert(Level { grids: BTreeMap::new(), length: Length::Short });
             let blocks = grids.entry(launch.wave).or_default();
             *blocks = *blocks + launch.blocks();
-            *short &= launch.short;
+            *length = draft.tuning.length_of(launch).max(*length);
         }
         Levels(levels)
+    }
+
+    /// Returns true for the levels of a row that are left to be fused, all chains into one kernel, since that is faster than a launch for
+    /// each: two levels or more one after another. The levels of a row that would be halved are left together, or none is.
+    fn open(&self, draft: &Draft<'_>, row: &Row, fuses: &impl Fn(StatementId, Manner) -> bool) -> Vec<bool> {
+        let may_stack =
+            |&member: &StatementId| draft.launches[member].as_ref().is_some_and(stacks::may_stack);
+        let is_open = |(_, members): &(usize, Vec<StatementId>)| {
+            let level = self.0.get(&draft.reach.levels()[members[0]]);
+            let gains = |level: &Level| draft.tuning.gains_by_stacking(level.length, &level.grids);
+            fuses(members[0], Manner::Stacked) && members.iter().all(may_stack) && level.is_some_and(gains)
+        };
+        let open: Vec<bool> = row.iter().map(is_open).collect();
+        if !matches!(width(draft, row), Width::Kept) && open.contains(&false) {
+            return vec![false; row.len()];
+        }
+        let beside = |at: usize| at > 0 && open[at - 1] || open.get(at + 1).is_some_and(|open| *open);
+        (0..row.len()).map(|at| open[at] && beside(at)).collect()
     }
 
     /// Returns true if one kernel for each chain is faster than a launch for each level.
@@ -124,8 +169,9 @@ impl Levels {
         row.len() > 1
             && row.iter().all(|(_, members)| {
                 let level = members.first().and_then(|&first| self.0.get(&draft.reach.levels()[first]));
-                level.is_some_and(|Level { grids, short }| {
-                    draft.tuning.gains_by_fusing((row.len(), members.len()), *short, grids)
+                level.is_some_and(|Level { grids, length }| {
+                    let short = *length == Length::Short;
+                    draft.tuning.gains_by_fusing((row.len(), members.len()), short, grids)
                 })
             })
     }

@@ -14,13 +14,25 @@ pub struct Batch {
     pub axis: Option<u8>,
 }
 
-/// Launches of one grid and one block, one after another, that become one: see [`super::fusion`].
+/// Launches of one grid and one block, one after another, that become one: see [`super::fusion`]. Chains of the same kernels, side by side, may
+/// be stacked: then all of their launches become one, see the module `launches::stacks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The launches, in their order.
+    /// The launches, in their order: of stacked chains those of the first chain, then those of the second one.
     pub members: Vec<StatementId>,
     /// The least of them.
     pub least: StatementId,
+    /// The stack, if several chains are stacked.
+    pub stack: Option<Stack>,
+}
+
+/// The arrangement of stacked chains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// The number of chains, at least 2. They are equally long.
+    pub chains: usize,
+    /// The dimension of the grid in which the chains are stacked; `None` if their blocks are consecutive.
+    pub axis: Option<u8>,
 }
 
 impl Chain {
@@ -28,7 +40,36 @@ impl Chain {
     #[must_use]
     pub fn new(members: Vec<StatementId>) -> Option<Chain> {
         let least = members.iter().copied().min()?;
-        Some(Chain { members, least })
+        Some(Chain { members, least, stack: None })
+    }
+
+    /// Stacks chains that are equally long; `None` for fewer than two, or others.
+    #[must_use]
+    pub fn stacked(chains: Vec<Vec<StatementId>>, axis: Option<u8>) -> Option<Chain> {
+        let length = chains.first()?.len();
+        if chains.len() < 2 || chains.iter().any(|chain| chain.len() != length) {
+            return None;
+        }
+        let stack = Stack { chains: chains.len(), axis };
+        Some(Chain { stack: Some(stack), ..Chain::new(chains.concat())? })
+    }
+
+    /// Returns the number of launches one after another.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.members.len() / self.stack.map_or(1, |stack| stack.chains.max(1))
+    }
+
+    /// Returns the chains: one, or the stacked ones.
+    pub fn chains(&self) -> impl ExactSizeIterator<Item = &[StatementId]> {
+        self.members.chunks(self.length().max(1))
+    }
+
+    /// Returns the number of a member's chain, and its position there.
+    #[must_use]
+    pub fn position(&self, member: StatementId) -> Option<(usize, usize)> {
+        let at = self.members.iter().position(|&other| other == member)?;
+        Some((at / self.length(), at % self.length()))
     }
 
     /// Returns the index of the chain of a statement among chains that are sorted by their least members.
@@ -68,6 +109,8 @@ pub enum Why {
     Halves,
     /// They are steps of chains, each of which is one kernel instead.
     Fused,
+    /// They are steps of chains, all of which are one kernel instead.
+    Stacked,
     /// Their parameters do not fit into one table, or a budget does not hold their buffers at once.
     Room,
 }
@@ -106,6 +149,8 @@ pub enum Obstacle {
     Batched(StatementId),
     /// The chain has as many members as a kernel has at most.
     Most,
+    /// This launch runs beside others, and their kernels are long: fused, their blocks would stay on multiprocessors some of which have more.
+    Crowd(StatementId),
     /// One kernel would hold the buffers of both at once.
     Room,
 }

@@ -12,16 +12,18 @@
 //! So the levels rise along every path that leaves a chain, and no path leads back: chains close no cycle. All that stands
 //! beside a chain stays beside it.
 
+use super::blocks::Blocks;
 use super::decision::{Batch, Chain, Decision, Fault, Obstacle};
 use super::draft::{Contracted, Draft};
 use super::launch::{Footing, Fusing, Launch};
+use super::stacks;
 use crate::index::Vector;
 use crate::ir::{BufferId, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, apart};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the chains, sorted by their least members. `edges` is the order of the program.
+/// Returns the chains, sorted by their least members: stacked, if `stacks` is true. `edges` is the order of the program.
 ///
 /// # Errors
 ///
@@ -34,11 +36,16 @@ pub(super) fn chains(
     draft: &Draft<'_>,
     edges: &[(StatementId, StatementId)],
     decision: &Decision,
+    stacks: bool,
 ) -> Result<Vec<Chain>, Cycle> {
     let reach = ordered(draft, edges, decision)?;
     let reach = reach.as_ref().unwrap_or(&draft.reach);
     let mut grow = Grow::new(draft, reach, &decision.batches);
-    let mut chains: Vec<Chain> = reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
+    let chains: Vec<Chain> = reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
+    let mut chains = match stacks {
+        true => stacks::stacked(draft, (&grow.nodes, &grow.levels), chains),
+        false => chains,
+    };
     chains.sort_by_key(|chain| chain.least);
     Ok(chains)
 }
@@ -82,6 +89,8 @@ pub(super) struct Grow<'d, 'a> {
     batched: BTreeSet<StatementId>,
     /// The members of chains.
     taken: BTreeSet<StatementId>,
+    /// Launches beside others, of long kernels that lose by being fused.
+    crowded: BTreeSet<StatementId>,
 }
 
 impl<'d, 'a> Grow<'d, 'a> {
@@ -90,7 +99,7 @@ impl<'d, 'a> Grow<'d, 'a> {
         let nodes = Contracted::new(reach, batches);
         let levels = levels(reach, &nodes);
         let batched = batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
-        Grow { draft, nodes, levels, batched, taken: BTreeSet::new() }
+        Grow { draft, nodes, levels, batched, taken: BTreeSet::new(), crowded: crowded(draft) }
     }
 
     /// Returns the chain that begins at a statement, if one does.
@@ -149,6 +158,9 @@ impl<'d, 'a> Grow<'d, 'a> {
         if members.len() >= self.draft.tuning.fused {
             return Err(Obstacle::Most);
         }
+        if let Some(&crowded) = [first, next].iter().find(|id| self.crowded.contains(*id)) {
+            return Err(Obstacle::Crowd(crowded));
+        }
         Ok(())
     }
 
@@ -188,6 +200,27 @@ impl<'d, 'a> Grow<'d, 'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the launches that may be members of chains, and lose by it: those of a level of several, if its kernels are long and its blocks too many.
+fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
+    let mut levels: BTreeMap<_, Vec<StatementId>> = BTreeMap::new();
+    for (id, launch) in draft.launches.enumerate() {
+        if launch.as_ref().is_some_and(|launch| matches!(launch.fuse, Fusing::With(_))) {
+            levels.entry((draft.scopes.around(id), draft.reach.levels()[id])).or_default().push(id);
+        }
+    }
+    let is_crowd = |ids: &Vec<StatementId>| {
+        let launches = || ids.iter().filter_map(|&id| draft.launches[id].as_ref());
+        let mut grids: BTreeMap<u32, Blocks> = BTreeMap::new();
+        for launch in launches() {
+            let blocks = grids.entry(launch.wave).or_default();
+            *blocks = *blocks + launch.blocks();
+        }
+        let longest = launches().map(|launch| draft.tuning.length_of(launch)).max();
+        ids.len() > 1 && longest.is_some_and(|longest| draft.tuning.loses_by_fusing(longest, &grids))
+    };
+    levels.into_values().filter(is_crowd).flatten().collect()
 }
 
 /// Checks that no block of one launch of a grid accesses what another block of the other launch accesses, where one of the
@@ -274,25 +307,36 @@ pub fn contracted(
     all
 }
 
-/// Cuts chains into pieces whose members access at most `most` bytes together. Pieces of one member are none.
+/// Cuts chains into pieces whose members access at most `most` bytes together: stacked ones all behind the same launches. Pieces of one launch
+/// are none.
 #[must_use]
 pub fn pieces(program: &Program, chains: &[Chain], most: u64, bytes: impl Fn(BufferId) -> u64) -> Vec<Chain> {
     let mut pieces = Vec::new();
     for chain in chains {
-        let (mut members, mut held) = (Vec::new(), BTreeSet::new());
-        for &member in &chain.members {
-            let mine = || program.statements[member].accesses.iter().map(|access| access.buffer);
-            held.extend(mine());
+        let (mut first, mut held) = (0, BTreeSet::new());
+        let mut piece = |part: std::ops::Range<usize>| {
+            let members = chain.chains().map(|members| members[part.clone()].to_vec());
+            let piece = match (part.len() > 1, chain.stack) {
+                (false, _) => None,
+                (true, Some(stack)) => Chain::stacked(members.collect(), stack.axis),
+                (true, None) => Chain::new(members.flatten().collect()),
+            };
+            pieces.extend(piece);
+        };
+        for at in 0..chain.length() {
+            let accesses = |members: &[StatementId]| program.statements[members[at]].accesses.clone();
+            let mine: BTreeSet<BufferId> = chain
+                .chains()
+                .flat_map(|members| accesses(members).iter().map(|access| access.buffer).collect::<Vec<_>>())
+                .collect();
+            held.extend(&mine);
             if held.iter().map(|&buffer| bytes(buffer)).fold(0, u64::saturating_add) > most {
-                pieces.push(std::mem::take(&mut members));
-                held = mine().collect();
+                piece(first..at);
+                (first, held) = (at, mine);
             }
-            members.push(member);
         }
-        pieces.push(members);
+        piece(first..chain.length());
     }
-    let mut pieces: Vec<Chain> =
-        pieces.into_iter().filter(|members| members.len() > 1).filter_map(Chain::new).collect();
     pieces.sort_by_key(|chain| chain.least);
     pieces
 }

@@ -7,20 +7,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::Blocks;
-use super::chains::Left;
 use super::decision::{Decision, by_member};
 use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::{Device, StatementId};
 
-/// Adds edges between consecutive branches of each lane. Branches that are left to be fused stay side by side: they are longer than their launches.
-pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, left: &Left) {
-    let left: BTreeSet<StatementId> = left.values().flatten().copied().collect();
+/// Adds edges between consecutive branches of each lane. Branches with launches of `free` stay side by side: they are left to be fused.
+pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, free: &BTreeSet<StatementId>) {
     let Decision { batches, edges, lanes, .. } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
     let single = |id: StatementId| {
-        let is_free = !batched.contains_key(&id) && !left.contains(&id);
+        let is_free = !batched.contains_key(&id) && !free.contains(&id);
         draft.launches[id].as_ref().filter(|launch| launch.lanes && is_free)
     };
     let device = |id: StatementId| draft.program.statements[id].device;

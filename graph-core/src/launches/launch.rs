@@ -1,8 +1,9 @@
 //! The facts about launches that decisions depend on: of launches as written, and of emitted nodes.
 
 use super::blocks::Blocks;
-use super::decision::Allowed;
+use super::decision::{Allowed, Chain};
 use crate::ids::KernelId;
+use crate::ir::StatementId;
 use cuweave_ptx::coverage::Region;
 use std::sync::Arc;
 
@@ -34,9 +35,47 @@ pub struct Launch {
     pub fuse: Fusing,
     /// True if the kernel has no loop, calls nothing and has few instructions.
     pub short: bool,
+    /// The turns of its loops.
+    pub turns: Turns,
+    /// True if its chain may be stacked with others.
+    pub stack: bool,
+}
+
+/// A bound on the turns of a kernel's loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// The product of the scalars that bound them.
+    AtMost(u64),
+    /// Nothing is known of them: no scalar bounds them, or one that is not a plain number.
+    Unknown,
+    /// Values in memory may bound them.
+    ByData,
+}
+
+/// The time that a kernel takes, as far as it is known before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Length {
+    /// Few instructions and no loop.
+    Short,
+    /// Loops of few turns.
+    Few,
+    /// Loops of more turns, if the scalars say so, or nothing does.
+    Many,
+    /// Loops whose turns depend on what is in memory.
+    ByData,
 }
 
 impl Launch {
+    /// Returns the length of the kernel, where so many turns are few.
+    pub fn length(&self, few: u64) -> Length {
+        match self.turns {
+            _ if self.short => Length::Short,
+            Turns::AtMost(turns) if turns <= few => Length::Few,
+            Turns::AtMost(_) | Turns::Unknown => Length::Many,
+            Turns::ByData => Length::ByData,
+        }
+    }
+
     /// Removes the changes that its function does not allow.
     pub fn restrict(&mut self, allowed: Allowed) {
         if !allowed.batches {
@@ -115,19 +154,12 @@ impl Run {
     /// A kernel of one thread that begins with `griddepcontrol.wait`.
     pub const SINGLE: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1, waits: true };
 
-    /// Returns the facts about a chain: its blocks are those of each member. `None` if a member is no launch.
-    pub fn of_chain<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
-        let mut all: Option<Run> = None;
-        for launch in launches {
-            let one = Run::of([launch])?;
-            let Some(run) = &mut all else {
-                all = Some(one);
-                continue;
-            };
-            run.wave = run.wave.min(one.wave);
-            run.waits &= one.waits;
-        }
-        all
+    /// Returns the facts about a chain: its blocks are those of each member, of stacked chains those of a member of each. `None` if a member
+    /// is no launch.
+    pub fn of_chain<'l>(chain: &Chain, launch: impl Fn(StatementId) -> Option<&'l Launch>) -> Option<Run> {
+        let all = Run::of(chain.members.iter().map(|&member| launch(member)))?;
+        let first = Run::of(chain.chains().map(|members| launch(*members.first()?)))?;
+        Some(Run { wave: all.wave, waits: all.waits, ..first })
     }
 
     /// Sums up the members of a node: one launch, or those of a batch. `None` if a member is no launch.

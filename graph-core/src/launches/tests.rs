@@ -38,6 +38,8 @@ impl Case {
             lanes: true,
             fuse: Fusing::Never,
             short: false,
+            turns: Turns::Unknown,
+            stack: true,
         };
         Case {
             launches: vec![Some(launch); count],
@@ -518,12 +520,21 @@ fn long_chains_stay_side_by_side() {
         },
     );
     let decision = case.decide(Allowed { overlap: false, ..Allowed::by(None) });
-    assert_eq!((decision.batches.len(), decision.lanes.len(), decision.chains.len()), (0, 0, 120));
+    // 40 chains of 32 launches, and 40 of 16: as many in one as their parameters fit.
+    let chains = decision.chains.iter().map(|chain| chain.chains().len()).collect::<Vec<_>>();
+    assert_eq!((decision.batches.len(), decision.lanes.len(), chains.iter().sum::<usize>()), (0, 0, 120));
+    assert_eq!((chains.len(), chains.contains(&1)), (35, false), "{chains:?}");
 }
 
 /// As many levels as launches in each are batched; twice as many are fused, one kernel for each chain.
 #[test]
 fn long_chains_are_fused_and_short_ones_are_batched() {
+    let long_chains = |chains, length, others: &[u32], change: fn(&mut Tuning)| {
+        long_chains(chains, length, others, |tuning| {
+            tuning.chains.stacked = None;
+            change(tuning);
+        })
+    };
     assert_eq!(long_chains(8, 15, &[], |_| ()), [15, 0]);
     assert_eq!(long_chains(8, 16, &[], |_| ()), [0, 8]);
     assert_eq!(long_chains(4, 64, &[], |_| ()), [0, 8], "32 launches a kernel at most");
@@ -536,7 +547,7 @@ fn long_chains_are_fused_and_short_ones_are_batched() {
             |_| true,
             |launch, _| {
                 (launch.grid, launch.wave) = ([1; 3], wave);
-                (launch.fuse, launch.short) = (all.clone(), short);
+                (launch.fuse, launch.short, launch.stack) = (all.clone(), short, false);
             },
         );
         case.decide(Allowed { batches: true, fuse: true, ..Allowed::default() }).chains.len()
@@ -544,3 +555,5 @@ fn long_chains_are_fused_and_short_ones_are_batched() {
     assert_eq!([fused(true, 7), fused(true, 8)], [0, 8], "a wave of short kernels");
     assert_eq!([fused(false, 31), fused(false, 32)], [0, 8], "a quarter of others");
 }
+
+mod side_by_side;

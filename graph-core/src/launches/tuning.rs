@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::blocks::Blocks;
-use super::launch::Run;
+use super::launch::{Launch, Length, Run};
 
 /// A number of waves, as a fraction. A wave is the number of blocks of a kernel that are resident on the device at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +148,31 @@ pub struct Chains {
     pub pairs: Waves,
     /// The chains that are left to be fused, each into one kernel; `None` if they are batched.
     pub fused: Option<SideBySide>,
+    /// The chains that are left to be fused, all into one kernel; `None` if no chains are.
+    pub stacked: Option<Stacking>,
+}
+
+/// Unjoined chains that are fused, all into one kernel, rather than batched level by level. Chains that are fused in any case are
+/// stacked, too. For 9.0, rounds of chains between joins, in one kernel against the batches (benches/launches_waves.rs, `stacks`):
+///
+/// | waves of a level | chains, launches | an addition | 50 turns | 200 turns | 400 turns | 1,000 turns |
+/// |---|---|---|---|---|---|---|
+/// | less than 1/4 | 4, 20; 16, 20 | 0.33 to 0.41 | 0.46 to 0.53 | 0.56 to 0.63 | 0.67 to 0.72 | 0.81 to 0.85 |
+/// | 1/4 | 4, 2; 4, 5; 16, 5 | 0.77; 0.44; 0.45 | 0.83; 0.54; 0.54 | 0.86; 0.63; 0.62 | 0.88; 0.71; 0.70 | 0.92; 0.83; 0.82 |
+/// | 1/2 | 4, 5; 16, 5 | 0.47; 0.48 | 0.64; 0.62 | 0.79; 0.78 | 0.99; 0.99 | 1.04; 1.04 |
+/// | 1 | 16, 2; 16, 5; 16, 20 | 0.72; 0.47; 0.35 | 0.86; 0.69; 0.63 | 0.91; 0.93; 0.94 | 0.94; 1.02; 1.04 | 0.97; 1.05; 1.07 |
+/// | 2; 4; 16 | 16, 5 | 0.45; 0.40; 0.35 | 0.84; 0.87; 0.87 | 0.96; 0.95; 0.95 | 0.99; 0.98; 0.97 | 1.01; 1.00; 0.99 |
+///
+/// In a kernel for each chain the same take 0.27 to 1.89 of the batches' time, and more than in one kernel for all in all rows but three of
+/// additions on four waves or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stacking {
+    /// The maximum number of turns of a loop that are few (see [`Length::Few`]): kernels with no more are stacked, whatever their blocks.
+    pub few_turns: u64,
+    /// The maximum number of blocks of a level of other kernels, of all chains that run side by side (see [`SideBySide::short`]).
+    pub long: Waves,
+    /// The number of blocks of such a level from which on they are stacked again: all multiprocessors have enough to do.
+    pub full: Waves,
 }
 
 /// Unjoined chains that are fused, each into one kernel, rather than batched level by level. For 9.0, against two launches a level, or a launch
@@ -252,6 +277,9 @@ pub struct Residency {
 /// Chains that are fused on compute capability 9.0.
 const FUSED: SideBySide = SideBySide { levels: Waves(2, 1), short: Waves(1, 1), long: Waves(1, 4) };
 
+/// Chains that are stacked on compute capability 9.0.
+const STACKED: Stacking = Stacking { few_turns: 256, long: Waves(1, 4), full: Waves(4, 1) };
+
 /// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
@@ -265,6 +293,7 @@ const HOPPER: Tuning = Tuning {
         large: Waves(4, 1),
         pairs: Waves(1, 1),
         fused: Some(FUSED),
+        stacked: Some(STACKED),
     },
     late: Waves(1, 1),
     overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
@@ -290,6 +319,7 @@ impl Default for Tuning {
                 large: NEVER,
                 pairs: Waves(0, 1),
                 fused: None,
+                stacked: None,
             },
             late: Waves(0, 1),
             overlap: Overlap { beside_others: false, launch_order: None },
@@ -360,6 +390,26 @@ impl Tuning {
             let long_enough = wide(levels).saturating_mul(under) >= wide(chains).saturating_mul(over);
             long_enough && if short { fused.short } else { fused.long }.hold_all(grids)
         })
+    }
+
+    /// Returns the length of a launch.
+    pub fn length_of(&self, launch: &Launch) -> Length {
+        launch.length(self.chains.stacked.map_or(0, |stacked| stacked.few_turns))
+    }
+
+    /// Returns true if unjoined chains are stacked rather than batched level by level. `grids` are as for [`Tuning::gains_by_fusing`], `length`
+    /// is that of the longest kernel.
+    pub fn gains_by_stacking(&self, length: Length, grids: &BTreeMap<u32, Blocks>) -> bool {
+        self.chains.stacked.is_some_and(|stacked| {
+            length <= Length::Few || stacked.long.hold_all(grids) || !stacked.full.hold_all(grids)
+        })
+    }
+
+    /// Returns true if chains side by side lose by fusing. `grids` and `length` are as for [`Tuning::gains_by_stacking`]. For 9.0, 8 chains of 64
+    /// blocks, long and short by what is in memory, take 1.054 of the time of the launches as they are written with a kernel for each chain, and
+    /// 1.060 with one for all: their blocks stay on multiprocessors some of which have more of the long ones.
+    pub fn loses_by_fusing(&self, length: Length, grids: &BTreeMap<u32, Blocks>) -> bool {
+        length == Length::ByData && self.chains.stacked.is_some() && !self.gains_by_stacking(length, grids)
     }
 
     /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.

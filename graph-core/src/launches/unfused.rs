@@ -29,6 +29,20 @@ pub struct Emitted<'o> {
     pub chains: &'o [Chain],
 }
 
+impl Emitted<'_> {
+    /// Returns the launches that run side by side in one node: the batches, and those of stacked chains that follow equally many others.
+    pub(super) fn launches(&self) -> Vec<Batch> {
+        let stacked = self.chains.iter().filter(|chain| chain.stack.is_some()).flat_map(|chain| {
+            (0..chain.length()).map(|at| {
+                let mut members: Vec<StatementId> = chain.chains().map(|chain| chain[at]).collect();
+                members.sort_unstable();
+                Batch { members, axis: None }
+            })
+        });
+        self.batches.iter().cloned().chain(stacked).collect()
+    }
+}
+
 /// Returns the pairs of neighbouring launches that are not one kernel: the first is the last member of its chain, the second the first
 /// member of its own. Launches of different grids or blocks are a pair if nothing else comes between or beside them. Launches of one
 /// grid and block with a fill, a copy, a library call or a host statement between are a pair, too.
@@ -57,7 +71,8 @@ pub(super) fn unfused(
         chain: emitted
             .chains
             .iter()
-            .flat_map(|chain| chain.members.iter().map(move |&id| (id, chain)))
+            .flat_map(|chain| chain.chains())
+            .flat_map(|chain| chain.iter().map(move |&id| (id, chain)))
             .collect(),
     };
     let mut list = Vec::new();
@@ -82,8 +97,8 @@ struct Explained<'d, 'a> {
     now: Grow<'d, 'a>,
     /// The order of the program.
     alone: Grow<'d, 'a>,
-    /// The chain of each member of one.
-    chain: BTreeMap<StatementId, &'d Chain>,
+    /// The launches of the chain of each member of one.
+    chain: BTreeMap<StatementId, &'d [StatementId]>,
 }
 
 impl Explained<'_, '_> {
@@ -104,8 +119,8 @@ impl Explained<'_, '_> {
             let is_pair = is_launch(first) && is_alone && self.alone.alike(first, second).is_ok();
             return is_pair.then_some(Unfused { first, second, why: Obstacle::Between(before) });
         }
-        let members = self.chain.get(&before).map_or(&[][..], |chain| &chain.members);
-        let is_first = self.chain.get(&second).is_none_or(|chain| chain.members[0] == second);
+        let members = self.chain.get(&before).copied().unwrap_or_default();
+        let is_first = self.chain.get(&second).is_none_or(|chain| chain[0] == second);
         if members.last().is_some_and(|&last| last != before) || !is_first {
             return None;
         }

@@ -1,16 +1,16 @@
-//! Budgets: adds edges to a graph until its buffers fit into fewer bytes, and tries to lengthen the critical path as little as
-//! possible (the minimum is NP-complete).
+//! Budgets: adds edges to a graph until the buffers of each memory fit into fewer bytes, and tries to lengthen the critical path as
+//! little as possible (the minimum is NP-complete). Each device has a memory, and the budget is that of each.
 //!
 //! First a linear extension of the order that stays within the budget is searched; without one there is no solution. While the
-//! heaviest antichain is above the budget, it has two buffers with disjoint live ranges in the linear extension, or all of it would be
-//! live at once there. The graph gets edges that order such a pair; of all pairs, the one that lengthens the critical path least.
+//! heaviest antichain of a memory is above the budget, it has two buffers with disjoint live ranges in the linear extension, or all of it
+//! would be live at once there. The graph gets edges that order such a pair; of all pairs, the one that lengthens the critical path least.
 //!
 //! No edge crosses the border of a body of a conditional node: each is lifted to the statements around the body.
 
 use std::cmp::Reverse;
 use std::fmt;
 
-use super::bounds::{Floor, antichain, floor};
+use super::bounds::{Floor, antichain};
 use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
 use super::planning::{self, Plan, plan_ordered};
@@ -32,10 +32,12 @@ const FEW_STEPS: usize = 16;
 /// The reason why a budget is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BudgetError {
-    /// One node alone needs more bytes.
+    /// One node alone needs more bytes of a memory.
     BelowFloor {
         /// The budget.
         budget: u64,
+        /// The index of the memory.
+        memory: usize,
         /// The node and its buffers.
         floor: Floor,
     },
@@ -43,43 +45,49 @@ pub enum BudgetError {
     NotFound {
         /// The budget.
         budget: u64,
-        /// The bytes of the best plan that was found.
+        /// The index of the memory that takes most in the best plan that was found.
+        memory: usize,
+        /// The bytes that it takes.
         best: u64,
     },
-    /// The buffers cannot be planned at all.
-    Plan(PlanError),
+    /// The buffers of a memory cannot be planned at all.
+    Plan {
+        /// The index of the memory.
+        memory: usize,
+        /// The reason.
+        error: PlanError,
+    },
 }
 
 impl fmt::Display for BudgetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BudgetError::BelowFloor { budget, floor } => write!(
+            BudgetError::BelowFloor { budget, memory, floor } => write!(
                 f,
-                "the budget of {budget} bytes is below the floor: node {} needs {} bytes at once, for buffers {:?}",
+                "the budget of {budget} bytes is below the floor: node {} needs {} bytes of memory {memory} at once, for buffers {:?}",
                 floor.node.map_or(0, Index::index),
                 floor.bytes,
                 floor.buffers
             ),
-            BudgetError::NotFound { budget, best } => write!(
+            BudgetError::NotFound { budget, memory, best } => write!(
                 f,
-                "no order was found that fits into the budget of {budget} bytes; the best one takes {best} bytes"
+                "no order was found that fits into the budget of {budget} bytes; the best one takes {best} bytes of memory {memory}"
             ),
-            BudgetError::Plan(error) => error.fmt(f),
+            BudgetError::Plan { error, .. } => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for BudgetError {}
 
-impl From<PlanError> for BudgetError {
-    fn from(error: PlanError) -> BudgetError {
-        BudgetError::Plan(error)
-    }
-}
+/// The buffers of a memory. Those of different memories share no bytes.
+pub type Memory = Vector<BufferIndex, Buffer>;
 
 /// A pair of buffers that was ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
+    /// The index of their memory.
+    pub memory: usize,
     /// The buffer whose live range ends first.
     pub donor: BufferIndex,
     /// The buffer whose live range begins after that.
@@ -102,16 +110,30 @@ pub struct Budgeted {
     pub steps: Vec<Step>,
     /// The order with the edges.
     pub reach: Reach,
-    /// The plan under that order.
-    pub plan: Plan,
+    /// The plans of the memories under that order.
+    pub plans: Vec<Plan>,
     /// The critical path without the edges.
     pub path_before: u64,
     /// The critical path with the edges.
     pub path_after: u64,
 }
 
-/// Adds edges until the plan takes at most `budget` bytes. `scopes` are the bodies of conditional nodes, `costs` the execution
-/// times of the nodes, in any unit.
+impl Budgeted {
+    /// Returns the bytes of the memory that takes most.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        most(&self.plans).1
+    }
+}
+
+/// Returns the index of the memory that takes most, and its bytes.
+fn most(plans: &[Plan]) -> (usize, u64) {
+    let largest = plans.iter().enumerate().max_by_key(|&(memory, plan)| (plan.total, Reverse(memory)));
+    largest.map_or((0, 0), |(memory, plan)| (memory, plan.total))
+}
+
+/// Adds edges until the plan of each memory takes at most `budget` bytes: none if the plans under the given order do. `scopes` are the bodies
+/// of conditional nodes, `costs` the execution times of the nodes, in any unit.
 ///
 /// # Errors
 ///
@@ -122,29 +144,43 @@ pub struct Budgeted {
 /// If a user is not a node of `reach`, or `costs` are not one for each node.
 pub fn fit(
     (reach, scopes): (&Reach, &Scopes),
-    buffers: &Vector<BufferIndex, Buffer>,
+    memories: &[Memory],
     costs: &Vector<Node, u64>,
     budget: u64,
     effort: Effort,
 ) -> Result<Budgeted, BudgetError> {
-    let buffers = planning::rounded(buffers)?;
-    let given = Graph::of(reach.clone(), &buffers, costs);
-    let floor = floor(reach, &buffers, &given.order);
-    if floor.bytes > budget {
-        return Err(BudgetError::BelowFloor { budget, floor });
+    let memories = rounded(memories)?;
+    let given = Graph::of(reach.clone(), &memories, costs);
+    let search = Search { given: &given, scopes, memories: &memories, costs, budget, effort };
+    let plans = search.plans(&given);
+    if most(&plans).1 <= budget {
+        let path = given.path();
+        let (edges, steps) = (Vec::new(), Vec::new());
+        return Ok(Budgeted { edges, steps, reach: given.reach, plans, path_before: path, path_after: path });
     }
-    let search = Search { given: &given, scopes, buffers: &buffers, costs, budget, effort };
-    search.run(floor.bytes)
+    if let Some(memory) = plans.iter().position(|plan| plan.floor.bytes > budget) {
+        return Err(BudgetError::BelowFloor { budget, memory, floor: plans[memory].floor.clone() });
+    }
+    search.run(&plans)
+}
+
+/// Returns the memories with the sizes of their buffers rounded up, as the plans have them.
+fn rounded(memories: &[Memory]) -> Result<Vec<Memory>, BudgetError> {
+    let rounded =
+        |(memory, buffers)| planning::rounded(buffers).map_err(|error| BudgetError::Plan { memory, error });
+    memories.iter().enumerate().map(rounded).collect()
 }
 
 /// A point of the trade-off between bytes and critical path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CurvePoint {
-    /// The budget.
+    /// The budget: bytes of each device.
     pub budget: u64,
-    /// The bytes that the plan takes.
+    /// The planned bytes, on the device that takes most.
     pub planned: u64,
+    /// The planned bytes on each device, in the order of the contexts.
+    pub devices: Vec<u64>,
     /// The critical path.
     pub path: u64,
     /// The number of edges that were added.
@@ -156,35 +192,41 @@ pub struct CurvePoint {
 ///
 /// # Errors
 ///
-/// Buffers that cannot be planned at all.
+/// The index of a memory whose buffers cannot be planned at all.
 ///
 /// # Panics
 ///
 /// As [`fit`].
 pub fn budget_curve(
     (reach, scopes): (&Reach, &Scopes),
-    buffers: &Vector<BufferIndex, Buffer>,
+    memories: &[Memory],
     costs: &Vector<Node, u64>,
     points: u64,
-) -> Result<Vec<CurvePoint>, PlanError> {
-    let free = planning::plan(reach, buffers, Effort::Default)?;
-    let span = free.total.saturating_sub(free.floor.bytes);
+) -> Result<Vec<CurvePoint>, (usize, PlanError)> {
+    let plan =
+        |(memory, buffers)| planning::plan(reach, buffers, Effort::Default).map_err(|error| (memory, error));
+    let free: Vec<Plan> = memories.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
+    let (_, total) = most(&free);
+    let floor = free.iter().map(|plan| plan.floor.bytes).max().unwrap_or(0);
+    let span = total.saturating_sub(floor);
     let mut curve: Vec<CurvePoint> = Vec::new();
     for at in 0..points.max(2) {
-        let budget = free.total - part(span, at, points.max(2) - 1);
-        match fit((reach, scopes), buffers, costs, budget, Effort::Quick) {
+        let budget = total - part(span, at, points.max(2) - 1);
+        match fit((reach, scopes), memories, costs, budget, Effort::Quick) {
             Ok(fit) => {
+                let devices: Vec<u64> = fit.plans.iter().map(|plan| plan.total).collect();
                 let point = CurvePoint {
                     budget,
-                    planned: fit.plan.total,
+                    planned: fit.most(),
+                    devices,
                     path: fit.path_after,
                     edges: fit.edges.len(),
                 };
-                if curve.last().is_none_or(|last| last.planned != point.planned) {
+                if curve.last().is_none_or(|last| last.devices != point.devices) {
                     curve.push(point);
                 }
             }
-            Err(BudgetError::Plan(error)) => return Err(error),
+            Err(BudgetError::Plan { memory, error }) => return Err((memory, error)),
             Err(_) => {}
         }
     }
@@ -198,10 +240,27 @@ pub(super) fn part(number: u64, of: u64, parts: u64) -> u64 {
     u64::try_from(part).unwrap_or(number)
 }
 
+/// Returns the critical path.
+#[must_use]
+pub fn critical_path(reach: &Reach, costs: &Vector<Node, u64>) -> u64 {
+    heads(reach, costs).iter().copied().max().unwrap_or(0)
+}
+
+/// Returns the longest path that ends with each node, the node included.
+fn heads(reach: &Reach, costs: &Vector<Node, u64>) -> Vector<Node, u64> {
+    let mut heads = costs.clone();
+    for &v in reach.topological() {
+        let longest = reach.reduced()[v].iter().map(|&p| heads[p]).max();
+        heads[v] = costs[v].saturating_add(longest.unwrap_or(0));
+    }
+    heads
+}
+
 /// An order of the nodes, and the data derived from it.
 struct Graph {
     reach: Reach,
-    order: BufferOrder,
+    /// The order of the buffers of each memory.
+    orders: Vec<BufferOrder>,
     /// The longest path that ends with each node, the node included.
     heads: Vector<Node, u64>,
     /// The longest path that begins with each node, the node included.
@@ -209,12 +268,8 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(reach: Reach, buffers: &Vector<BufferIndex, Buffer>, costs: &Vector<Node, u64>) -> Graph {
-        let mut heads = costs.clone();
-        for &v in reach.topological() {
-            let longest = reach.reduced()[v].iter().map(|&p| heads[p]).max();
-            heads[v] = costs[v].saturating_add(longest.unwrap_or(0));
-        }
+    fn of(reach: Reach, memories: &[Memory], costs: &Vector<Node, u64>) -> Graph {
+        let heads = heads(&reach, costs);
         let mut after = Vector::filled(0u64, reach.len());
         let mut tails = costs.clone();
         for &v in reach.topological().iter().rev() {
@@ -223,17 +278,17 @@ impl Graph {
                 after[p] = after[p].max(tails[v]);
             }
         }
-        let order = BufferOrder::of(&reach, buffers);
-        Graph { reach, order, heads, tails }
+        let orders = memories.iter().map(|buffers| BufferOrder::of(&reach, buffers)).collect();
+        Graph { reach, orders, heads, tails }
     }
 
     fn path(&self) -> u64 {
         self.heads.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the edges that order `b` before `c`.
-    fn edges(&self, b: BufferIndex, c: BufferIndex, scopes: &Scopes) -> Vec<(Node, Node)> {
-        let (ends, begins) = (&self.order.ends[b], &self.order.begins[c]);
+    /// Returns the edges that order `b` before `c`, both of a memory.
+    fn edges(&self, memory: usize, (b, c): (BufferIndex, BufferIndex), scopes: &Scopes) -> Vec<(Node, Node)> {
+        let (ends, begins) = (&self.orders[memory].ends[b], &self.orders[memory].begins[c]);
         let pairs = ends.iter().flat_map(|&u| begins.iter().map(move |&f| (u, f)));
         let missing = pairs.filter(|&(u, f)| !self.reach.precedes(u, f));
         let mut edges: Vec<(Node, Node)> = missing.map(|edge| scopes.lifted(edge)).collect();
@@ -243,9 +298,10 @@ impl Graph {
     }
 
     /// Returns the growth of the critical path by these edges.
-    fn growth(&self, b: BufferIndex, c: BufferIndex) -> u64 {
-        let head = self.order.ends[b].iter().map(|&u| self.heads[u]).max().unwrap_or(0);
-        let tail = self.order.begins[c].iter().map(|&f| self.tails[f]).max().unwrap_or(0);
+    fn growth(&self, memory: usize, b: BufferIndex, c: BufferIndex) -> u64 {
+        let order = &self.orders[memory];
+        let head = order.ends[b].iter().map(|&u| self.heads[u]).max().unwrap_or(0);
+        let tail = order.begins[c].iter().map(|&f| self.tails[f]).max().unwrap_or(0);
         head.saturating_add(tail).saturating_sub(self.path())
     }
 }
@@ -253,91 +309,136 @@ impl Graph {
 struct Search<'a> {
     given: &'a Graph,
     scopes: &'a Scopes,
-    buffers: &'a Vector<BufferIndex, Buffer>,
+    memories: &'a [Memory],
     costs: &'a Vector<Node, u64>,
     budget: u64,
     effort: Effort,
 }
 
+/// The lowest plans so far: the memory that takes most, and its bytes.
+struct Best(Option<(usize, u64)>);
+
+impl Best {
+    fn add(&mut self, found: &Budgeted) {
+        let (memory, bytes) = most(&found.plans);
+        if self.0.is_none_or(|(_, best)| bytes < best) {
+            self.0 = Some((memory, bytes));
+        }
+    }
+}
+
 impl Search<'_> {
-    fn run(&self, floor: u64) -> Result<Budgeted, BudgetError> {
-        let mut best = u64::MAX;
-        let mut target = self.budget;
+    /// Searches for edges; `unchanged` are the plans without.
+    fn run(&self, unchanged: &[Plan]) -> Result<Budgeted, BudgetError> {
+        let mut best = Best(None);
+        let mut targets = vec![self.budget; self.memories.len()];
         let mut feasible = false;
-        // Offsets may need more bytes than the heaviest antichain weighs: the target is lowered by the difference.
+        // Offsets may need more bytes than the heaviest antichain weighs: the target of a memory is lowered by the difference.
         for _ in 0..8 {
             let mut shortest: Option<Budgeted> = None;
-            let mut lowest = u64::MAX;
+            let mut lowest: Vec<u64> = vec![u64::MAX; self.memories.len()];
             for guide in [Guide::Path, Guide::Bytes] {
-                let given = self.given;
-                let reach = (&given.reach, self.scopes);
-                let sequence = within(reach, self.buffers, &given.order, &given.tails, guide, target);
-                let Some(sequence) = sequence else {
+                let Some(sequence) = self.sequence(guide, &targets) else {
                     continue;
                 };
                 feasible = true;
-                let found = self.order_pairs(&sequence, target);
-                lowest = lowest.min(found.plan.total);
+                let found = self.order_pairs(&sequence, &targets);
+                best.add(&found);
+                lowest
+                    .iter_mut()
+                    .zip(&found.plans)
+                    .for_each(|(lowest, plan)| *lowest = plan.total.min(*lowest));
                 let better = |than: &Budgeted| {
                     (found.path_after, found.edges.len()) < (than.path_after, than.edges.len())
                 };
-                if found.plan.total <= self.budget && shortest.as_ref().is_none_or(better) {
+                if found.most() <= self.budget && shortest.as_ref().is_none_or(better) {
                     shortest = Some(found);
                 }
             }
             if let Some(found) = shortest {
                 return Ok(self.without_redundant(found));
             }
-            best = best.min(lowest);
-            let over = lowest.saturating_sub(self.budget).max(1);
-            if lowest == u64::MAX || target <= floor {
+            if !self.lower(&mut targets, &lowest, unchanged) {
                 break;
             }
-            target = target.saturating_sub(over).max(floor);
         }
         if self.given.reach.len() <= FEW_NODES {
             for sequence in all(&self.given.reach, self.scopes, MOST_ORDERS) {
                 let found = self.linearized(&sequence);
-                best = best.min(found.plan.total);
-                if found.plan.total <= self.budget {
-                    let eased = self.order_pairs(&sequence, self.budget);
-                    let found = if eased.plan.total <= self.budget { eased } else { found };
+                best.add(&found);
+                if found.most() <= self.budget {
+                    let budgets = vec![self.budget; self.memories.len()];
+                    let eased = self.order_pairs(&sequence, &budgets);
+                    let found = if eased.most() <= self.budget { eased } else { found };
                     return Ok(self.without_redundant(found));
                 }
             }
-        } else if feasible && let Some(sequence) = self.any_sequence() {
+        } else if feasible
+            && let Some(sequence) = self.sequence(Guide::Bytes, &vec![self.budget; self.memories.len()])
+        {
             let found = self.linearized(&sequence);
-            best = best.min(found.plan.total);
-            if found.plan.total <= self.budget {
+            best.add(&found);
+            if found.most() <= self.budget {
                 return Ok(found);
             }
         }
-        if best == u64::MAX {
-            best = plan_ordered(&self.given.reach, self.buffers, &self.given.order, self.effort).total;
+        let (memory, best) = best.0.unwrap_or_else(|| most(unchanged));
+        Err(BudgetError::NotFound { budget: self.budget, memory, best })
+    }
+
+    /// Lowers the targets of the memories whose best plans, of `lowest` bytes, are above the budget. Returns false if no target can be
+    /// lowered, or nothing was planned.
+    fn lower(&self, targets: &mut [u64], lowest: &[u64], plans: &[Plan]) -> bool {
+        if lowest.contains(&u64::MAX) {
+            return false;
         }
-        Err(BudgetError::NotFound { budget: self.budget, best })
+        // No plan is within the budget, so one memory is lowered even where each alone was met by some plan.
+        let fits = lowest.iter().all(|&lowest| lowest <= self.budget);
+        let mut lowered = false;
+        for ((target, &lowest), plan) in targets.iter_mut().zip(lowest).zip(plans) {
+            let over = lowest.saturating_sub(self.budget).max(u64::from(fits));
+            if over > 0 && *target > plan.floor.bytes {
+                *target = target.saturating_sub(over).max(plan.floor.bytes);
+                lowered = true;
+            }
+        }
+        lowered
     }
 
-    fn any_sequence(&self) -> Option<Sequence> {
+    fn sequence(&self, guide: Guide, targets: &[u64]) -> Option<Sequence> {
         let given = self.given;
-        let reach = (&given.reach, self.scopes);
-        within(reach, self.buffers, &given.order, &given.tails, Guide::Bytes, self.budget)
+        let memories = self.memories.iter().zip(&given.orders);
+        within((&given.reach, self.scopes), memories, &given.tails, guide, targets)
     }
 
-    /// Orders pairs of buffers as in `sequence` until the heaviest antichain weighs at most `target`.
-    fn order_pairs(&self, sequence: &Sequence, target: u64) -> Budgeted {
-        let sizes: Vector<BufferIndex, u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
+    /// Orders pairs of buffers as in `sequence` until the heaviest antichain of each memory weighs at most its target.
+    fn order_pairs(&self, sequence: &Sequence, targets: &[u64]) -> Budgeted {
         let mut steps: Vec<Step> = Vec::new();
-        let mut graph = Graph::of(self.given.reach.clone(), self.buffers, self.costs);
-        let mut bound = antichain(&graph.order, &sizes);
+        let mut graph = Graph::of(self.given.reach.clone(), self.memories, self.costs);
+        for (memory, &target) in targets.iter().enumerate() {
+            graph = self.order_pairs_of((memory, target), sequence, graph, &mut steps);
+        }
+        self.budgeted(graph, steps)
+    }
+
+    fn order_pairs_of(
+        &self,
+        (memory, target): (usize, u64),
+        sequence: &Sequence,
+        mut graph: Graph,
+        steps: &mut Vec<Step>,
+    ) -> Graph {
+        let buffers = &self.memories[memory];
+        let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
+        let mut bound = antichain(&graph.orders[memory], &sizes);
         while bound.bytes > target {
-            let pairs = self.pairs(&graph, sequence, &bound.buffers);
+            let pairs = self.pairs(memory, &graph, sequence, &bound.buffers);
             let Some(&(growth, ..)) = pairs.first() else {
                 break;
             };
             let mut taken = Vec::new();
             let mut excess = bound.bytes - target;
-            let mut used = Vector::filled(false, self.buffers.len());
+            let mut used = Vector::filled(false, buffers.len());
             for &(each, _, b, c) in &pairs {
                 let several = graph.reach.len() > MANY_NODES && each == growth && excess > 0;
                 if !taken.is_empty() && (!several || used[b] || used[c]) {
@@ -353,49 +454,51 @@ impl Search<'_> {
             }
             let mut preds = graph.reach.reduced().clone();
             let edges: Vec<Vec<(Node, Node)>> =
-                taken.iter().map(|&(b, c)| graph.edges(b, c, self.scopes)).collect();
+                taken.iter().map(|&pair| graph.edges(memory, pair, self.scopes)).collect();
             edges.iter().flatten().for_each(|&(u, f)| preds[f].push(u));
             // All edges agree with the linear extension.
             let Ok(reach) = Reach::of(&preds) else {
                 break;
             };
-            let next = Graph::of(reach, self.buffers, self.costs);
-            let next_bound = antichain(&next.order, &sizes);
+            let next = Graph::of(reach, self.memories, self.costs);
+            let next_bound = antichain(&next.orders[memory], &sizes);
             let (mut saves, mut costs) =
                 (bound.bytes.saturating_sub(next_bound.bytes), next.path() - graph.path());
             for (&(donor, receiver), edges) in taken.iter().zip(edges) {
-                steps.push(Step { donor, receiver, edges, saves, costs });
+                steps.push(Step { memory, donor, receiver, edges, saves, costs });
                 // The effect of several steps together is attributed to the first one.
                 (saves, costs) = (0, 0);
             }
             graph = next;
             bound = next_bound;
         }
-        self.budgeted(graph, steps)
+        graph
     }
 
     /// Returns the pairs of the antichain whose live ranges are disjoint in `sequence`, by least growth of the critical path, then by most bytes.
     fn pairs(
         &self,
+        memory: usize,
         graph: &Graph,
         sequence: &Sequence,
         among: &[BufferIndex],
     ) -> Vec<(u64, Reverse<u64>, BufferIndex, BufferIndex)> {
         let at = |v: &Node| sequence.position[*v];
         // Buffers of an antichain have users.
-        let begin = |b: BufferIndex| graph.order.begins[b].iter().map(at).min();
-        let end = |b: BufferIndex| graph.order.ends[b].iter().map(at).max();
+        let (buffers, order) = (&self.memories[memory], &graph.orders[memory]);
+        let begin = |b: BufferIndex| order.begins[b].iter().map(at).min();
+        let end = |b: BufferIndex| order.ends[b].iter().map(at).max();
         let mut receivers: Vec<_> = among.iter().map(|&c| (begin(c), c)).collect();
         receivers.sort_unstable();
         // For large antichains only the next receivers are considered.
         let near = if among.len() > 512 { 16 } else { usize::MAX };
         let mut pairs = Vec::new();
-        for &b in among.iter().filter(|&&b| !self.buffers[b].stays) {
+        for &b in among.iter().filter(|&&b| !buffers[b].stays) {
             let over = end(b);
             let from = receivers.partition_point(|&(begin, _)| begin <= over);
             for &(_, c) in receivers[from..].iter().take(near) {
-                let bytes = self.buffers[b].size.min(self.buffers[c].size);
-                pairs.push((graph.growth(b, c), Reverse(bytes), b, c));
+                let bytes = buffers[b].size.min(buffers[c].size);
+                pairs.push((graph.growth(memory, b, c), Reverse(bytes), b, c));
             }
         }
         pairs.sort_unstable();
@@ -414,15 +517,20 @@ impl Search<'_> {
             preds[after].push(before);
         }
         let graph = match Reach::of(&preds) {
-            Ok(reach) => Graph::of(reach, self.buffers, self.costs),
+            Ok(reach) => Graph::of(reach, self.memories, self.costs),
             // A linear extension closes no cycle.
-            Err(_) => Graph::of(self.given.reach.clone(), self.buffers, self.costs),
+            Err(_) => Graph::of(self.given.reach.clone(), self.memories, self.costs),
         };
         self.budgeted(graph, Vec::new())
     }
 
+    fn plans(&self, graph: &Graph) -> Vec<Plan> {
+        let memories = self.memories.iter().zip(&graph.orders);
+        memories.map(|(buffers, order)| plan_ordered(&graph.reach, buffers, order, self.effort)).collect()
+    }
+
     fn budgeted(&self, graph: Graph, steps: Vec<Step>) -> Budgeted {
-        let plan = plan_ordered(&graph.reach, self.buffers, &graph.order, self.effort);
+        let plans = self.plans(&graph);
         let mut edges = Vec::new();
         for (v, list) in graph.reach.reduced().enumerate() {
             let given = &self.given.reach;
@@ -430,7 +538,7 @@ impl Search<'_> {
         }
         edges.sort_unstable();
         let (path_before, path_after) = (self.given.path(), graph.path());
-        Budgeted { edges, steps, reach: graph.reach, plan, path_before, path_after }
+        Budgeted { edges, steps, reach: graph.reach, plans, path_before, path_after }
     }
 
     /// Drops steps, from the last to the first, without which the plan still fits and the critical path is no longer.
@@ -450,109 +558,24 @@ impl Search<'_> {
             let Ok(reach) = Reach::of(&preds) else {
                 continue;
             };
-            let graph = Graph::of(reach, self.buffers, self.costs);
-            let sizes: Vector<BufferIndex, u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
-            if antichain(&graph.order, &sizes).bytes > self.budget {
+            let graph = Graph::of(reach, self.memories, self.costs);
+            if self.memories.iter().zip(&graph.orders).any(|(buffers, order)| self.exceeds(buffers, order)) {
                 continue;
             }
             let fewer = self.budgeted(graph, steps);
-            if fewer.plan.total <= self.budget && fewer.path_after <= found.path_after {
+            if fewer.most() <= self.budget && fewer.path_after <= found.path_after {
                 found = fewer;
             }
         }
         found
     }
+
+    /// Returns true if the heaviest antichain of a memory weighs more than the budget.
+    fn exceeds(&self, buffers: &Memory, order: &BufferOrder) -> bool {
+        let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
+        antichain(order, &sizes).bytes > self.budget
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::check;
-    use crate::plan::testing::{graphs, listed};
-    use proptest::prelude::*;
-
-    fn check_budgeted(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, budget: u64, found: &Budgeted) {
-        let rounded = planning::rounded(buffers).unwrap();
-        assert!(found.plan.total <= budget);
-        assert_eq!(check::check(&found.reach, &rounded, &found.plan.offsets, found.plan.total), Ok(()));
-        // The order follows from the given one and the edges.
-        let mut preds = reach.reduced().clone();
-        found.edges.iter().for_each(|&(u, f)| preds[f].push(u));
-        let again = Reach::of(&preds).unwrap();
-        assert_eq!(again.reduced(), found.reach.reduced());
-        assert!(found.path_after >= found.path_before);
-    }
-
-    /// Returns the least bytes over all linear extensions: a lower bound for every order.
-    fn least(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>) -> u64 {
-        let sequences = all(reach, &Scopes::default(), usize::MAX);
-        let linearized = |sequence: &Sequence| {
-            let mut preds = reach.reduced().clone();
-            sequence.nodes.as_slice().windows(2).for_each(|pair| preds[pair[1]].push(pair[0]));
-            crate::plan::plan(&Reach::of(&preds).unwrap(), buffers, Effort::Default).unwrap().total
-        };
-        sequences.iter().map(linearized).min().unwrap_or(0)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-        #[test]
-        fn a_budget_is_met_whenever_it_can_be((preds, buffers) in graphs(7, 7)) {
-            let reach = Reach::of(&preds).unwrap();
-            let costs = Vector::filled(1, preds.len());
-            let least = least(&reach, &buffers);
-            let found = fit((&reach, &Scopes::default()), &buffers, &costs, least, Effort::Default);
-            let found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
-            check_budgeted(&reach, &buffers, least, &found);
-            if least > 0 {
-                prop_assert!(fit((&reach, &Scopes::default()), &buffers, &costs, least - 1, Effort::Default).is_err());
-            }
-        }
-
-        #[test]
-        fn any_budget_is_met_or_refused((preds, buffers) in graphs(20, 24), part in 0u64..=8) {
-            let reach = Reach::of(&preds).unwrap();
-            let costs: Vector<Node, u64> = (0..).take(preds.len()).map(|v| 1 + v % 5).collect();
-            let free = crate::plan::plan(&reach, &buffers, Effort::Quick).unwrap();
-            let budget = free.floor.bytes + (free.total - free.floor.bytes) * part / 8;
-            if let Ok(found) = fit((&reach, &Scopes::default()), &buffers, &costs, budget, Effort::Quick) {
-                check_budgeted(&reach, &buffers, budget, &found);
-                if part == 8 {
-                    prop_assert!(found.edges.is_empty() && found.path_after == found.path_before);
-                }
-            } else {
-                prop_assert!(part < 8);
-            }
-        }
-    }
-
-    /// ```text
-    /// 0 ─ 1        each of two chains with a buffer of 4 between its nodes:
-    /// 2 ─ 3        side by side 8 bytes, one after the other 4
-    /// ```
-    #[test]
-    fn two_chains_in_half_the_bytes() {
-        let reach = Reach::of(&listed(&[vec![], vec![0], vec![], vec![2]])).unwrap();
-        let buffers = [[0, 1], [2, 3]]
-            .map(|users| Buffer {
-                size: 4,
-                align: 1,
-                users: users.map(Node::new).to_vec(),
-                ..Buffer::default()
-            })
-            .into_iter()
-            .collect();
-        let costs = Vector::filled(1, 4);
-        let found = fit((&reach, &Scopes::default()), &buffers, &costs, 4, Effort::Default).unwrap();
-        assert_eq!((found.plan.total, found.path_before, found.path_after), (4, 2, 4));
-        assert_eq!(found.edges.len(), 1);
-        assert_eq!((found.steps[0].saves, found.steps[0].costs), (4, 2));
-        let error = fit((&reach, &Scopes::default()), &buffers, &costs, 3, Effort::Default).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the budget of 3 bytes is below the floor: node 0 needs 4 bytes at once, for buffers [0]"
-        );
-        let curve = budget_curve((&reach, &Scopes::default()), &buffers, &costs, 3).unwrap();
-        assert_eq!(curve.iter().map(|p| (p.planned, p.path)).collect::<Vec<_>>(), [(8, 2), (4, 4)]);
-    }
-}
+mod tests;

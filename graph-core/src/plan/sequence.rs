@@ -1,4 +1,4 @@
-//! Linear extensions of the order of the nodes that stay within a memory limit: the nodes one after the other.
+//! Linear extensions of the order of the nodes that stay within the limits of memories: the nodes one after the other.
 //!
 //! The arms of an `if` or a `match`, or the body of a `while`, stand in one run: nothing outside of them runs in between, for no
 //! edge crosses their borders.
@@ -48,7 +48,7 @@ pub(super) enum Guide {
     Bytes,
 }
 
-/// The live bytes while the nodes run one after the other.
+/// The live bytes of a memory while the nodes run one after the other.
 struct LiveBytes<'a> {
     buffers: &'a Vector<BufferIndex, Buffer>,
     order: &'a BufferOrder,
@@ -97,22 +97,22 @@ impl<'a> LiveBytes<'a> {
     }
 }
 
-/// Returns a linear extension with at most `most` live bytes at each node, or `None` if the search finds none.
+/// Returns a linear extension with at most `most` live bytes of each memory at each node, or `None` if the search finds none. A memory is
+/// its buffers and their order.
 ///
 /// Depth-first search over sets of nodes that have run. The live bytes depend on the set alone, so each set is visited once.
-pub(super) fn within(
-    (reach, scopes): (&Reach, &Scopes),
-    buffers: &Vector<BufferIndex, Buffer>,
-    order: &BufferOrder,
+pub(super) fn within<'a>(
+    (reach, scopes): (&Reach, &'a Scopes),
+    memories: impl Iterator<Item = (&'a Vector<BufferIndex, Buffer>, &'a BufferOrder)>,
     tails: &Vector<Node, u64>,
     guide: Guide,
-    most: u64,
+    most: &[u64],
 ) -> Option<Sequence> {
     let n = reach.len();
-    let mut prefix = Prefix::of((reach, scopes), buffers, order);
+    let mut prefix = Prefix::of((reach, scopes), memories);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
     // For each step the untried alternatives, the best one last, and the live bytes before it.
-    let mut choices: Vec<(Vec<Node>, u64)> = Vec::new();
+    let mut choices: Vec<(Vec<Node>, Vec<u64>)> = Vec::new();
     let mut states = 0;
     while prefix.nodes.len() < n {
         if choices.len() == prefix.nodes.len() {
@@ -121,7 +121,7 @@ pub(super) fn within(
             } else {
                 prefix.alternatives(most, tails, guide)
             };
-            choices.push((open, prefix.bytes.live));
+            choices.push((open, prefix.bytes.iter().map(|bytes| bytes.live).collect()));
         }
         let (open, _) = choices.last_mut()?;
         if let Some(v) = open.pop() {
@@ -134,14 +134,15 @@ pub(super) fn within(
         }
         choices.pop();
         failed.insert(prefix.done.clone());
-        prefix.pop(choices.last().map_or(0, |choice| choice.1))?;
+        prefix.pop(choices.last().map_or(&[][..], |choice| choice.1.as_slice()))?;
     }
     Some(Sequence::of(prefix.nodes))
 }
 
 /// The nodes that have run, in their order.
 struct Prefix<'a> {
-    bytes: LiveBytes<'a>,
+    /// One for each memory.
+    bytes: Vec<LiveBytes<'a>>,
     nodes: Vec<Node>,
     /// The same nodes as a set.
     done: Vec<u64>,
@@ -158,8 +159,7 @@ struct Prefix<'a> {
 impl<'a> Prefix<'a> {
     fn of(
         (reach, scopes): (&Reach, &'a Scopes),
-        buffers: &'a Vector<BufferIndex, Buffer>,
-        order: &'a BufferOrder,
+        memories: impl Iterator<Item = (&'a Vector<BufferIndex, Buffer>, &'a BufferOrder)>,
     ) -> Prefix<'a> {
         let n = reach.len();
         let waits: Vector<Node, usize> = reach.reduced().iter().map(Vec::len).collect();
@@ -168,7 +168,7 @@ impl<'a> Prefix<'a> {
             list.iter().for_each(|&p| succs[p].push(v));
         }
         Prefix {
-            bytes: LiveBytes::of(n, buffers, order),
+            bytes: memories.map(|(buffers, order)| LiveBytes::of(n, buffers, order)).collect(),
             nodes: Vec::with_capacity(n),
             done: vec![0u64; words(n)],
             ready: waits.ids().filter(|&v| waits[v] == 0).collect(),
@@ -185,12 +185,24 @@ impl<'a> Prefix<'a> {
             || self.scopes.is_memory(v, !self.succs[v].is_empty())
     }
 
-    /// Returns the ready nodes with at most `most` live bytes, the best one last.
-    fn alternatives(&self, most: u64, tails: &Vector<Node, u64>, guide: Guide) -> Vec<Node> {
+    /// Returns the live bytes of all memories after `v`, if at most `most` are live while it runs next.
+    fn next(&self, v: Node, most: &[u64]) -> Option<u64> {
+        let mut sum = 0;
+        for (bytes, &most) in self.bytes.iter().zip(most) {
+            let (at, after) = bytes.next(v);
+            sum += after;
+            if at > most {
+                return None;
+            }
+        }
+        Some(sum)
+    }
+
+    /// Returns the ready nodes with at most `most` live bytes of each memory, the best one last.
+    fn alternatives(&self, most: &[u64], tails: &Vector<Node, u64>, guide: Guide) -> Vec<Node> {
         let ready = self.ready.iter().filter(|&&v| self.fits(v));
-        let next = ready.map(|&v| (v, self.bytes.next(v)));
         let mut open: Vec<(Node, u64)> =
-            next.filter(|&(_, (at, _))| at <= most).map(|(v, (_, after))| (v, after)).collect();
+            ready.filter_map(|&v| self.next(v, most).map(|after| (v, after))).collect();
         match guide {
             Guide::Path => open.sort_by_key(|&(v, after)| (tails[v], Reverse(after), Reverse(v))),
             Guide::Bytes => open.sort_by_key(|&(v, after)| (Reverse(after), tails[v], Reverse(v))),
@@ -199,7 +211,7 @@ impl<'a> Prefix<'a> {
     }
 
     fn push(&mut self, v: Node) {
-        self.bytes.run(v);
+        self.bytes.iter_mut().for_each(|bytes| bytes.run(v));
         self.nodes.push(v);
         self.open.extend(self.scopes.begun_by(v));
         if self.scopes.ended_by(v).is_some() {
@@ -216,9 +228,9 @@ impl<'a> Prefix<'a> {
     }
 
     /// Removes the last node; `live` are the live bytes before it. `None` if there is none.
-    fn pop(&mut self, live: u64) -> Option<()> {
+    fn pop(&mut self, live: &[u64]) -> Option<()> {
         let v = self.nodes.pop()?;
-        self.bytes.undo(v, live);
+        self.bytes.iter_mut().zip(live).for_each(|(bytes, &live)| bytes.undo(v, live));
         if self.scopes.begun_by(v).is_some() {
             self.open.pop();
         }

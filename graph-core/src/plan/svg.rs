@@ -58,6 +58,25 @@ pub struct Labels {
     pub bodies: Vec<Span<u32>>,
     /// The devices, over bytes; none if there is one.
     pub devices: Vec<Span<u64>>,
+    /// More of the explanation, or nothing.
+    pub note: String,
+}
+
+/// The horizontal axis: the level of each node.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    /// The levels.
+    pub of: Vector<Node, u32>,
+    /// The number of levels.
+    pub depth: u32,
+}
+
+impl Levels {
+    /// Returns the levels of an order: the nodes before each on the longest path.
+    #[must_use]
+    pub fn of(reach: &Reach) -> Levels {
+        Levels { of: reach.levels().clone(), depth: reach.depth() }
+    }
 }
 
 /// Draws buffers as boxes: levels of the graph on the horizontal axis, bytes of the allocation on the vertical one. The strip at
@@ -66,17 +85,17 @@ pub struct Labels {
 ///
 /// # Panics
 ///
-/// If the plan is not one of these buffers, or a user is not a node of `reach`.
+/// If the plan is not one of these buffers, or a user has no level.
 #[must_use]
 pub fn memory_svg(
-    reach: &Reach,
+    levels: &Levels,
     buffers: &Vector<BufferIndex, Buffer>,
     plan: &Plan,
     labels: &Labels,
 ) -> String {
     let mut critical = Vector::filled(false, buffers.len());
     plan.bound.buffers.iter().for_each(|&b| critical[b] = true);
-    let axes = Axes::of(reach, plan, labels);
+    let axes = Axes::of(levels.depth, plan, labels);
     let mut canvas = Canvas::open(axes.right() + STRIP + 40.0, axes.bottom() + axes.below());
     captions(&mut canvas, buffers, plan, labels);
     // The buffers of the bound are drawn last: no box covers their outlines.
@@ -90,7 +109,7 @@ pub fn memory_svg(
     let mut colours: BTreeMap<String, usize> = BTreeMap::new();
     for b in order {
         let buffer = &buffers[b];
-        let level = |v: &Node| reach.levels()[*v];
+        let level = |v: &Node| levels.of[*v];
         let from = buffer.users.iter().chain(&buffer.after_alloc).map(level).min().unwrap_or(0);
         let to = buffer.users.iter().chain(&buffer.before_free).map(level).max().unwrap_or(0) + 1;
         let to = if buffer.stays { axes.levels } else { to };
@@ -128,6 +147,7 @@ fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, Buffer>, plan: &P
     if labels.buffers.iter().any(|label| label.body.is_some()) {
         text.push_str("; dashed: in a body of a condition");
     }
+    text.push_str(&labels.note);
     canvas.text((LEFT, 42.0), Style::faint(12.0), &text);
 }
 
@@ -143,8 +163,8 @@ struct Axes<'l> {
 }
 
 impl<'l> Axes<'l> {
-    fn of(reach: &Reach, plan: &Plan, labels: &'l Labels) -> Axes<'l> {
-        let levels = reach.depth().max(1);
+    fn of(depth: u32, plan: &Plan, labels: &'l Labels) -> Axes<'l> {
+        let levels = depth.max(1);
         // Rows of names, where the boxes are of one size.
         let height = (17.0 * count(plan.bound.buffers.len())).clamp(360.0, 900.0);
         let width = (20.0 * f64::from(levels)).clamp(860.0, 2400.0);
@@ -208,7 +228,10 @@ impl<'l> Axes<'l> {
             let x = self.x(level);
             canvas.line((x, TOP), (x, self.bottom() + 4.0), GRID);
             let middle = (x + self.x(level + 1)) / 2.0;
-            canvas.text((middle, self.bottom() + 16.0), Style::faint(11.0).centred(), &level.to_string());
+            // The last numbers would touch the words below the strip.
+            if level == 0 || middle < self.right() - 22.0 {
+                canvas.text((middle, self.bottom() + 16.0), Style::faint(11.0).centred(), &level.to_string());
+            }
         }
         canvas.text((LEFT - 8.0, self.bottom() + 16.0), Style::faint(11.0).at_end(), "level");
         let mut y = self.bottom() + 24.0;
@@ -348,8 +371,9 @@ fn strip(canvas: &mut Canvas, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan
         let (high, low) = (axes.y(to), axes.y(from));
         canvas.raw(format_args!(
             "<rect x=\"{left:.1}\" y=\"{high:.1}\" width=\"{STRIP}\" height=\"{:.1}\" fill=\"{LINE}\" \
-             fill-opacity=\"{part:.2}\"><title>{number} buffers share {from} to {to}</title></rect>",
-            low - high
+             fill-opacity=\"{part:.2}\"><title>{} in the bytes {from} to {to}</title></rect>",
+            low - high,
+            counted(usize::try_from(number).unwrap_or(0), "buffer")
         ));
     }
     let range = if most == 1 { "1".to_owned() } else { format!("1–{most}") };
@@ -383,20 +407,20 @@ mod tests {
         buffers[BufferIndex::new(3)].users.clear();
         let plan = plan(&reach, &buffers, Effort::Default).unwrap();
         let labels = labels(40);
-        let svg = memory_svg(&reach, &buffers, &plan, &labels);
+        let svg = memory_svg(&Levels::of(&reach), &buffers, &plan, &labels);
         assert_eq!(svg.matches("levels").count(), 39);
         assert_eq!(svg.matches(CRITICAL).count(), plan.bound.buffers.len());
         assert_eq!(svg.matches("stroke-dasharray").count(), 6);
         assert!(svg.contains("&lt;a&amp;b&gt;") && !svg.contains("<a&b>") && !svg.contains("NaN"));
         assert!(svg.contains("while &lt;go&gt; · ") && !svg.contains('\u{1}'));
-        assert_eq!(svg, memory_svg(&reach, &buffers, &plan, &labels));
+        assert_eq!(svg, memory_svg(&Levels::of(&reach), &buffers, &plan, &labels));
     }
 
     #[test]
     fn nothing_to_draw() {
         let reach = Reach::of(&Vector::new()).unwrap();
         let plan = plan(&reach, &Vector::new(), Effort::Default).unwrap();
-        let svg = memory_svg(&reach, &Vector::new(), &plan, &Labels::default());
+        let svg = memory_svg(&Levels::of(&reach), &Vector::new(), &plan, &Labels::default());
         assert!(svg.ends_with("</svg>\n") && svg.contains("no temporaries"), "{svg}");
     }
 

@@ -48,7 +48,9 @@ pub enum Error {
     #[error("{}", lines(.0))]
     Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
-    #[error("no CUDA driver is installed: {0} cannot be loaded")]
+    #[error(
+        "no CUDA driver is installed: {0} cannot be loaded\n  = help: without a GPU, call `load()` of the crate `cuweave-sim` first"
+    )]
     NoDriver(&'static str),
     /// The driver is too old for graphs.
     #[error("the CUDA driver is too old: it has CUDA {}.{}, and 12.4 is needed", found.0, found.1)]
@@ -332,12 +334,14 @@ pub enum Error {
     /// A fault of a graph over several devices.
     #[error("{0}")]
     Devices(Box<DeviceFault>),
-    /// A buffer of another context.
-    #[error("{at} is a buffer of another context than the one that the graph is built for")]
+    /// Memory of a context that the graph does not have, or of another than its first where that is asked for.
+    #[error("{at} is bound to memory of another context than {}\n  = help: {}", .ways.0, .ways.1)]
     #[non_exhaustive]
     OtherContext {
         /// The argument.
         at: Box<At>,
+        /// The contexts whose memory can be bound, and the way to such memory.
+        ways: (&'static str, &'static str),
     },
     /// A buffer whose address is not a multiple of its elements' alignment.
     #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]

@@ -37,10 +37,10 @@ mod waits;
 pub use crate::plan::budget::CurvePoint;
 pub use bind::multicast;
 pub use bind::{
-    Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared,
-    BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag, FlagValue,
-    Host, HostView, HostViewMut, Location, Managed, Output, OutputBuffer, OutputDescription, OutputView,
-    OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
+    Advice, Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource,
+    BindShared, BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag,
+    FlagValue, Host, HostView, HostViewMut, Location, Managed, Output, OutputBuffer, OutputDescription,
+    OutputView, OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};

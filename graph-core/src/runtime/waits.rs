@@ -205,6 +205,11 @@ impl SideStream {
     pub fn raw(&self) -> Stream {
         self.raw
     }
+
+    /// Returns its context.
+    pub fn context(&self) -> Context {
+        Context::of(&self.ctx)
+    }
 }
 
 impl Drop for SideStream {

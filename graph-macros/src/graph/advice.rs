@@ -1,6 +1,8 @@
 //! The help of a diagnostic, in the names of the source: the compiler does not know which statements have one.
 
-use cuweave_core::diagnostic::Diagnostic;
+use cuweave_core::codes::Code;
+use cuweave_core::diagnostic::{Diagnostic, Site};
+use cuweave_core::ir::{Kind, Mode, Program};
 
 /// Rewrites a help that says `#[after(x)]` where no `let` gives the name `x`.
 pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
@@ -23,6 +25,25 @@ pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
         }
         _ => "name the statement by `let a = ..;`, and put `#[after(a)]` on this one".to_owned(),
     });
+}
+
+/// Adds to the help of CW101 that a launch may be meant to write what it borrows by `&`, where nothing at all borrows it by `&mut`. The
+/// declaration of the kernel, which says whether it writes, is rustc's to look at.
+pub fn lent(diagnostic: &mut Diagnostic, program: &Program) {
+    let (Code::CW101, Site::Access(id, index), Some(help)) =
+        (diagnostic.code, diagnostic.site, &diagnostic.help)
+    else {
+        return;
+    };
+    let statement = &program.statements[id];
+    let access = usize::try_from(index).ok().and_then(|index| statement.accesses.get(index));
+    let Some(access) = access.filter(|access| access.mode == Mode::Read) else { return };
+    let mut accesses = program.statements.iter().flat_map(|statement| statement.accesses.iter());
+    let written = accesses.any(|other| other.buffer == access.buffer && other.mode.writes());
+    if !written && matches!(statement.kind, Kind::Launch(_) | Kind::Capture(_) | Kind::Call(_)) {
+        let (user, buffer) = (&statement.name, &program.buffers[access.buffer].name);
+        diagnostic.help = Some(format!("{help}; if `{user}` writes it, lend `&mut {buffer}`"));
+    }
 }
 
 fn between<'t>(text: &'t str, from: &str, to: &str) -> Option<&'t str> {

@@ -108,12 +108,14 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
     (Attributes::of(&others, Takes::Nothing, report).levels, number, Hints::of(&hints, report))
 }
 
-/// Returns the attributes of a field of a record. Those of the language, which have no meaning there, are reported.
-pub fn of_field(attributes: &[Attribute], report: &mut Report) -> Vec<Attribute> {
+/// Returns the attributes of a field of a record, and its hints. Other attributes of the language, which have no meaning there, are reported.
+pub fn of_field(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Hints) {
+    let (hints, attributes): (Vec<Attribute>, Vec<Attribute>) =
+        attributes.iter().cloned().partition(Hints::is_one);
     let of_language = |attribute: &Attribute| PLACES.iter().any(|(name, _)| attribute.path().is_ident(name));
-    let (refused, kept): (Vec<Attribute>, Vec<Attribute>) = attributes.iter().cloned().partition(of_language);
+    let (refused, kept): (Vec<Attribute>, Vec<Attribute>) = attributes.into_iter().partition(of_language);
     refused.iter().for_each(|attribute| refuse(attribute, report));
-    kept
+    (kept, Hints::of(&hints, report))
 }
 
 /// Returns an attribute of the language as it is written.

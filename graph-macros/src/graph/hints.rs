@@ -1,4 +1,4 @@
-//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on arguments.
+//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on arguments and on fields of records.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Span, TokenStream};
@@ -11,8 +11,12 @@ use crate::report::Report;
 
 /// The names of the attributes.
 const NAMES: [&str; 3] = ["advise", "prefetch", "discard"];
-const ADVISE: &str = "write `#[advise(read_mostly)]`, `#[advise(preferred_location(device))]` or `#[advise(accessed_by(device))]`, with `device` or `host`";
-const PREFETCH: &str = "write `#[prefetch(device)]` or `#[prefetch(host)]`";
+const ADVISE: &str = "write `#[advise(read_mostly)]`, `#[advise(preferred_location(device))]` or `#[advise(accessed_by(device))]`, with `device`, `host`, or `device(1)` for a device of the graph";
+const PREFETCH: &str =
+    "write `#[prefetch(device)]`, `#[prefetch(host)]`, or `#[prefetch(device(1))]` for a device of the graph";
+/// The message about an attribute on what no managed memory of its own is bound to.
+pub const NO_BUFFER: &str =
+    "`#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` stand on buffers of their own";
 
 /// The attributes of an argument about managed memory.
 #[derive(Default)]
@@ -82,8 +86,15 @@ impl Hints {
     }
 }
 
-/// Returns the location that is named `device` or `host`.
+/// Returns the location that is named `device`, `host` or `device(n)`, with a literal.
 fn site(expr: &Expr) -> Option<TokenStream> {
+    if let Expr::Call(call) = expr {
+        let Expr::Path(name) = &*call.func else { return None };
+        let Expr::Lit(literal) = call.args.first().filter(|_| call.args.len() == 1)? else { return None };
+        let syn::Lit::Int(number) = &literal.lit else { return None };
+        let number: u32 = number.base10_parse().ok()?;
+        return name.path.is_ident("device").then(|| quote!(::cuweave::__private::Site::Nth(#number)));
+    }
     let Expr::Path(path) = expr else { return None };
     match path.path.get_ident()?.to_string().as_str() {
         "device" => Some(quote!(::cuweave::__private::Site::Device)),

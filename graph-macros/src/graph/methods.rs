@@ -358,8 +358,8 @@ impl Expansion<'_> {
                 #core.page_with(profile)
             }
 
-            /// Returns the longest chain of statements against the bytes of the temporaries, at up to so many budgets
-            /// between the plan as it is and the floor, the widest first.
+            /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
+            /// the plan without a budget and the floor, the largest first: for launches as written. A budget is that of each device.
             ///
             /// # Errors
             ///

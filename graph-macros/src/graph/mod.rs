@@ -12,7 +12,7 @@ mod body;
 mod callee;
 mod expand;
 mod generics;
-mod hints;
+pub mod hints;
 mod idents;
 mod item;
 mod launch;
@@ -93,6 +93,7 @@ fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Settled> {
     let (settled, mut found) = compile::front_of_function(&lowered.source, &shape);
     for diagnostic in &mut found {
         advice::named(diagnostic, &lowered.named);
+        advice::lent(diagnostic, &lowered.source.program);
         report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
     }
     settled

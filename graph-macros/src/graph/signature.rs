@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
-use super::hints::Hints;
+use super::hints::{Hints, NO_BUFFER};
 use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
 pub use super::refused_types::ungrouped;
 use super::unmarked::Borrowed;
@@ -304,10 +304,15 @@ fn hinted(kind: &mut ArgumentKind, hints: Hints, report: &mut Report) -> Hints {
                 "declare it as `&mut [T; len]`, and write all of it",
             )
         }
-        _ => (
-            "`#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` stand on buffers of their own",
-            "take the buffer as an argument `&[T; len]` or `&mut [T; len]`",
+        ArgumentKind::Part(PartType::Buffers(_)) if !hints.discard => return hints,
+        ArgumentKind::Part(PartType::Buffers(_)) => (
+            "`#[discard]` stands on a list of buffers",
+            "take an array of them, `[&mut [T; len]; 4]`, or a buffer as an argument `&mut [T; len]`",
         ),
+        ArgumentKind::Part(_) => {
+            (NO_BUFFER, "write `#[advise(..)]` and `#[prefetch(..)]` on the fields of the record")
+        }
+        _ => (NO_BUFFER, "take the buffer as an argument `&[T; len]` or `&mut [T; len]`"),
     };
     report.error(span, Code::CW001, message, &[], Some(help));
     Hints::default()

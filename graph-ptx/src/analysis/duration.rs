@@ -20,6 +20,8 @@ use crate::syntax::{Function, Instruction, Space};
 pub struct Deciding {
     /// One flag for each parameter, in the order of the declaration.
     pub parameters: Vec<bool>,
+    /// Those of them that may reach the condition of a branch in a loop, and so bound its turns.
+    pub turns: Vec<bool>,
     /// True if loaded data decides.
     pub data: bool,
     /// True if the kernel is short and straight: it has no loop, calls nothing, and has at most [`SHORT`] instructions.
@@ -40,23 +42,32 @@ const DATA: u32 = Labels::BITS - 1;
 pub fn deciding(function: &Function<'_>) -> Deciding {
     let count = function.parameters.len();
     if function.body.is_none() {
-        return Deciding { parameters: vec![false; count], data: false, short: false };
+        let none = vec![false; count];
+        return Deciding { parameters: none.clone(), turns: none, data: false, short: false };
     }
     let Some(code) = ssa::build(function, &Globals::none()) else {
-        return Deciding { parameters: vec![true; count], data: true, short: false };
+        let all = vec![true; count];
+        return Deciding { parameters: all.clone(), turns: all, data: true, short: false };
     };
-    let decides = deciding_blocks(&code);
+    let in_loop = blocks_in_loops(&code);
+    let decides = deciding_blocks(&code, &in_loop);
     let calls = |step: &Step<'_, '_>| step.instruction.is_some_and(|i| effect::effect(i) == Effect::Call);
     let short = code.steps.len() <= SHORT && loops(&code.cfg, 0).is_empty() && !code.steps.iter().any(calls);
-    let mut deciding = Deciding { parameters: vec![false; count], data: false, short };
+    let none = vec![false; count];
+    let mut deciding = Deciding { parameters: none.clone(), turns: none, data: false, short };
     for first in (0..count.max(1)).step_by(DATA as usize) {
         let mut taint = Taint::new(&code, 0..code.cfg.blocks.len() as u32, Decisions { first: first as u32 });
         taint.settle();
-        let found = code.steps.iter().filter(|step| decides_at(step, &decides));
-        let found = found.fold(0, |found, step| found | taint.reads(step));
+        let read_by = |blocks: &[bool]| {
+            let found = code.steps.iter().filter(|step| decides_at(step, blocks));
+            found.fold(0, |found, step| found | taint.reads(step))
+        };
+        let (found, bounds) = (read_by(&decides), read_by(&in_loop));
         deciding.data |= found & 1 << DATA != 0;
-        for (at, decides) in deciding.parameters[first..].iter_mut().take(DATA as usize).enumerate() {
-            *decides = found & 1 << at != 0;
+        for (labels, flags) in [(found, &mut deciding.parameters), (bounds, &mut deciding.turns)] {
+            for (at, flag) in flags[first..].iter_mut().take(DATA as usize).enumerate() {
+                *flag = labels & 1 << at != 0;
+            }
         }
     }
     deciding
@@ -79,16 +90,20 @@ fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
     }
 }
 
-/// Returns one flag for each block: true if the branch at its end decides whether or how often a loop runs.
-fn deciding_blocks(code: &Code<'_, '_>) -> Vec<bool> {
-    let cfg = &code.cfg;
-    let mut in_loop = vec![false; cfg.blocks.len()];
-    for (blocks, _) in loops(cfg, 0) {
+/// Returns one flag for each block: true if it is in a loop.
+fn blocks_in_loops(code: &Code<'_, '_>) -> Vec<bool> {
+    let mut in_loop = vec![false; code.cfg.blocks.len()];
+    for (blocks, _) in loops(&code.cfg, 0) {
         blocks.iter().for_each(|&block| in_loop[block as usize] = true);
     }
+    in_loop
+}
+
+/// Returns one flag for each block: true if the branch at its end decides whether or how often a loop runs.
+fn deciding_blocks(code: &Code<'_, '_>, in_loop: &[bool]) -> Vec<bool> {
     let successors = successors(code);
     let depends = dependences(&successors, &joins(&successors));
-    let mut decides = in_loop.clone();
+    let mut decides = in_loop.to_vec();
     let mut work: Vec<u32> = (0..in_loop.len() as u32).filter(|&block| in_loop[block as usize]).collect();
     while let Some(block) = work.pop() {
         for &branch in &depends[block as usize] {
@@ -213,6 +228,14 @@ mod tests {
             mov.u32 %r3, 0; mul.lo.s32 %r5, %r1, 4; mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2;\n\
             L: ld.global.u32 %r4, [%rd3]; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r5; @%p1 bra L;";
         assert_eq!(of(PARAMETERS, body), [false, true, false, false]);
+    }
+
+    #[test]
+    fn a_guard_in_front_of_a_loop_bounds_no_turns() {
+        let body = "ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; setp.eq.u32 %p1, %r1, 0; @%p1 bra E; mov.u32 %r3, 0; \
+                    L: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r2; @%p2 bra L; E: ret;";
+        let found = of_text(&text(".param .u32 a, .param .u32 b", body));
+        assert_eq!((found.parameters, found.turns), (vec![true, true], vec![false, true]));
     }
 
     #[test]

@@ -336,7 +336,18 @@ impl Check<'_, '_, '_> {
                 let needs = elements(needed, element, &names);
                 let message =
                     format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
-                self.push("CW308", Some(at), message, vec![quoted(&met.site)], None);
+                let site = quoted(&met.site);
+                let is_vector = [".v2.", ".v4.", ".v8."].iter().any(|vector| site.contains(vector));
+                let tail = vector_tail(&bytes, needed, element).filter(|_| is_vector);
+                let help = tail.map(|count| {
+                    let text = if text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                        text.to_owned()
+                    } else {
+                        format!("({text})")
+                    };
+                    format!("if the kernel is compiled for multiples of {count} alone, declare `{text}.next_multiple_of({count})` elements")
+                });
+                self.push("CW308", Some(at), message, vec![site], help);
                 return None;
             }
         }
@@ -360,6 +371,13 @@ fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
     difference
         .substitute(&shifted)
         .is_some_and(|difference| difference != Poly::default() && difference.at_least_zero())
+}
+
+/// Returns the elements of a vector whose first one alone is declared: compilers that know lengths to be multiples of it check
+/// only the first one.
+fn vector_tail(declared: &Poly, needed: &Poly, element: u32) -> Option<i128> {
+    let missing = needed.minus(declared)?.divided(i128::from(element))?;
+    [2, 4, 8, 16].into_iter().find(|count| missing == Poly::constant(count - 1))
 }
 
 /// Formats a bound in elements.

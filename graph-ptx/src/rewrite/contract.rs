@@ -3,6 +3,9 @@
 //! `mul` and `add` without a rounding modifier may become one `fma`, which rounds once and not twice. Of a sum of one
 //! product and something else the assembler makes the same in every form of a kernel (`benches/results/contraction.md`);
 //! of a sum of two products it fuses one, and nothing says that it is the same one where the code around it differs.
+//!
+//! A product becomes part of its sums if nothing else uses it and if they stand in its basic block. Where a use goes, as a
+//! store that nothing reads, the product may become part of sums that it was rounded for before.
 
 use crate::analysis::code::{Code, Globals, NONE, Source, Step};
 use crate::analysis::effect::{self, Effect};
@@ -70,6 +73,67 @@ pub(super) fn stored_products(function: &Function<'_>) -> Option<BTreeSet<u32>> 
     Some(stores.collect())
 }
 
+/// Returns true if an entry has a product in a sum, both without a rounding modifier, of which something else is made, too, or
+/// which stands in another basic block than the sum: with fewer uses, or in fewer blocks, the two could become one `fma`. True
+/// for an entry with sums and products that is too large to be analysed.
+///
+/// Time: linear in the body, for each product of which sums are made.
+pub(super) fn depends_on_uses(function: &Function<'_>) -> bool {
+    let statements = function.body.iter().flat_map(|body| &body.statements);
+    let instructions = || {
+        statements.clone().filter_map(|statement| match statement {
+            Statement::Instruction(instruction) => Some(instruction),
+            _ => None,
+        })
+    };
+    if !instructions().any(is_product) || !instructions().any(is_sum) {
+        return false;
+    }
+    let Some(code) = ssa::build(function, &Globals::none()) else { return true };
+    let products = code.steps.iter().filter(|step| step.instruction.is_some_and(is_product));
+    products.flat_map(|step| step.defines.iter().map(move |&value| (step, value))).any(|(step, value)| {
+        value != NONE && !is_in_sums_alone(&code, step, value) && reaches_sum(&code, value)
+    })
+}
+
+/// Returns true if all uses of a product are sums in its basic block.
+fn is_in_sums_alone(code: &Code<'_, '_>, product: &Step<'_, '_>, value: u32) -> bool {
+    let uses = code.users[value as usize].iter().map(|&user| &code.steps[user as usize]);
+    let is_guarded = |step: &Step<'_, '_>| step.guard.is_some();
+    !is_guarded(product)
+        && uses.into_iter().all(|user| {
+            user.instruction.is_some_and(is_sum) && user.block == product.block && !is_guarded(user)
+        })
+}
+
+/// Returns true if a sum may be made of a product, but for its sign.
+fn reaches_sum(code: &Code<'_, '_>, product: u32) -> bool {
+    let mut work = vec![product];
+    let mut seen = BTreeSet::new();
+    while let Some(value) = work.pop() {
+        for &user in &code.users[value as usize] {
+            let step = &code.steps[user as usize];
+            if step.instruction.is_some_and(is_sum) {
+                return true;
+            }
+            let keeps = step.instruction.is_none_or(|instruction| match effect::effect(instruction) {
+                Effect::Compute => keeps_products(instruction),
+                // A product in memory of the thread is not followed.
+                Effect::Store => !matches!(instruction.space(), Some(Space::Global | Space::Shared)),
+                _ => false,
+            });
+            if !keeps || !seen.insert(user) {
+                continue;
+            }
+            if step.instruction.is_some_and(|instruction| effect::effect(instruction) == Effect::Store) {
+                return true;
+            }
+            work.extend(step.defines.iter().copied().filter(|&value| value != NONE));
+        }
+    }
+    false
+}
+
 /// Finds the products of a function, without a rounding modifier.
 fn products<'c, 'm, 'a>(code: &'c Code<'m, 'a>, function: &Function<'_>) -> Taint<'c, 'm, 'a, Products> {
     let blocks = 0..code.cfg.blocks.len() as u32;
@@ -105,6 +169,27 @@ fn is_bare(instruction: &Instruction<'_>) -> bool {
         && !["rn", "rz", "rm", "rp", "rna"].iter().any(|modifier| instruction.has(modifier))
 }
 
+/// Returns true if a result of an instruction is one of its operands, but for its sign.
+fn keeps_products(instruction: &Instruction<'_>) -> bool {
+    match isa::row(instruction.op()).operation {
+        Operation::Move
+        | Operation::Arithmetic(Arithmetic::Neg | Arithmetic::Abs)
+        | Operation::Selection(_)
+        | Operation::Float(Float::Copysign)
+        | Operation::Bitwise(Bitwise::Permute)
+        | Operation::Opaque(Opaque::Shuffle) => true,
+        Operation::None
+        | Operation::Convert
+        | Operation::Address
+        | Operation::SharedAddress
+        | Operation::Arithmetic(_)
+        | Operation::Float(_)
+        | Operation::Bitwise(_)
+        | Operation::Comparison(_)
+        | Operation::Opaque(_) => false,
+    }
+}
+
 /// Products, through all that keeps one but for its sign.
 struct Products {
     entry: bool,
@@ -127,21 +212,8 @@ impl Rules for Products {
         }
         match isa::row(instruction.op()).operation {
             Operation::Arithmetic(Arithmetic::Mul) if is_bare(instruction) => Transfer::Only(PRODUCT),
-            Operation::Move
-            | Operation::Arithmetic(Arithmetic::Neg | Arithmetic::Abs)
-            | Operation::Selection(_)
-            | Operation::Float(Float::Copysign)
-            | Operation::Bitwise(Bitwise::Permute)
-            | Operation::Opaque(Opaque::Shuffle) => Transfer::Reads,
-            Operation::None
-            | Operation::Convert
-            | Operation::Address
-            | Operation::SharedAddress
-            | Operation::Arithmetic(_)
-            | Operation::Float(_)
-            | Operation::Bitwise(_)
-            | Operation::Comparison(_)
-            | Operation::Opaque(_) => Transfer::Only(0),
+            _ if keeps_products(instruction) => Transfer::Reads,
+            _ => Transfer::Only(0),
         }
     }
 

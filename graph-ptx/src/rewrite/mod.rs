@@ -11,6 +11,7 @@
 //!   same grid, with the same parameters; before the wait, where it has one, it reads nothing but parameters;
 //! - [`fused`]: a block of the kernel does what the blocks of its parts' launches do, of the same index in the same
 //!   grid, one after the other;
+//! - [`stacked`]: a block of the kernel does what the block of one chain's fused kernel does;
 //! - what cannot be shown to be so is refused, with a [`Refusal`] that says why.
 //!
 //! `.version` and `.target` are raised only where the new text needs it, and only from targets of which that changes
@@ -29,6 +30,7 @@ mod pass;
 mod refusal;
 mod select;
 mod spin;
+mod stack;
 mod table;
 mod uses;
 mod variables;
@@ -39,6 +41,7 @@ pub use batch::{Batch, Batchable, batchable, batched, largest_table};
 pub use fuse::{FusedTable, Fusible, Fusion, fused, fusible};
 pub use name::free_name;
 pub use refusal::Refusal;
+pub use stack::{StackedTable, stacked};
 pub use table::{Axis, GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 pub use wait::{Waiting, waiting};
 

@@ -12,8 +12,10 @@
 mod driver;
 mod state;
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::slice::from_raw_parts_mut;
+
+use cuweave_testkit::stand_in::{Hear, is_capturing, pass};
 
 use state::{INVALID, Kind, Object, State, alone, enter, note};
 
@@ -155,7 +157,7 @@ pub extern "C" fn cublasStrsm_v2(
     enter("cublasStrsm_v2", |state| {
         let Some(handle) = state.object("cublasStrsm_v2", id, Kind::Handle) else { return INVALID };
         let &[stream, workspace, bytes] = handle.numbers.as_slice() else { return INVALID };
-        state.lines.push(note::own(workspace, bytes, driver::is_capturing(stream)));
+        state.lines.push(note::own(workspace, bytes, is_capturing(stream)));
         let filled = driver::fill_words(b, 0x4000_0000, m as usize * n as usize, stream);
         driver::overwrite(workspace, bytes, stream).and(filled).map_or(13, |()| 0)
     })
@@ -241,7 +243,7 @@ pub extern "C" fn cublasLtMatmul(
             state.violation(format!("{NAME}: algorithm {number} was given {bytes} bytes at {workspace:#x}"));
             return INVALID;
         }
-        state.lines.push(note::product(number, (workspace, bytes as u64), driver::is_capturing(stream)));
+        state.lines.push(note::product(number, (workspace, bytes as u64), is_capturing(stream)));
         let [from, _, to] = found.layouts.map(|layout| layout.bytes());
         let copied = driver::copy(a, c, from.min(to), stream);
         driver::overwrite(workspace, bytes as u64, stream).and(copied).map_or(13, |()| 0)
@@ -271,11 +273,7 @@ fn described(
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasTestFail(name: *const c_char, nth: u32, status: u32) {
     // SAFETY: the test's text.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-    alone(|state| {
-        state.counts.clear();
-        state.fault = Some((name, nth, status));
-    });
+    alone(|state| unsafe { state.calls.fail(name, nth, status) });
 }
 
 /// Sets the workspace that the heuristic asks for, where the limit allows it.
@@ -292,8 +290,6 @@ pub extern "C" fn cublasTestLive() -> u64 {
 
 /// Passes on all notes since the last time, then the number of calls of each function.
 #[unsafe(no_mangle)]
-pub extern "C" fn cublasTestTake(hear: extern "C" fn(*mut c_void, *const u8, usize), data: *mut c_void) {
-    for line in alone(State::take) {
-        hear(data, line.as_ptr(), line.len());
-    }
+pub extern "C" fn cublasTestTake(hear: Hear, data: *mut c_void) {
+    pass(&alone(State::take), hear, data);
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use cuweave_testkit::stand_in::Calls;
+
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 pub const INVALID: u32 = 7;
 
@@ -50,8 +52,7 @@ pub struct State {
     pub algorithms: u64,
     pub workspace: u64,
     pub lines: Vec<String>,
-    pub counts: BTreeMap<String, u32>,
-    pub fault: Option<(String, u32, u32)>,
+    pub calls: Calls,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -60,8 +61,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     algorithms: 0,
     workspace: 0,
     lines: Vec::new(),
-    counts: BTreeMap::new(),
-    fault: None,
+    calls: Calls::new(),
 });
 
 /// Calls `work` with the state.
@@ -71,13 +71,9 @@ pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
 
 /// Counts a call of a function, which fails if the test asked for it, and else does `work`.
 pub fn enter(name: &str, work: impl FnOnce(&mut State) -> u32) -> u32 {
-    alone(|state| {
-        let count = state.counts.entry(name.to_owned()).or_default();
-        *count += 1;
-        match &state.fault {
-            Some((fails, nth, status)) if fails == name && nth == count => *status,
-            _ => work(state),
-        }
+    alone(|state| match state.calls.enter(name) {
+        Some(status) => status,
+        None => work(state),
     })
 }
 
@@ -113,9 +109,7 @@ impl State {
 
     pub fn take(&mut self) -> Vec<String> {
         let mut lines = std::mem::take(&mut self.lines);
-        lines.extend(
-            std::mem::take(&mut self.counts).iter().map(|(name, count)| format!("count {name} {count}")),
-        );
+        lines.extend(self.calls.take());
         lines
     }
 }

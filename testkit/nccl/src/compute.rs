@@ -22,6 +22,10 @@ pub fn bytes_of(element: u32) -> Option<usize> {
 }
 
 impl What {
+    /// The names of all collectives.
+    pub const NAMES: [&str; 6] =
+        ["all_reduce", "reduce", "broadcast", "all_gather", "reduce_scatter", "exchange"];
+
     pub fn new(name: &'static str, count: usize, element: u32, op: u32, root: u32) -> What {
         What { name, count, element, op, root }
     }

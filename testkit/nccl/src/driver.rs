@@ -1,42 +1,121 @@
 //! The calls of the driver that the library makes: of the one that the process has loaded.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::c_void;
 
-unsafe extern "C" {
-    fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
-    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-}
-
-/// `RTLD_NOW`.
-const NOW: c_int = 2;
-
-/// Returns a function of the driver.
-fn function(name: &CStr) -> *mut c_void {
-    // SAFETY: the names are texts of C.
-    let found = unsafe { dlsym(dlopen(c"libcuda.so".as_ptr(), NOW), name.as_ptr()) };
-    assert!(!found.is_null(), "the driver has no {name:?}");
-    found
-}
+use cuweave_testkit::driver_calls;
 
 type Poll = extern "C" fn(*mut c_void) -> u32;
 
-macro_rules! driver {
-    ($($name:ident = $symbol:literal($($arg:ident: $ty:ty),*);)*) => {$(
-        fn $name($($arg: $ty),*) -> Result<(), u32> {
-            // SAFETY: the symbol is the function of that name, which has this signature.
-            let call = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn($($ty),*) -> u32>(function($symbol)) };
-            match call($($arg),*) {
-                0 => Ok(()),
-                code => Err(code),
-            }
-        }
-    )*};
-}
-driver! {
+driver_calls! {
     copy_to_host = c"cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: u64, bytes: usize, stream: u64);
     copy_to_device = c"cuMemcpyHtoDAsync_v2"(to: u64, from: *const c_void, bytes: usize, stream: u64);
     launch_meeting = c"cuweaveSimLaunchMeeting"(stream: u64, poll: Poll, data: *mut c_void);
-    capturing = c"cuStreamIsCapturing"(stream: u64, status: *mut u32);
+    get_context = c"cuCtxGetCurrent"(context: *mut u64);
+    set_context = c"cuCtxSetCurrent"(context: u64);
+    create_stream = c"cuStreamCreate"(stream: *mut u64, flags: u32);
+    destroy_stream = c"cuStreamDestroy_v2"(stream: u64);
+    create_event = c"cuEventCreate"(event: *mut u64, flags: u32);
+    destroy_event = c"cuEventDestroy_v2"(event: u64);
+    record = c"cuEventRecord"(event: u64, stream: u64);
+    wait = c"cuStreamWaitEvent"(stream: u64, event: u64, flags: u32);
+    capture_info = c"cuStreamGetCaptureInfo_v3"(stream: u64, status: *mut u32, id: *mut u64, graph: *mut u64, nodes: *mut *const u64, edges: *mut *const c_void, count: *mut usize);
+    set_dependencies = c"cuStreamUpdateCaptureDependencies_v2"(stream: u64, nodes: *const u64, edges: *const c_void, count: usize, flags: u32);
+    add_record_node = c"cuGraphAddEventRecordNode"(node: *mut u64, graph: u64, dependencies: *const u64, count: usize, event: u64);
+    create_object = c"cuUserObjectCreate"(object: *mut u64, data: *mut c_void, destroy: extern "C" fn(*mut c_void), references: u32, flags: u32);
+    retain_object = c"cuGraphRetainUserObject"(graph: u64, object: u64, count: u32, flags: u32);
+}
+
+/// A capture that a stream is in.
+pub struct Capture {
+    pub id: u64,
+    pub graph: u64,
+    /// The nodes that the next one depends on.
+    pub last: Vec<u64>,
+}
+
+/// Returns the capture of a stream, if it is in one.
+pub fn capture_of(stream: u64) -> Result<Option<Capture>, u32> {
+    let (mut status, mut id, mut graph, mut nodes, mut edges, mut count) =
+        (0, 0, 0, std::ptr::null(), std::ptr::null(), 0);
+    capture_info(stream, &mut status, &mut id, &mut graph, &mut nodes, &mut edges, &mut count)?;
+    if status != 1 {
+        return Ok(None);
+    }
+    // SAFETY: the driver's array has that many nodes, until the next question of this thread.
+    let last = if nodes.is_null() {
+        Vec::new()
+    } else {
+        unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec()
+    };
+    Ok(Some(Capture { id, graph, last }))
+}
+
+/// Lets the next work of a stream that captures depend on these nodes alone.
+pub fn depend_on(stream: u64, nodes: &[u64]) -> Result<(), u32> {
+    set_dependencies(stream, nodes.as_ptr(), std::ptr::null(), nodes.len(), 1)
+}
+
+/// Returns the current context of this thread.
+pub fn context() -> u64 {
+    let mut context = 0;
+    let _ = get_context(&mut context);
+    context
+}
+
+/// Makes a context current in this thread.
+pub fn enter(context: u64) -> Result<(), u32> {
+    set_context(context)
+}
+
+/// Creates a stream that no default stream waits for.
+pub fn stream() -> Result<u64, u32> {
+    let mut stream = 0;
+    create_stream(&mut stream, 1).map(|()| stream)
+}
+
+pub fn drop_stream(stream: u64) {
+    let _ = destroy_stream(stream);
+}
+
+/// Creates an event without times.
+pub fn event() -> Result<u64, u32> {
+    let mut event = 0;
+    create_event(&mut event, 2).map(|()| event)
+}
+
+pub fn drop_event(event: u64) {
+    let _ = destroy_event(event);
+}
+
+/// Lets a stream wait for all that is in another one.
+pub fn follow(stream: u64, other: u64) -> Result<(), u32> {
+    let scratch = event()?;
+    let followed = record(scratch, other).and_then(|()| wait(stream, scratch, 0));
+    drop_event(scratch);
+    followed
+}
+
+/// Records an event in a stream that does not capture.
+pub fn note(event: u64, stream: u64) -> Result<(), u32> {
+    record(event, stream)
+}
+
+/// Adds a node to the capture of a stream, which waits for an event of outside.
+pub fn wait_outside(stream: u64, event: u64) -> Result<(), u32> {
+    wait(stream, event, 1)
+}
+
+/// Adds a node to a graph, which records an event for outside.
+pub fn record_node(graph: u64, after: &[u64], event: u64) -> Result<u64, u32> {
+    let mut node = 0;
+    add_record_node(&mut node, graph, after.as_ptr(), after.len(), event).map(|()| node)
+}
+
+/// Lets a graph call a function when it and all of its clones and execs are destroyed.
+pub fn at_end_of(graph: u64, destroy: extern "C" fn(*mut c_void), data: *mut c_void) -> Result<(), u32> {
+    let mut object = 0;
+    create_object(&mut object, data, destroy, 1, 1)?;
+    retain_object(graph, object, 1, 1)
 }
 
 pub fn to_host(to: *mut u8, from: u64, bytes: usize, stream: u64) -> Result<(), u32> {
@@ -49,9 +128,4 @@ pub fn to_device(to: u64, from: *const u8, bytes: usize, stream: u64) -> Result<
 
 pub fn meet(stream: u64, poll: Poll, data: *mut c_void) -> Result<(), u32> {
     launch_meeting(stream, poll, data)
-}
-
-pub fn is_capturing(stream: u64) -> bool {
-    let mut status = 0;
-    capturing(stream, &mut status).is_ok() && status == 1
 }

@@ -1,22 +1,34 @@
 //! A library in the place of NCCL, for tests on the simulated driver: the functions that cuweave calls, with their C signatures.
 //!
-//! Ranks are threads, or the devices of one thread. A collective copies what a rank gives to the host, meets the other ranks, and copies
+//! Ranks are threads, the devices of one thread, or processes (`apart.rs`). A collective copies what a rank gives to the host, meets the other ranks, and copies
 //! the result back: two copies and a meeting, which a stream that captures takes as nodes. Ranks that disagree wait for each other, as
 //! those of NCCL do, until the limit of `ncclTestPatience`, behind which the communicator has an error. It counts the communicators that
 //! live, and fails where a test asks it to. The functions `ncclTest..` are the test's.
+//!
+//! As NCCL 2.28 does, it keeps a stream for each capture that it knows by its number (`order.rs`), and the last abort of a communicator's
+//! ranks in this process waits until the graphs with their collectives are destroyed. The variable `CUWEAVE_TEST_NCCL` gives it another
+//! version.
 
 #![allow(non_snake_case, unsafe_code)]
 #![allow(clippy::not_unsafe_ptr_arg_deref, reason = "C has no unsafe functions")]
 #![allow(missing_docs, reason = "the functions are those of the manual of NCCL")]
 
+mod apart;
 mod compute;
+mod config;
 mod driver;
+mod order;
 mod state;
 
 use std::cell::RefCell;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+
+use cuweave_testkit::stand_in::{Hear, pass};
 
 use compute::{What, bytes_of};
 use state::{INVALID, State, alone, call};
@@ -51,7 +63,7 @@ thread_local! {
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGetVersion(version: *mut c_int) -> u32 {
     // SAFETY: the caller's pointer.
-    unsafe { *version = 22_809 };
+    unsafe { *version = config::version() as c_int };
     0
 }
 
@@ -76,7 +88,7 @@ pub extern "C" fn ncclGetUniqueId(id: *mut u64) -> u32 {
     call("ncclGetUniqueId", |state| {
         state.ids += 1;
         // SAFETY: the caller's 128 bytes.
-        unsafe { id.write_unaligned(state.ids) };
+        unsafe { id.write_unaligned(u64::from(std::process::id()) << 32 | state.ids) };
         0
     })
 }
@@ -91,15 +103,19 @@ pub extern "C" fn ncclCommInitRankConfig(
     ranks: c_int,
     id: Id,
     rank: c_int,
-    config: *const u32,
+    config: *const u8,
 ) -> u32 {
+    // SAFETY: the caller's configuration.
+    let config = unsafe { config::read(config) };
+    let order = order::Order::new(config.as_ref().is_ok_and(|config| config.mixing));
     let status = call("ncclCommInitRankConfig", |state| {
-        // SAFETY: a configuration begins with its size, in 8 bytes, and its magic number.
-        let magic = unsafe { config.add(2).read_unaligned() };
-        if magic != 0xcafe_beef || rank < 0 || rank >= ranks {
-            return 4;
+        if let Err(text) = &config {
+            state.violation(text);
         }
-        let made = state.join(id.0[0], rank as u32, ranks as u32);
+        if config.is_err() || rank < 0 || rank >= ranks {
+            return INVALID;
+        }
+        let made = state.join(id.0[0], rank as u32, ranks as u32, order);
         // SAFETY: the caller's pointer, which lives until the group ends.
         unsafe { *comm = made };
         0
@@ -115,7 +131,20 @@ pub extern "C" fn ncclCommInitRankConfig(
 
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclCommAbort(comm: usize) -> u32 {
-    alone(|state| state.abort(comm));
+    let all = alone(|state| state.stop(comm));
+    let began = Instant::now();
+    while alone(|state| state.graphs(&all)) > 0 {
+        if began.elapsed() > Duration::from_secs(20) {
+            alone(|state| state.violation("an abort waits for graphs that are not destroyed"));
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for comm in all {
+        if let Some(comm) = alone(|state| state.remove(comm)) {
+            comm.order.end();
+        }
+    }
     call("ncclCommAbort", |_| 0)
 }
 
@@ -172,37 +201,52 @@ fn end() -> u32 {
     }
     let began = Instant::now();
     for &(_, id, _, ranks) in &group.inits {
-        while alone(|state| state.joined(id)) < ranks {
+        while alone(|state| state.joined(id, ranks)) < ranks {
             if began.elapsed() > Duration::from_secs(20) {
                 return SYSTEM;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
-    let mut works = Vec::new();
-    for Queued { comm, what, from, to, stream } in group.queued {
-        let Some(work) = alone(|state| state.work(comm, what)) else { return INVALID };
+    let comms: BTreeSet<usize> = group.queued.iter().map(|queued| queued.comm).collect();
+    let orders: Vec<_> = comms.iter().filter_map(|&comm| alone(|state| state.order(comm))).collect();
+    for order in &orders {
+        if order.busy.swap(true, Ordering::SeqCst) {
+            alone(|state| state.violation("two threads use a communicator at a time"));
+        }
+    }
+    let entered = driver::context();
+    let done = run(group.queued);
+    let _ = driver::enter(entered);
+    orders.iter().for_each(|order| order.busy.store(false, Ordering::SeqCst));
+    done.err().unwrap_or(0)
+}
+
+/// Enqueues the collectives of a group.
+fn run(queued: Vec<Queued>) -> Result<(), u32> {
+    let (mut works, mut turns) = (Vec::new(), BTreeMap::new());
+    for Queued { comm, what, from, to, stream } in queued {
+        let work = alone(|state| state.work(comm, what)).ok_or(INVALID)?;
+        if let Entry::Vacant(turn) = turns.entry(comm) {
+            let order = alone(|state| state.order(comm)).ok_or(INVALID)?;
+            turn.insert(order.begin(stream).map_err(|_| CUDA)?);
+        }
         works.push((work, from, to, stream));
     }
     // A group of one thread gives the elements of all its ranks before one of them waits.
     for (work, from, _, stream) in &works {
-        if driver::to_host(work.given(), *from, work.what.given(work.ranks), *stream).is_err() {
-            return CUDA;
-        }
-        if !driver::is_capturing(*stream) {
+        driver::to_host(work.given(), *from, work.what.given(work.ranks), *stream).map_err(|_| CUDA)?;
+        if turns.get(&work.comm).is_some_and(Option::is_none) {
             alone(|state| state.arrive(work));
         }
     }
     for (work, _, to, stream) in &works {
         let taken = work.what.taken(work.ranks, work.rank);
-        if driver::meet(*stream, poll, Arc::as_ptr(work) as *mut c_void).is_err()
-            || driver::to_device(*to, work.result(), taken, *stream).is_err()
-        {
-            return CUDA;
-        }
+        driver::meet(*stream, poll, Arc::as_ptr(work) as *mut c_void).map_err(|_| CUDA)?;
+        driver::to_device(*to, work.result(), taken, *stream).map_err(|_| CUDA)?;
         alone(|state| state.keep(work.clone()));
     }
-    0
+    turns.into_values().flatten().try_for_each(order::Turn::end).map_err(|_| CUDA)
 }
 
 /// Returns 1 when the ranks have met.
@@ -337,11 +381,7 @@ pub extern "C" fn ncclRecv(
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestFail(name: *const c_char, nth: u32, status: u32) {
     // SAFETY: the test's text.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-    alone(|state| {
-        state.counts.clear();
-        state.fault = Some((name, nth, status));
-    });
+    alone(|state| unsafe { state.calls.fail(name, nth, status) });
 }
 
 /// Sets the time in milliseconds after which ranks that do not come are an error of the communicator.
@@ -364,8 +404,6 @@ pub extern "C" fn ncclTestLive() -> u64 {
 
 /// Passes on the violations since the last time, then the number of calls of each function.
 #[unsafe(no_mangle)]
-pub extern "C" fn ncclTestTake(hear: extern "C" fn(*mut c_void, *const u8, usize), data: *mut c_void) {
-    for line in alone(State::take) {
-        hear(data, line.as_ptr(), line.len());
-    }
+pub extern "C" fn ncclTestTake(hear: Hear, data: *mut c_void) {
+    pass(&alone(State::take), hear, data);
 }

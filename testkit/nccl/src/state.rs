@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use cuweave_testkit::stand_in::Calls;
+
+use crate::apart;
 use crate::compute::What;
+use crate::order::Order;
 
 /// `ncclInvalidArgument`.
 pub const INVALID: u32 = 4;
@@ -13,7 +17,6 @@ pub const INVALID: u32 = 4;
 const REMOTE: u32 = 6;
 
 /// A rank of a communicator.
-#[derive(Debug)]
 pub struct Comm {
     id: u64,
     rank: u32,
@@ -22,11 +25,12 @@ pub struct Comm {
     pub error: u32,
     /// The number of collectives that it has come to.
     met: u64,
+    pub order: Arc<Order>,
 }
 
 /// A collective of one rank: enqueued once, or run by each launch of a graph.
 pub struct Work {
-    comm: usize,
+    pub comm: usize,
     pub what: What,
     pub rank: u32,
     pub ranks: u32,
@@ -69,8 +73,7 @@ pub struct State {
     meetings: BTreeMap<(u64, u64), Meeting>,
     works: Vec<Arc<Work>>,
     lines: Vec<String>,
-    pub counts: BTreeMap<String, u32>,
-    pub fault: Option<(String, u32, u32)>,
+    pub calls: Calls,
     pub patience: Duration,
 }
 
@@ -84,41 +87,66 @@ pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
 
 /// Counts a call of a function, which fails if the test asked for it, and else does `work`.
 pub fn call(name: &str, work: impl FnOnce(&mut State) -> u32) -> u32 {
-    alone(|state| {
-        let count = state.counts.entry(name.to_owned()).or_default();
-        *count += 1;
-        match &state.fault {
-            Some((fails, nth, status)) if fails == name && nth == count => *status,
-            _ => work(state),
-        }
+    alone(|state| match state.calls.enter(name) {
+        Some(status) => status,
+        None => work(state),
     })
 }
 
 impl State {
-    pub fn join(&mut self, id: u64, rank: u32, ranks: u32) -> usize {
+    pub fn join(&mut self, id: u64, rank: u32, ranks: u32, order: Arc<Order>) -> usize {
         self.made += 0x10;
         *self.joined.entry(id).or_default() += 1;
-        let comm = Comm { id, rank, ranks, aborted: false, error: 0, met: 0 };
+        apart::join(id, rank);
+        let comm = Comm { id, rank, ranks, aborted: false, error: 0, met: 0, order };
         self.comms.insert(self.made, comm);
         self.made
     }
 
-    pub fn joined(&self, id: u64) -> u32 {
-        self.joined.get(&id).copied().unwrap_or(0)
+    /// Returns the number of ranks that have joined.
+    pub fn joined(&self, id: u64, ranks: u32) -> u32 {
+        match apart::folder() {
+            Some(_) => apart::joined(id, ranks),
+            None => self.joined.get(&id).copied().unwrap_or(0),
+        }
     }
 
     pub fn comm(&mut self, comm: usize) -> Option<&mut Comm> {
-        if !self.comms.contains_key(&comm) {
-            self.lines.push(format!("violation {comm:#x} is no communicator"));
+        match self.comms.get(&comm) {
+            None => self.violation(&format!("{comm:#x} is no communicator")),
+            Some(known) if known.aborted => self.violation(&format!("{comm:#x} is aborted")),
+            Some(_) => {}
         }
         self.comms.get_mut(&comm)
     }
 
-    /// Ends a communicator: its works end, too.
-    pub fn abort(&mut self, comm: usize) {
-        if self.comm(comm).is_some() {
-            self.comms.remove(&comm);
-        }
+    /// Returns the order of a communicator's work.
+    pub fn order(&mut self, comm: usize) -> Option<Arc<Order>> {
+        self.comm(comm).map(|comm| comm.order.clone())
+    }
+
+    /// Notes what a program must not do.
+    pub fn violation(&mut self, text: &str) {
+        self.lines.push(format!("violation {text}"));
+    }
+
+    /// Ends the works of a communicator. Returns the ranks of this process if all of them are aborted now, which are destroyed then.
+    pub fn stop(&mut self, comm: usize) -> Vec<usize> {
+        let Some(known) = self.comm(comm) else { return Vec::new() };
+        known.aborted = true;
+        let id = known.id;
+        let own = || self.comms.iter().filter(|(_, comm)| comm.id == id);
+        if own().all(|(_, comm)| comm.aborted) { own().map(|(&at, _)| at).collect() } else { Vec::new() }
+    }
+
+    /// Returns the number of captures of these communicators whose graphs live.
+    pub fn graphs(&self, comms: &[usize]) -> usize {
+        comms.iter().filter_map(|comm| self.comms.get(comm)).map(|comm| comm.order.graphs()).sum()
+    }
+
+    /// Removes a communicator.
+    pub fn remove(&mut self, comm: usize) -> Option<Comm> {
+        self.comms.remove(&comm)
     }
 
     pub fn live(&self) -> usize {
@@ -156,8 +184,11 @@ impl State {
         *waits = Some((number, Instant::now()));
         // SAFETY: the copy of the bytes is over.
         let given = unsafe { (*work.given.get()).clone() };
-        let meeting = self.meetings.entry((comm.id, number)).or_default();
-        meeting.given.insert(work.rank, (work.what, given));
+        let key = (comm.id, number);
+        if apart::folder().is_some() {
+            return apart::give(key, work.rank, &work.what, &given);
+        }
+        self.meetings.entry(key).or_default().given.insert(work.rank, (work.what, given));
     }
 
     /// Returns true if a rank has its result, or gets none any more.
@@ -168,28 +199,40 @@ impl State {
             *waits = None;
             return true;
         };
-        if comm.error != 0 || since.elapsed() > self.patience {
-            if comm.error == 0 {
+        if comm.aborted || comm.error != 0 || since.elapsed() > self.patience {
+            if comm.error == 0 && !comm.aborted {
                 comm.error = REMOTE;
             }
             *waits = None;
             return true;
         }
         let key = (comm.id, number);
-        let Some(meeting) = self.meetings.get_mut(&key) else { return false };
-        let fits = meeting.given.values().all(|(what, _)| what.fits(&work.what));
-        if meeting.given.len() < work.ranks as usize || !fits {
+        let of_others;
+        let given = match apart::folder() {
+            Some(_) => {
+                of_others = apart::given(key, work.ranks);
+                &of_others
+            }
+            None => match self.meetings.get(&key) {
+                Some(meeting) => &meeting.given,
+                None => return false,
+            },
+        };
+        let fits = given.values().all(|(what, _)| what.fits(&work.what));
+        if given.len() < work.ranks as usize || !fits {
             return false;
         }
-        let given: Vec<Vec<u8>> = meeting.given.values().map(|(_, given)| given.clone()).collect();
+        let given: Vec<Vec<u8>> = given.values().map(|(_, given)| given.clone()).collect();
         let result = work.what.result(&given, work.rank);
         // SAFETY: the copy from the bytes has not begun.
         let own = unsafe { &mut *work.result.get() };
         let count = own.len();
         own.copy_from_slice(&result[..count]);
-        meeting.taken += 1;
-        if meeting.taken == work.ranks {
-            self.meetings.remove(&key);
+        if let Some(meeting) = self.meetings.get_mut(&key) {
+            meeting.taken += 1;
+            if meeting.taken == work.ranks {
+                self.meetings.remove(&key);
+            }
         }
         *waits = None;
         true
@@ -197,8 +240,7 @@ impl State {
 
     pub fn take(&mut self) -> Vec<String> {
         let mut lines = std::mem::take(&mut self.lines);
-        let counts = std::mem::take(&mut self.counts);
-        lines.extend(counts.iter().map(|(name, count)| format!("count {name} {count}")));
+        lines.extend(self.calls.take());
         lines
     }
 }

@@ -1,5 +1,7 @@
 //! The attributes of arguments about managed memory.
 
+use super::location::Location;
+
 /// An attribute of an argument that is bound to managed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
@@ -18,8 +20,34 @@ pub enum Hint {
 /// The location of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Site {
-    /// The device that the graph is built for.
+    /// The device of the context that the memory was allocated in.
     Device,
+    /// A device of the graph, by the index of its context.
+    Nth(u32),
     /// The host.
     Host,
+    /// A location that the program names.
+    At(Location),
+}
+
+/// Advice about managed memory, for [`Builder::advise`](crate::runtime::builder::Builder::advise).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Advice {
+    /// It is mostly read: `#[advise(read_mostly)]`.
+    ReadMostly,
+    /// It is best at this location: `#[advise(preferred_location(..))]`.
+    PreferredLocation(Location),
+    /// This device, or the host, accesses it: `#[advise(accessed_by(..))]`.
+    AccessedBy(Location),
+}
+
+impl From<Advice> for Hint {
+    fn from(advice: Advice) -> Hint {
+        match advice {
+            Advice::ReadMostly => Hint::ReadMostly,
+            Advice::PreferredLocation(location) => Hint::PreferredLocation(Site::At(location)),
+            Advice::AccessedBy(location) => Hint::AccessedBy(Site::At(location)),
+        }
+    }
 }

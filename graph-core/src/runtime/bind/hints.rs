@@ -1,5 +1,11 @@
 //! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on the arguments of a graph.
 
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::ids::Device;
+use crate::index::Vector;
 use crate::runtime::cuda::{Addresses, Advice, Driver, MemLocation, Stream};
 use crate::runtime::error::{Error, ManagedFault, Result};
 
@@ -21,7 +27,12 @@ pub(crate) struct Prologue {
 
 impl Operand {
     /// Gives the advice on its declared bytes, and returns what launches do before their graph. `argument` is its number.
-    pub fn follow_hints(&self, driver: &Driver, argument: usize, bytes: usize) -> Result<Option<Prologue>> {
+    pub fn follow_hints(
+        &self,
+        (driver, contexts): (&Driver, &Vector<Device, Arc<CudaContext>>),
+        argument: usize,
+        bytes: usize,
+    ) -> Result<Option<Prologue>> {
         if self.hints.is_empty() {
             return Ok(None);
         }
@@ -29,23 +40,34 @@ impl Operand {
             return Err(Error::Managed(ManagedFault::NotManaged));
         };
         let pages = unified.addresses(&unified.around(0..bytes));
-        let at = |site: Site| match site {
-            Site::Device => Location::Device(u32::try_from(unified.device).unwrap_or(u32::MAX)),
-            Site::Host => Location::Host,
+        let device = |ordinal: usize| Location::Device(u32::try_from(ordinal).unwrap_or(u32::MAX));
+        let at = |site: Site| {
+            Ok(match site {
+                Site::Device => device(unified.device),
+                Site::Nth(nth) => match contexts.get(Device::from_u32(nth)) {
+                    Some(ctx) => device(ctx.ordinal()),
+                    None => {
+                        let devices = contexts.len();
+                        return Err(Error::Managed(ManagedFault::NotOfGraph { device: nth, devices }));
+                    }
+                },
+                Site::Host => Location::Host,
+                Site::At(location) => location,
+            })
         };
         let mut prologue = Prologue { argument, prefetch: None, discard: None };
         // All is checked before the driver is given any advice.
         let mut advice = Vec::new();
-        for &hint in self.hints {
+        for &hint in self.hints.iter() {
             match hint {
                 Hint::ReadMostly => advice.push(Advice::ReadMostly(true)),
                 Hint::PreferredLocation(site) => {
-                    advice.push(Advice::Preferred(Some(at(site).checked(driver)?)));
+                    advice.push(Advice::Preferred(Some(at(site)?.checked(driver)?)));
                 }
-                Hint::AccessedBy(site) => advice.push(Advice::AccessedBy(at(site).processor(driver)?, true)),
+                Hint::AccessedBy(site) => advice.push(Advice::AccessedBy(at(site)?.processor(driver)?, true)),
                 Hint::Prefetch(site) => {
                     unified.shares()?;
-                    prologue.prefetch = Some((pages, at(site).checked(driver)?));
+                    prologue.prefetch = Some((pages, at(site)?.checked(driver)?));
                 }
                 Hint::Discard => {
                     can_discard(driver)?;

@@ -10,7 +10,8 @@ use crate::index::wide;
 use crate::runtime::context;
 use crate::runtime::cuda::{
     self, Association, CONCURRENT_MANAGED_ACCESS, Driver, MANAGED_MEMORY, ManagedMemory, Simulator, Stream,
-    host_elements, host_elements_mut, page_size, whole_pages, write_first,
+    host_elements, host_elements_mut, page_size, synchronize_devices_without_concurrent_access, whole_pages,
+    write_first,
 };
 use crate::runtime::error::{Error, ManagedFault, Result};
 use crate::runtime::waits::HeldStream;
@@ -200,7 +201,7 @@ impl<T> Managed<T> {
         // A failure is returned before the elements can be used.
         tracked.wait_on_host(write)?;
         if alone {
-            driver.synchronize_context()?;
+            synchronize_devices_without_concurrent_access(driver)?;
         }
         if let Some(simulator) = Simulator::get() {
             simulator.touch(tracked.address, wide(self.num_bytes()), write);

@@ -47,7 +47,7 @@ pub use bound::{
 pub use buffer::{BoundBuffer, Buffer};
 pub use flag::{Flag, FlagValue};
 pub(crate) use flag::{goes_ahead, is_behind};
-pub use hint::{Hint, Site};
+pub use hint::{Advice, Hint, Site};
 pub(crate) use hints::Prologue;
 pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
 pub(crate) use ledger::{Generation, Ledger};

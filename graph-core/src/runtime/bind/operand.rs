@@ -16,6 +16,7 @@
 //! The per-thread default stream is another stream on each thread, with one handle. For buffers that it owns, the legacy
 //! default stream takes its place: that is ordered with the per-thread streams of all threads.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
@@ -24,7 +25,7 @@ use crate::ids::Device;
 use crate::index::wide;
 use crate::runtime::cuda::{Context, Driver, Event, Outcome, Stream};
 use crate::runtime::error::Result;
-use crate::runtime::waits::{OwnedEvent, home};
+use crate::runtime::waits::{OwnedEvent, SideStream, home};
 
 use super::hint::Hint;
 use super::ledger::Tracked;
@@ -70,6 +71,8 @@ pub(crate) struct Operand {
     /// The event that is recorded after each launch, for uses that neither the owning stream nor the drop of the exec orders; `NONE` if there are
     /// no such uses.
     pub recorded: Event,
+    /// The stream in which the event of pinned memory is recorded, if its context is not the first one of the graph.
+    pub side: Option<Arc<SideStream>>,
     /// The output that a taken argument stands for.
     pub slot: Option<Arc<Slot>>,
     /// The borrowed output, which records the launches of the graph.
@@ -79,7 +82,7 @@ pub(crate) struct Operand {
     /// Its uses through the views that the exec hands out.
     pub lendings: Arc<Lendings>,
     /// The attributes of its argument.
-    pub hints: &'static [Hint],
+    pub hints: Cow<'static, [Hint]>,
 }
 
 impl Operand {
@@ -99,11 +102,12 @@ impl Operand {
             read: Event::NONE,
             write: Event::NONE,
             recorded: Event::NONE,
+            side: None,
             slot: None,
             output: None,
             shared: None,
             lendings: Arc::default(),
-            hints: &[],
+            hints: Cow::Borrowed(&[]),
         }
     }
 

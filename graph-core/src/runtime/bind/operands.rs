@@ -9,6 +9,7 @@ use crate::index::ids;
 use crate::ir::BufferId;
 
 use crate::runtime::cuda::{Driver, Event};
+use crate::runtime::waits::SideStream;
 
 use super::hints::Prologues;
 use super::operand::{Operand, Owners};
@@ -22,8 +23,8 @@ pub(crate) struct Operands {
     pub list: Vec<Operand>,
     /// The owning streams of the operands.
     pub owners: Owners,
-    /// The events of pinned memory.
-    pub pinned: Vec<Event>,
+    /// The events of pinned memory, with the streams in which they are recorded if these are not of the graph's first context.
+    pub pinned: Vec<(Event, Option<Arc<SideStream>>)>,
     /// True if a setter has replaced pinned memory, which launches in flight may still use.
     pub pinned_replaced: bool,
     /// True if the next launch waits for the uses that those events record.
@@ -119,9 +120,9 @@ impl Operands {
                 }
             }
         } else if operand.read != Event::NONE {
-            match self.pinned.iter().position(|&event| event == operand.read) {
+            match self.pinned.iter().position(|&(event, _)| event == operand.read) {
                 _ if comes => {
-                    self.pinned.push(operand.read);
+                    self.pinned.push((operand.read, operand.side.clone()));
                     self.pinned_pending = true;
                 }
                 Some(at) => {

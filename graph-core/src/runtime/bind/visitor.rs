@@ -1,5 +1,6 @@
 //! The visitor of bound arguments, which collects their operands.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -50,11 +51,16 @@ impl<'v> Visitor<'v> {
         self.error.map_or(Ok(self.found), Err)
     }
 
-    /// Visits an argument with attributes.
+    /// Visits an argument, or a field of a record, with attributes.
     pub fn hinted(&mut self, hints: &'static [Hint], visit: impl FnOnce(&mut Self)) {
+        self.hinted_by(Cow::Borrowed(hints), visit);
+    }
+
+    /// Visits an argument with attributes that are known when the program runs.
+    pub(crate) fn hinted_by(&mut self, hints: Cow<'static, [Hint]>, visit: impl FnOnce(&mut Self)) {
         let first = self.found.len();
         visit(self);
-        self.found[first..].iter_mut().for_each(|operand| operand.hints = hints);
+        self.found[first..].iter_mut().for_each(|operand| operand.hints = hints.clone());
     }
 
     /// Checks that no owning stream has joined a capture by a wait for an event of it.
@@ -205,25 +211,40 @@ impl<'v> Visitor<'v> {
         if self.error.is_some() {
             return;
         }
-        match self.pinned_parts(memory) {
-            Ok((address, read)) => {
-                let operand =
-                    Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), [borrowed, mutable]);
-                let device = self.device_of(memory.context()).filter(|&device| device == Device::FIRST);
-                self.found.push(Operand { device, read, ..operand });
+        let operand =
+            |address| Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), [borrowed, mutable]);
+        let Some(device) = self.device_of(memory.context()) else {
+            // Memory of another context is refused later: its event is not used.
+            self.found.push(Operand { device: None, ..operand(0) });
+            return;
+        };
+        match self.pinned_parts(memory, device) {
+            Ok((address, read, side)) => {
+                self.found.push(Operand { device: Some(device), read, side, ..operand(address) });
             }
             Err(error) => self.error = Some(error),
         }
     }
 
-    /// Returns the address of pinned memory, and the event of its uses, which the first launch waits for.
-    fn pinned_parts<T>(&self, memory: &PinnedHostSlice<T>) -> Result<(u64, Event)> {
+    /// Returns the address of pinned memory, and the event of its uses, which the first launch waits for. All devices reach host memory
+    /// that the driver has allocated in any context, portable or not, where they support unified addressing, as all devices of 64-bit
+    /// processes do (driver API, unified addressing). The event is one of its own context: where that is not the first one, it is recorded in
+    /// the stream that is returned.
+    fn pinned_parts<T>(
+        &self,
+        memory: &PinnedHostSlice<T>,
+        device: Device,
+    ) -> Result<(u64, Event, Option<Arc<SideStream>>)> {
         let driver = cuda::driver()?;
-        let quiet = Quiet::of(driver, self.ctx())?;
+        let ctx = &self.contexts[device];
+        driver.enter(Context::of(ctx))?;
+        let quiet = Quiet::of(driver, ctx)?;
         // cudarc returns the event only with a wait of a stream for it: the side stream has no other work.
-        let side = SideStream::of(driver, self.ctx())?;
+        let side = SideStream::of(driver, ctx)?;
         let stream = quiet.stream(side.raw());
-        Ok(quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?)
+        let (address, event) = quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?;
+        driver.enter(Context::of(self.ctx()))?;
+        Ok((address, event, (**ctx != **self.ctx()).then_some(side)))
     }
 
     /// Adds the output of another graph.
@@ -240,7 +261,9 @@ impl<'v> Visitor<'v> {
         let tracked = buffer.tracked();
         let operand =
             Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), [false, exclusive]);
-        let device = self.device_of(buffer.context());
+        // Managed memory is valid on all devices, whichever context it was allocated in.
+        let everywhere = tracked.unified.is_some().then_some(Device::FIRST);
+        let device = self.device_of(buffer.context()).or(everywhere);
         self.found.push(Operand { device, shared: Some(tracked.clone()), ..operand });
     }
 

@@ -13,6 +13,8 @@ use crate::runtime::observe::Collectives;
 /// The collectives of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Agreed {
+    /// True if the ranks have agreed. Nodes that are added once more are those of the same collectives: other ranks may not do so.
+    pub compared: bool,
     /// In the order of each rank.
     pub list: Collectives,
     /// The communicators, each once.

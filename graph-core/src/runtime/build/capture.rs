@@ -30,8 +30,10 @@ use crate::runtime::statements::Dim;
 pub(crate) struct Captured {
     /// The nodes that whatever comes after the call depends on: the nodes before it, if it captured nothing.
     pub frontier: Vec<Node>,
-    /// All nodes that were captured, the last ones first.
+    /// All nodes that were captured, the last ones first. Behind a child-graph node, those of its graph.
     pub nodes: Vec<Node>,
+    /// The number of these that are in child graphs.
+    pub inner: usize,
     /// True if the frontier is one kernel node of the call, so that its edges may be programmatic.
     pub ends_in_kernel: bool,
 }
@@ -226,7 +228,7 @@ impl Capture<'_> {
     }
 
     /// Walks back from the frontier to the nodes before the call, and returns what lies between.
-    pub(super) fn look_at(&self, frontier: Vec<Node>) -> Result<Captured> {
+    fn look_at(&self, frontier: Vec<Node>) -> Result<Captured> {
         let before: BTreeSet<Node> = self.after.iter().copied().collect();
         let (mut reached, mut seen) = (BTreeSet::new(), BTreeSet::new());
         let mut captured = Captured { frontier, ..Captured::default() };
@@ -246,8 +248,6 @@ impl Capture<'_> {
             match kind {
                 NodeKind::Alloc | NodeKind::Free => return Err(self.error(CallFault::Allocates)),
                 NodeKind::Kernel => drop(kernels.insert(node)),
-                // A library of collectives may wait for work outside of the graph by a node of its own.
-                NodeKind::Outside if self.describes => {}
                 NodeKind::Outside => {
                     if let Some(body) = self.in_body.clone() {
                         return Err(self.error(CallFault::InBody { body }));
@@ -256,8 +256,7 @@ impl Capture<'_> {
                 NodeKind::Other => {}
             }
             let dependencies = self.driver.dependencies(node).map_err(|failure| self.failed(failure))?;
-            let own = self.describes && kind == NodeKind::Outside;
-            if dependencies.is_empty() && !before.is_empty() && !own {
+            if dependencies.is_empty() && !before.is_empty() {
                 return Err(self.error(CallFault::Detached));
             }
             for (node, programmatic) in dependencies {
@@ -273,7 +272,6 @@ impl Capture<'_> {
         captured.frontier.dedup();
         captured.ends_in_kernel = matches!(captured.frontier.as_slice(), [last] if kernels.contains(last));
         if captured.nodes.is_empty()
-            && !self.describes
             && let Some(statement) = self.callee.capture()
         {
             self.writes_nothing(statement)?;

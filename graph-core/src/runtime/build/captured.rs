@@ -2,12 +2,11 @@
 
 use std::collections::btree_map::Entry;
 
-use crate::expand::FrameId;
 use crate::ir::{Device, Kind, StatementId};
 use crate::operation::{Operation, OperationId, What};
 use crate::table::Parameter;
 
-use crate::runtime::cuda::{CaptureStream, Collective, Node, NodeKind, Outcome, RawGraph};
+use crate::runtime::cuda::{CaptureStream, Collective, Node, Outcome, RawGraph};
 use crate::runtime::error::{At, CallFault, Error, Result};
 use crate::runtime::statements::Emission;
 use crate::runtime::token::Token;
@@ -96,8 +95,23 @@ impl Nodes {
         let flat = definition.flat.clone();
         let frame = flat.instances[statement].frame;
         let memory = memory(&flat, &self.emission(&flat, &definition.dims), statement);
-        let mut capture = self.of_rank(definition, (device, &[], at.clone()), frame).map_err(failed)?;
-        capture.memory = memory;
+        let graph = self.into;
+        let stream = self.capture_stream(definition, device).map_err(failed)?;
+        let mut capture = Capture {
+            driver: definition.driver,
+            context: definition.context_of(device),
+            graph,
+            in_body: None,
+            after: &[],
+            stream,
+            callee: flat.frames[frame].table.clone(),
+            memory,
+            captured: None,
+            spoiled: false,
+            describes: true,
+            described: None,
+            at: at.clone(),
+        };
         let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
         let described = capture.described;
         let returns = || Error::Config {
@@ -106,44 +120,6 @@ impl Nodes {
         };
         done.unwrap_or_else(|| Err(returns()))?;
         described.ok_or_else(returns)
-    }
-
-    /// Looks at the nodes that were captured for one rank of a collective.
-    pub(super) fn look_at_rank(
-        &mut self,
-        definition: &Definition,
-        (device, after, at): (Device, &[Node], Box<At>),
-        frontier: Vec<Node>,
-    ) -> Result<Captured> {
-        let failed = |failure| Error::driver(failure, Some(at.clone()));
-        let of = (device, after, at.clone());
-        self.of_rank(definition, of, FrameId::OUTERMOST).map_err(failed)?.look_at(frontier)
-    }
-
-    /// Returns the capture of one rank, in which a body only describes its collective.
-    fn of_rank<'c>(
-        &'c mut self,
-        definition: &Definition,
-        (device, after, at): (Device, &'c [Node], Box<At>),
-        frame: FrameId,
-    ) -> Outcome<Capture<'c>> {
-        let graph = self.into;
-        let stream = self.capture_stream(definition, device)?;
-        Ok(Capture {
-            driver: definition.driver,
-            context: definition.context_of(device),
-            graph,
-            in_body: None,
-            after,
-            stream,
-            callee: definition.flat.frames[frame].table.clone(),
-            memory: Vec::new(),
-            captured: None,
-            spoiled: false,
-            describes: true,
-            described: None,
-            at,
-        })
     }
 }
 
@@ -160,7 +136,8 @@ impl Nodes {
             return Ok(());
         }
         let driver = definition.driver;
-        let captured = self.captured.values().map(|captured| captured.nodes.len()).sum::<usize>();
+        let own = |captured: &Captured| captured.nodes.len() - captured.inner;
+        let captured = self.captured.values().map(own).sum::<usize>();
         let known = captured + self.nodes.len() - self.captured.len();
         let count = driver.node_count(self.graph)?;
         if count == known {
@@ -168,14 +145,9 @@ impl Nodes {
         }
         // An unknown node is blamed on the call that has one of its predecessors, or nodes that depend on the same ones.
         let of_call = |node: &Node| self.captured.iter().find(|(_, captured)| captured.nodes.contains(node));
-        let (mut blamed, mut beside) = (None, 0);
+        let mut blamed = None;
         for node in driver.graph_nodes(self.graph, count)? {
             if of_call(&node).is_some() || self.nodes.iter().any(|&other| other == node) {
-                continue;
-            }
-            // A library of collectives may tell work outside of the graph, by a node of its own, that the graph is done with it.
-            if !self.agreed.list.is_empty() && driver.node_kind(node)? == NodeKind::Outside {
-                beside += 1;
                 continue;
             }
             for (before, _) in driver.dependencies(node)? {
@@ -187,9 +159,6 @@ impl Nodes {
                 let call = of_call(&before).map(|(at, _)| at).or_else(|| self.captured.keys().find(behind));
                 blamed = blamed.or(call.copied());
             }
-        }
-        if count == known + beside {
-            return Ok(());
         }
         let blamed = blamed.or_else(|| self.captured.keys().next().copied());
         match blamed {

@@ -8,6 +8,8 @@ use crate::runtime::bind::{MemoryKind, Operand, Prologue};
 use crate::runtime::cuda::Driver;
 use crate::runtime::error::{At, Error, ManagedFault, Result, at_buffer, at_statement};
 
+use super::devices::Contexts;
+
 /// Checks that no buffer is empty, and that all ranges lie in their buffers.
 pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     zero_lengths(program, dims)?;
@@ -156,7 +158,7 @@ pub(crate) fn check_operands(
             return Err(Error::Plan(format!("{} is bound to another kind of memory than declared", at())));
         }
         if operand.device.is_none() {
-            return Err(Error::OtherContext { at: at() });
+            return Err(Error::OtherContext { at: at(), ways: other_context(kind) });
         }
         let needed = dims[buffer.len];
         if operand.len < needed {
@@ -178,6 +180,21 @@ pub(crate) fn check_operands(
         Ok(())
     } else {
         Err(Error::Plan(format!("`{}` binds too many buffers", program.name)))
+    }
+}
+
+/// Returns the contexts whose memory can be bound to an argument, and the way to such memory.
+fn other_context(kind: MemoryKind) -> (&'static str, &'static str) {
+    let graphs = "those that the graph is built for";
+    match kind {
+        MemoryKind::Device => {
+            (graphs, "allocate it in a stream of one of them, or build the graph for its context, too")
+        }
+        MemoryKind::Pinned => (graphs, "allocate it by `alloc_pinned` of one of them"),
+        MemoryKind::Taken => (
+            "the first one that the graph is built for, which frees what is taken over",
+            "build the graph that returns it for that context, or copy it: take it as `&[T; len]`",
+        ),
     }
 }
 
@@ -209,7 +226,7 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
 /// Gives the advice on operands that stand for the buffers from `first` on, and returns what launches do with them before the graph.
 pub(crate) fn follow_hints(
     (program, dims): (&Program, &Vector<DimId, u64>),
-    driver: &Driver,
+    (driver, contexts): (&Driver, &Contexts),
     first: usize,
     operands: &[Operand],
 ) -> Result<Vec<Prologue>> {
@@ -218,7 +235,7 @@ pub(crate) fn follow_hints(
         let id = BufferId::new(at);
         let bytes = dims[program.buffers[id].len].saturating_mul(operand.element);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        match operand.follow_hints(driver, at, bytes) {
+        match operand.follow_hints((driver, contexts), at, bytes) {
             Ok(prologue) => prologues.extend(prologue),
             Err(Error::Managed(fault)) => {
                 return Err(Error::ManagedArgument { at: at_buffer(program, id), fault });

@@ -2,26 +2,29 @@
 //!
 //! Before a node is added, all bodies describe their collectives. Those of the ranks in this process are matched, by their order on each
 //! device, and those of other processes are compared. So a rank that differs is an error of the build and no launch that waits for
-//! ever. When nodes are added, the collectives of one group are captured together: a stream for each device is forked into one
-//! capture, and made to depend on the nodes before that rank's statement alone. So no edge leads from one rank to another.
+//! ever. When nodes are added, the collectives of one group are enqueued together, each rank's in a stream of its device that captures
+//! into a graph of its own. That graph becomes a child-graph node behind the nodes before that rank's statement, so no edge leads from
+//! one rank to another. NCCL knows a capture by its number, which is the same for all captures into one graph: it refuses a second one.
 //!
-//! What a rank's statement depends on may come later in the list of operations than that of another rank. Operations that depend on a
+//! The operations before a rank's statement may come later in the list than another rank's statement. Operations that depend on a
 //! collective that other ranks have not reached are added behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
 
 use crate::index::Index;
 use crate::ir::{Device, Kind, Program, StatementId};
 use crate::operation::{Operation, OperationId, What};
+use crate::picture::counted;
 use crate::scopes::Scopes;
 
-use crate::runtime::cuda::{Clique, Collective, Context, Driver, Node, Outcome, Stream, during_capture};
+use crate::runtime::cuda::{
+    Clique, Collective, Context, Driver, Failure, Node, Outcome, RawGraph, Stream, during_capture, record,
+};
 use crate::runtime::error::{At, CallFault, Error, Result, at_statement};
-use crate::runtime::kernels::Note;
 use crate::runtime::observe::CollectiveEntry;
-use crate::runtime::waits::OwnedEvent;
 
 use super::agreed::{Agreed, Arrived};
 use super::body::Body;
@@ -29,6 +32,7 @@ use super::capture::Captured;
 use super::definition::Definition;
 use super::flattened::Flattened;
 use super::nodes::Nodes;
+use super::turns::Turns;
 
 /// A collective of one rank, as its body has described it.
 struct Described {
@@ -49,6 +53,11 @@ impl Flattened {
 impl Nodes {
     /// Lets the bodies describe their collectives, and compares those of all ranks.
     pub(super) fn agree(&mut self, definition: &mut Definition, body: &dyn Body) -> Result<()> {
+        if self.agreed.compared {
+            self.agreed.arrived.clear();
+            self.agreed.late.clear();
+            return Ok(());
+        }
         self.agreed = Agreed::default();
         let flat = definition.flat.clone();
         let program = flat.checked.program();
@@ -106,6 +115,7 @@ impl Nodes {
                 });
             }
         }
+        self.agreed.compared = true;
         Ok(())
     }
 
@@ -144,9 +154,9 @@ impl Nodes {
         }
         if ranks.len() != clique.ranks() {
             let text = format!(
-                "the communicator has {} ranks in this process, and the graph has collectives on {} devices",
-                clique.ranks(),
-                ranks.len()
+                "the communicator has {} in this process, and the graph has collectives on {}",
+                counted(clique.ranks(), "rank"),
+                counted(ranks.len(), "device")
             );
             let at = at_statement(program, first[0].statement);
             return Err(Error::Call { at, fault: CallFault::Disagreement { text } });
@@ -238,7 +248,8 @@ impl Nodes {
         }
     }
 
-    /// Captures the collectives of all ranks in this process: one capture, with a stream for each device.
+    /// Captures the collectives of all ranks in this process, each rank into a graph of its own, which becomes a child-graph node behind
+    /// the nodes before that rank's statement.
     fn capture_group(
         &mut self,
         definition: &Definition,
@@ -246,78 +257,67 @@ impl Nodes {
     ) -> Result<Vec<(OperationId, Captured)>> {
         let driver = definition.driver;
         let Some(first) = members.first() else { return Ok(Vec::new()) };
-        let at = first.at.clone();
-        let failed = |failure| Error::driver(failure, Some(at.clone()));
-        for member in &members {
-            self.capture_stream(definition, member.device).map_err(failed)?;
-        }
-        let streams: Vec<(Context, Stream)> = members
-            .iter()
-            .map(|member| (definition.context_of(member.device), self.streams[&member.device].raw()))
-            .collect();
-        let mut fork = Vec::new();
-        for member in &members {
-            driver.enter(definition.context_of(member.device)).map_err(failed)?;
-            fork.push(OwnedEvent::new(driver, &definition.contexts[member.device]).map_err(failed)?);
+        let clique = first.collective.clique.clone();
+        let _alone = clique.alone();
+        for Arrived { device, at, .. } in &members {
+            self.capture_stream(definition, *device).map_err(|failure| failed(at, failure))?;
         }
         let _capturing = during_capture();
-        let (context, origin) = streams[0];
-        driver.enter(context).map_err(failed)?;
-        driver.begin_capture(origin, self.into, &first.after).map_err(failed)?;
-        let (mut frontiers, mut parts) = (Vec::new(), Vec::new());
-        let clique = first.collective.clique.clone();
-        for member in members {
-            let Arrived { operation, device, after, at, collective } = member;
-            parts.push((operation, device, after, at));
-            frontiers.push(collective);
-        }
-        let forked = || -> Outcome<()> {
-            driver.record(fork[0].raw(), origin)?;
-            for (&(context, stream), (_, _, after, _)) in streams.iter().zip(&parts).skip(1) {
-                driver.enter(context)?;
-                driver.wait(stream, fork[0].raw())?;
-                driver.set_capture_dependencies(stream, after)?;
+        let (mut ranks, mut collectives, mut outcome) = (Vec::new(), Vec::new(), Ok(()));
+        for Arrived { operation, device, after, at, collective } in members {
+            let (context, stream) = (definition.context_of(device), self.streams[&device].raw());
+            let begun = driver.enter(context).and_then(|()| driver.begin_capture_alone(stream));
+            if let Err(failure) = begun {
+                outcome = Err(failed(&at, failure));
+                break;
             }
-            Ok(())
-        };
-        let mut outcome = forked().map_err(failed);
+            ranks.push(Rank { operation, device, context, stream, after, at });
+            collectives.push(collective);
+        }
         if outcome.is_ok() {
-            let enqueued = driver.capturing(|| self.enqueue(driver, &*clique, frontiers, (&streams, &parts)));
-            outcome = enqueued.map_err(failed).and_then(|enqueued| enqueued);
+            let enqueued = driver.capturing(|| self.enqueue(driver, &*clique, collectives, &ranks));
+            outcome = enqueued.map_err(|failure| failed(&ranks[0].at, failure)).and_then(|enqueued| enqueued);
         }
-        let frontiers: Outcome<Vec<_>> =
-            streams.iter().map(|&(_, stream)| driver.capture_info(stream)).collect();
-        let joined = || -> Outcome<()> {
-            for (&(context, stream), event) in streams.iter().zip(&fork).skip(1) {
-                driver.enter(context)?;
-                driver.record(event.raw(), stream)?;
-                driver.enter(streams[0].0)?;
-                driver.wait(origin, event.raw())?;
-            }
-            Ok(())
-        };
-        let joined = joined();
-        let ended = driver.enter(context).and_then(|()| driver.end_capture(origin));
-        if let Err(failure) = joined.and(ended.map(drop)) {
-            // The driver's graph is of no use after a capture that was invalidated.
-            self.graph = crate::runtime::cuda::RawGraph::NONE;
-            for stream in self.streams.values_mut() {
-                if driver.is_capturing(stream.raw()) != Ok(false) {
-                    stream.lose();
-                }
-            }
-            self.streams.clear();
-            outcome?;
-            return Err(failed(failure));
-        }
+        let graphs: Vec<Result<OwnedGraph>> =
+            ranks.iter().map(|rank| self.end_rank(definition, rank)).collect();
+        // The library's own error comes before those of the captures that it has spoilt.
         outcome?;
-        let frontiers = frontiers.map_err(failed)?;
+        let graphs: Vec<OwnedGraph> = graphs.into_iter().collect::<Result<_>>()?;
         let mut captured = Vec::new();
-        for ((operation, device, after, at), info) in parts.into_iter().zip(frontiers) {
-            driver.enter(definition.context_of(device)).map_err(failed)?;
-            captured.push((operation, self.look_at_rank(definition, (device, &after, at), info.frontier)?));
+        for (Rank { operation, after, at, .. }, graph) in ranks.into_iter().zip(graphs) {
+            let added = self.add_captured(driver, after, &graph).map_err(|failure| failed(&at, failure))?;
+            captured.push((operation, added));
         }
         Ok(captured)
+    }
+
+    /// Ends the capture of a rank.
+    fn end_rank(&mut self, definition: &Definition, rank: &Rank) -> Result<OwnedGraph> {
+        let driver = definition.driver;
+        let owned = |graph| OwnedGraph { driver, ctx: definition.contexts[rank.device].clone(), graph };
+        let entered = driver.enter(rank.context);
+        let ended = driver.end_capture(rank.stream).map(owned);
+        if ended.is_err() && driver.is_capturing(rank.stream) != Ok(false) {
+            // A second attempt: the library keeps the graph of a capture that has not ended.
+            drop(driver.end_capture(rank.stream).map(owned));
+            if driver.is_capturing(rank.stream) != Ok(false) {
+                self.streams.remove(&rank.device).into_iter().for_each(|mut stream| stream.lose());
+            }
+        }
+        let graph = ended.map_err(|failure| failed(&rank.at, failure))?;
+        entered.map_err(|failure| failed(&rank.at, failure))?;
+        Ok(graph)
+    }
+
+    /// Adds the graph that a rank has captured. Nothing is captured for no elements.
+    fn add_captured(&self, driver: &Driver, after: Vec<Node>, graph: &OwnedGraph) -> Outcome<Captured> {
+        if driver.node_count(graph.graph)? == 0 {
+            return Ok(Captured { frontier: after, ..Captured::default() });
+        }
+        let (node, inside) = driver.add_child(self.into, &after, graph.graph)?;
+        let inner = inside.len();
+        let nodes = std::iter::once(node).chain(inside).collect();
+        Ok(Captured { frontier: vec![node], nodes, inner, ends_in_kernel: false })
     }
 
     /// Enqueues the collectives of a group.
@@ -326,24 +326,19 @@ impl Nodes {
         driver: &Driver,
         clique: &dyn Clique,
         collectives: Vec<Collective>,
-        (streams, parts): (&[(Context, Stream)], &[Part]),
+        ranks: &[Rank],
     ) -> Result<()> {
         let called = |at: &At, text: String| Error::Call {
             at: Box::new(at.clone()),
             fault: CallFault::Returned(text),
         };
-        let Some((_, _, _, first)) = parts.first() else { return Ok(()) };
+        let Some(Rank { at: first, .. }) = ranks.first() else { return Ok(()) };
         clique.begin().map_err(|text| called(first, text))?;
         let mut outcome = Ok(());
-        for ((collective, &(context, _)), (_, device, _, at)) in
-            collectives.into_iter().zip(streams).zip(parts)
-        {
-            let stream = self.streams[device].stream();
-            if let Err(failure) = driver.enter(context) {
-                outcome = Err(Error::driver(failure, Some(at.clone())));
-                break;
-            }
-            if let Err(text) = (collective.enqueue)(stream) {
+        for (collective, Rank { device, context, at, .. }) in collectives.into_iter().zip(ranks) {
+            // A group without one of its ranks might wait for it: the library enters their contexts itself.
+            outcome = outcome.and(driver.enter(*context).map_err(|failure| failed(at, failure)));
+            if let Err(text) = (collective.enqueue)(self.streams[device].stream()) {
                 outcome = Err(called(at, text));
                 break;
             }
@@ -354,69 +349,36 @@ impl Nodes {
     }
 }
 
-/// A member of a group: its operation, device, the nodes before it, and its place.
-type Part = (OperationId, Device, Vec<Node>, Box<At>);
+/// A rank of a group while its stream captures.
+struct Rank {
+    operation: OperationId,
+    device: Device,
+    context: Context,
+    stream: Stream,
+    /// The nodes before its statement.
+    after: Vec<Node>,
+    at: Box<At>,
+}
+
+/// A graph of a capture, destroyed when dropped.
+struct OwnedGraph {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    graph: RawGraph,
+}
+
+impl Drop for OwnedGraph {
+    fn drop(&mut self) {
+        if let Err(failure) = self.driver.destroy_graph(self.graph) {
+            record(&self.ctx, failure);
+        }
+    }
+}
+
+fn failed(at: &At, failure: Failure) -> Error {
+    Error::driver(failure, Some(Box::new(at.clone())))
+}
 
 fn same(one: &Arc<dyn Clique>, other: &Arc<dyn Clique>) -> bool {
     Arc::as_ptr(one).cast::<()>() == Arc::as_ptr(other).cast::<()>()
-}
-
-/// The last launch with collectives on a device: launches of all execs with collectives follow each other there, whatever their streams
-/// and communicators, so that ranks which launch in one order run in one order.
-type Turn = Arc<Mutex<Option<Note>>>;
-
-static TURNS: Mutex<BTreeMap<Context, Turn>> = Mutex::new(BTreeMap::new());
-
-/// The turns of some devices.
-pub(crate) struct Turns(Vec<Turn>);
-
-impl Turns {
-    /// Returns the turns of the devices of these contexts.
-    pub fn of(contexts: impl Iterator<Item = Context>) -> Turns {
-        let mut all = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
-        // Locked in the order of the contexts.
-        let contexts: BTreeSet<Context> = contexts.collect();
-        Turns(contexts.into_iter().map(|context| all.entry(context).or_default().clone()).collect())
-    }
-
-    /// Calls `launch` behind the launches before on these devices, and notes its launch if it returns true.
-    pub fn launch<T>(
-        &self,
-        driver: &Driver,
-        next: Option<&Note>,
-        launch: impl FnOnce() -> std::result::Result<T, Error>,
-    ) -> std::result::Result<T, Error> {
-        let mut turns: Vec<_> =
-            self.0.iter().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner)).collect();
-        for (known, next) in turns.iter().filter_map(|turn| turn.as_ref()).zip(next.iter().cycle()) {
-            known.order(driver, next)?;
-        }
-        let launched = launch()?;
-        turns.iter_mut().for_each(|turn| **turn = next.cloned());
-        Ok(launched)
-    }
-
-    /// Calls `work` when the launches before on these devices are over.
-    fn alone<T>(&self, driver: &Driver, clique: &dyn Clique, work: impl FnOnce() -> T) -> Outcome<T> {
-        let turns: Vec<_> =
-            self.0.iter().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner)).collect();
-        let began = Instant::now();
-        for known in turns.iter().filter_map(|turn| turn.as_ref()).filter(|known| known.held) {
-            while driver.relaxed(|| driver.is_over(known.done.raw())) == Ok(false) {
-                clique.waited(began.elapsed());
-                std::thread::yield_now();
-            }
-        }
-        Ok(work())
-    }
-
-    /// Forgets the launches of an exec, which are over.
-    pub fn forget(&self, done: &Arc<OwnedEvent>) {
-        for turn in &self.0 {
-            let mut turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            if turn.as_ref().is_some_and(|known| Arc::ptr_eq(&known.done, done)) {
-                *turn = None;
-            }
-        }
-    }
 }

@@ -49,7 +49,9 @@ impl Nodes {
         } else if whole.is_some() {
             // The node of the first arm, which alone depends on what stands outside.
             return match *after {
-                [node] => Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false }),
+                [node] => {
+                    Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
+                }
                 _ => Err(Error::Plan(format!(
                     "an arm of `{}` depends on what another does not",
                     operation.name
@@ -71,7 +73,7 @@ impl Nodes {
         bodies.graphs.extend(own.iter().map(|arm| arm.condition).zip(graphs));
         bodies.nodes += 1;
         nodes.push(node);
-        Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false })
+        Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
     }
 
     /// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
@@ -99,7 +101,7 @@ impl Nodes {
             nodes.push(self.add_single(definition, (self.into, after), (&HUB, &[]), at)?);
         }
         self.into = outside;
-        Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false })
+        Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
     }
 
     /// Adds a kernel that sets the conditions of these arms to the graph that is added to. The statement accesses the operand, and the

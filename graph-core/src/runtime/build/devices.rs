@@ -12,7 +12,9 @@ use crate::scopes::Scopes;
 
 use crate::runtime::bind::Operand;
 use crate::runtime::cuda::Driver;
-use crate::runtime::error::{At, DeviceFault, Error, Inaccessible, Result, at_buffer, at_statement};
+use crate::runtime::error::{
+    At, DeviceFault, Error, Inaccessible, ManagedFault, Result, at_buffer, at_statement,
+};
 
 /// The contexts of a graph's devices.
 pub(crate) type Contexts = Vector<Device, Arc<CudaContext>>;
@@ -64,6 +66,8 @@ fn fault(fault: DeviceFault) -> Error {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     of: BTreeMap<BufferId, BTreeSet<Device>>,
+    /// The devices that make copies in place of those that the statements are on.
+    copiers: BTreeMap<StatementId, Device>,
 }
 
 impl Peers {
@@ -92,16 +96,22 @@ impl Peers {
             }
             // Copies in bodies are made by the device of the body: both sides are accessible to it.
             let copies = matches!(statement.kind, Kind::Copy(())) && scopes.around(id).is_none();
+            // The driver copies memory that a device has no access to in the context of the device that has it.
+            let closed = statement.accesses.iter().filter_map(|access| operands.get(access.buffer.index()));
+            let closed =
+                closed.filter(|operand| copies && !opens(operand)).find_map(|operand| operand.device);
+            if let Some(device) = closed.filter(|&device| device != statement.device) {
+                peers.copiers.insert(id, device);
+            }
+            let device = closed.unwrap_or(statement.device);
             for access in statement.kind.own_accesses(&statement.accesses) {
-                let device = statement.device;
                 let operand = operands.get(access.buffer.index());
                 // All devices reach managed memory. Its users are kept for setters that bind other memory.
                 if !copies && operand.is_some_and(|operand| operand.unified().is_some()) {
                     peers.of.entry(access.buffer).or_default().insert(device);
                     continue;
                 }
-                // The driver copies what no access to outputs of graphs can be given to.
-                if copies && operand.is_some_and(|operand| !opens(operand)) {
+                if copies && operand.is_some_and(|operand| !opens(operand) && operand.device == closed) {
                     continue;
                 }
                 let Some(memory) = memory_of(program, access.buffer, operands) else { continue };
@@ -115,7 +125,9 @@ impl Peers {
                         *known.entry((device, memory)).or_insert(can)
                     }
                 };
-                if can {
+                if copies && operand.is_some_and(|operand| !opens(operand)) {
+                    return Err(no_access(program, (id, access.buffer), memory, Inaccessible::NotShared));
+                } else if can {
                     peers.of.entry(access.buffer).or_default().insert(device);
                 } else if !copies {
                     return Err(no_access(program, (id, access.buffer), memory, Inaccessible::NoPeers));
@@ -128,6 +140,12 @@ impl Peers {
             }
         }
         Ok(peers)
+    }
+
+    /// Returns the device whose context a statement's node is of: that which the statement is on, but for copies of memory that only the
+    /// device that has it can access.
+    pub fn runs(&self, statement: StatementId, device: Device) -> Device {
+        self.copiers.get(&statement).copied().unwrap_or(device)
     }
 
     /// Gives the devices that access a buffer access to the operand that it is bound to.
@@ -197,6 +215,36 @@ fn no_access(
     let device = program.statements[statement].device.as_u32();
     let (at, buffer) = (*at_statement(program, statement), *at_buffer(program, buffer));
     fault(DeviceFault::NoAccess { at, device, buffer, memory: memory.as_u32(), reason })
+}
+
+/// Checks that operands that replace those from `first` on were allocated for the same devices where one is managed memory and a copy or a
+/// fill uses it: the driver keeps the contexts of such nodes. All devices reach managed memory, so launches may be given any.
+pub(crate) fn check_allocated(
+    (program, contexts): (&Program, &Contexts),
+    first: usize,
+    new: &[Operand],
+    old: &[Operand],
+) -> Result<()> {
+    let ordinal = |operand: &Operand| match operand.unified() {
+        Some(unified) => Some(unified.device),
+        None => Some(contexts[operand.device?].ordinal()),
+    };
+    for (at, (new, old)) in (first..).zip(new.iter().zip(&old[first..])) {
+        if [new, old].iter().all(|operand| operand.unified().is_none()) {
+            continue;
+        }
+        let (Some(device), Some(built)) = (ordinal(new), ordinal(old)) else { continue };
+        let buffer = BufferId::new(at);
+        let keeps = |statement: &crate::ir::Statement| {
+            matches!(statement.kind, Kind::Copy(()) | Kind::Fill(_))
+                && statement.accesses.iter().any(|access| access.buffer == buffer)
+        };
+        if device != built && program.statements.iter().any(keeps) {
+            let fault = ManagedFault::OfOtherDevice { device, built };
+            return Err(Error::ManagedArgument { at: at_buffer(program, buffer), fault });
+        }
+    }
+    Ok(())
 }
 
 /// Checks that operands that replace those from `first` on are memory of the same devices, but for managed memory, which all devices reach.

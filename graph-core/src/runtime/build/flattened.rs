@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::check::Checked;
 use crate::expand::{Described, Frame, FrameId, Instance};
 use crate::ids::{ArgumentId, ScalarId};
-use crate::index::Vector;
+use crate::index::{Index, Vector};
 use crate::ir::{BufferId, DimId, StatementId, Text};
 use crate::structure::{Argument, Part, Step};
 use crate::table::{Decoded, Parameter, Scalar};
 
+use super::fixed::{self, Fixed, FixedScalars};
 use super::moves::Moves;
 
 /// A flat program that is ordered and checked.
@@ -31,6 +32,8 @@ pub(crate) struct Flattened {
     /// The scalars of the outermost function, and then those of its records that have setters, with the statements of the flat
     /// program that they reach.
     pub scalars: Vector<ScalarId, Scalar>,
+    /// The reasons why some of them have no setter.
+    pub fixed: FixedScalars,
 }
 
 /// A flat program that is ordered and checked, with the values of this build.
@@ -48,7 +51,7 @@ impl Flattened {
     /// that has a setter.
     pub fn new(
         checked: Arc<Checked>,
-        (sizes, mut moves, fixed): (Vector<DimId, u64>, Moves, &BTreeSet<ScalarId>),
+        (sizes, mut moves, mut fixed): (Vector<DimId, u64>, Moves, FixedScalars),
         expanded: Parts,
         arguments: &[Described],
     ) -> Flattened {
@@ -59,14 +62,17 @@ impl Flattened {
         } else {
             let own = table.scalars.iter().filter(|scalar| scalar.path.is_empty());
             let own = own.map(|scalar| (scalar.name.clone(), scalar.line, scalar.argument, Vec::new()));
-            let reached = own
-                .chain(fields(&table, arguments))
-                .map(|scalar| Reach { instances: &instances, frames: &frames }.scalar(scalar));
+            let reach = Reach { instances: &instances, frames: &frames };
+            let reached = own.chain(fields(&table, arguments)).enumerate().map(|(id, scalar)| {
+                let (scalar, kept) = reach.scalar(scalar);
+                fixed::add(&mut fixed, kept.map(|_| ScalarId::new(id)), kept.unwrap_or(Fixed::Structure));
+                scalar
+            });
             reached.collect::<Vec<_>>().into()
         };
         // The scalars of records change no bounds.
         for (scalar, declared) in scalars.enumerate_mut().filter(|(_, declared)| declared.path.is_empty()) {
-            declared.fixed |= fixed.contains(&scalar);
+            declared.fixed |= fixed.contains_key(&scalar);
             if !moves.of[scalar].is_empty() {
                 moves.divide(checked.program(), scalar, &declared.statements);
                 declared.statements.extend_from_slice(&moves.of[scalar].follow);
@@ -75,12 +81,21 @@ impl Flattened {
                 declared.statements.dedup();
             }
         }
-        Flattened { checked, sizes, moves, elements, instances, frames, scalars }
+        Flattened { checked, sizes, moves, elements, instances, frames, scalars, fixed }
     }
 
     /// Returns a scalar in a record, by its argument and the fields on the way to it.
-    pub fn field(&self, argument: ArgumentId, path: &[Text]) -> Option<&Scalar> {
-        self.scalars.iter().find(|scalar| scalar.argument == argument && scalar.path == path)
+    pub fn field(&self, argument: ArgumentId, path: &[Text]) -> Option<ScalarId> {
+        self.scalars.position(|scalar| scalar.argument == argument && scalar.path == path)
+    }
+
+    /// Returns the reason why a scalar has no setter; `None` if it has one.
+    pub fn fixed(&self, scalar: ScalarId) -> Option<String> {
+        self.scalars[scalar].fixed.then(|| match self.fixed.get(&scalar) {
+            Some(reason) => reason.reason(self.checked.program()),
+            // Bounds of a builder are numbers.
+            None => "decides a length or a range".to_owned(),
+        })
     }
 }
 
@@ -182,8 +197,9 @@ struct Reach<'f> {
 }
 
 impl Reach<'_> {
-    /// Returns a scalar with what it reaches, also through the arguments of calls. O(statements).
-    fn scalar(&self, (name, line, argument, path): Named) -> Scalar {
+    /// Returns a scalar with what it reaches, also through the arguments of calls, and the reason if no setter changes it.
+    /// O(statements).
+    fn scalar(&self, (name, line, argument, path): Named) -> (Scalar, Option<Fixed>) {
         let Reach { instances, frames } = self;
         let mut targets: Vector<FrameId, Vec<Target>> = Vector::with_capacity(frames.len());
         let mut scalars: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
@@ -200,13 +216,16 @@ impl Reach<'_> {
         }
         // No setter moves a bound that a scalar of a record reaches: the bound has the value of the build.
         let in_a_record = !path.is_empty();
-        let fixed = frames.iter().zip(&scalars).any(|(frame, scalars)| {
+        let kept = frames.enumerate().zip(&scalars).find_map(|((id, frame), scalars)| {
             let Decoded { scalars: declared, structure, .. } = &*frame.table;
             let in_bounds = |scalar: &ScalarId| {
                 in_a_record && structure.leaf_scalars.iter().any(|mentioned| mentioned.contains(scalar))
             };
             let captured = frame.table.capture().is_some();
-            scalars.iter().any(|scalar| captured || declared[*scalar].fixed || in_bounds(scalar))
+            let keeps = |scalar: &ScalarId| captured || declared[*scalar].fixed;
+            let reason = || fixed::of_frame(captured, id, instances);
+            let kept = scalars.iter().any(keeps).then(reason);
+            kept.or_else(|| scalars.iter().any(in_bounds).then_some(Fixed::Record))
         });
         let templates: Vector<FrameId, Templates> = frames
             .iter()
@@ -221,17 +240,18 @@ impl Reach<'_> {
                 .map(|(statement, _)| statement)
                 .collect()
         };
-        Scalar {
+        let scalar = Scalar {
             name,
             argument,
             path,
             line,
-            fixed,
+            fixed: kept.is_some(),
             leaf: None,
             statements: list(|templates| &templates.statements),
             grids: list(|templates| &templates.grids),
             blocks: list(|templates| &templates.blocks),
-        }
+        };
+        (scalar, kept)
     }
 }
 

@@ -1,13 +1,14 @@
 //! The nodes of chains: the parameters of all members lie in one, in which a setter changes those of a member, and gives the
 //! node all of it anew.
 
-use crate::index::size;
+use crate::index::{narrow, size};
 use crate::ir::{Kind, Program, StatementId};
+use crate::launches::Stack;
 use crate::operation::{ChainId, Operation, OperationId};
 
 use crate::runtime::cuda::{Launching, Node, Values};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::statements::{Record, address, launch_of};
+use crate::runtime::statements::{Record, address, first_blocks, launch_of};
 
 use super::definition::Definition;
 use super::nodes::Nodes;
@@ -26,6 +27,7 @@ impl Nodes {
         for &statement in &operations.chains[chain].members {
             self.write_part(definition.program(), chain, statement)?;
         }
+        self.write_grids(definition.program(), chain)?;
         let launch = self.fused_launch(definition.program(), chain)?;
         let FusedNode { packed, param, .. } = &self.fused[chain];
         let values = Values { words: packed.words(), params: param };
@@ -80,13 +82,13 @@ impl Nodes {
         statement: StatementId,
     ) -> Result<()> {
         let operations = self.operations.clone();
-        let members = &operations.chains[chain].members;
         let launch = launch_of(program, &self.records, statement)?;
         let words = &mut self.words[size(launch.first)..];
         address((&self.operations, self.pointed.as_ref()), &self.bases, (statement, &launch), words);
         let FusedNode { kernel, packed, .. } = &mut self.fused[chain];
-        let part = members.iter().position(|&member| member == statement);
-        let Some(places) = part.and_then(|part| kernel.table.parts.get(part)) else {
+        let position = operations.chains[chain].position(statement);
+        let of = |(of, part): (usize, usize)| Some((kernel.record(of), kernel.table.parts.get(part)?));
+        let Some((record, places)) = position.and_then(of) else {
             return Err(Error::Plan(format!(
                 "{} is no member of its chain",
                 at_statement(program, statement)
@@ -94,20 +96,50 @@ impl Nodes {
         };
         let mut at = 0;
         for (param, &(offset, bytes)) in launch.kernel.params.iter().zip(places) {
-            packed.put(offset, &words[at..at + param.words()], bytes);
+            packed.put(record + offset, &words[at..at + param.words()], bytes);
             at += param.words();
         }
         Ok(())
     }
 
-    /// Returns the configuration of a chain: that of its members, with the most shared memory.
+    /// Returns the configuration of a chain: that of its members, with the most shared memory, and the blocks of all stacked ones.
     fn fused_launch(&self, program: &Program, chain: ChainId) -> Result<Launching> {
-        let members = &self.operations.chains[chain].members;
-        let mut launch = launch_of(program, &self.records, members[0])?.launching();
-        for &member in members {
+        let chain_of = &self.operations.chains[chain];
+        let mut launch = launch_of(program, &self.records, chain_of.members[0])?.launching();
+        for &member in &chain_of.members {
             launch.shared = launch.shared.max(launch_of(program, &self.records, member)?.shape.shared);
         }
         launch.function = self.fused[chain].kernel.info.function;
+        match chain_of.stack {
+            Some(Stack { chains, axis: Some(axis) }) => launch.grid[usize::from(axis)] = narrow(chains),
+            Some(Stack { axis: None, .. }) => {
+                let firsts: Vec<StatementId> = chain_of.chains().map(|members| members[0]).collect();
+                launch.grid = [first_blocks(program, &self.records, &firsts)?.1, 1, 1];
+            }
+            None => {}
+        }
         Ok(launch)
+    }
+
+    /// Writes the grids of stacked chains whose blocks are consecutive, and their first blocks. No setter changes them.
+    fn write_grids(&mut self, program: &Program, chain: ChainId) -> Result<()> {
+        let operations = self.operations.clone();
+        let chain_of = &operations.chains[chain];
+        let Some(Stack { axis: None, .. }) = chain_of.stack else { return Ok(()) };
+        let firsts: Vec<StatementId> = chain_of.chains().map(|members| members[0]).collect();
+        let (blocks, all) = first_blocks(program, &self.records, &firsts)?;
+        let FusedNode { kernel, packed, .. } = &mut self.fused[chain];
+        let Some(table) = kernel.stack.as_ref().map(|stack| &stack.chains) else { return Ok(()) };
+        for (offset, value) in table.search_words(&blocks, all) {
+            packed.put_number(offset, value);
+        }
+        for (at, &first) in (0..).zip(&firsts) {
+            let grid = launch_of(program, &self.records, first)?.shape.grid;
+            let Some(offset) = table.grid else { continue };
+            for (axis, extent) in (0..).zip(grid) {
+                packed.put_number(table.records + at * table.stride + offset + 4 * axis, extent);
+            }
+        }
+        Ok(())
     }
 }

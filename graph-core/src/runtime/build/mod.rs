@@ -9,7 +9,8 @@
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `bodies`, `conditions`: conditional nodes and their bodies;
 //!   `choice`: the kernels that set them; `counted`: loops that count their turns; `single`: kernels of one thread;
-//! - `collectives`, `agreed`: library calls of several ranks; `adding`: the order in which operations are added;
+//! - `collectives`, `agreed`: library calls of several ranks; `turns`: the order of their launches; `adding`: the order in which
+//!   operations are added;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `fusing`,
 //!   `fused`: its fused ones; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -33,6 +34,7 @@ mod conditions;
 mod counted;
 mod definition;
 mod devices;
+mod fixed;
 mod flattened;
 mod fused;
 mod fusing;
@@ -57,6 +59,7 @@ mod stamps;
 mod symbols;
 mod tables;
 mod traffic;
+mod turns;
 
 pub(crate) use answers::Asked;
 pub use body::{Body, Sets};
@@ -64,10 +67,9 @@ pub use capture::Capture;
 pub(crate) use checks::{
     check_host_statements, check_new_overlap, check_operands, check_overlap, follow_hints,
 };
-pub(crate) use collectives::Turns;
 pub(crate) use counted::{Counted, WORDS as RECORD_WORDS};
 pub(crate) use definition::Definition;
-pub(crate) use devices::{Contexts, Peers, check_devices, check_same_devices};
+pub(crate) use devices::{Contexts, Peers, check_allocated, check_devices, check_same_devices};
 pub(crate) use flattened::{Built, Flattened};
 pub use given::{CalledItem, Given, LaunchedItem};
 pub(crate) use given::{GivenArgument, Misfit, Value};
@@ -80,3 +82,4 @@ pub(crate) use plans::flattened;
 pub(crate) use quick::Quick;
 pub(crate) use recursion::check_recursion;
 pub(crate) use serial::Serial;
+pub(crate) use turns::Turns;

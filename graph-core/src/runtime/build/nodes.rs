@@ -203,7 +203,7 @@ impl Nodes {
     pub(crate) fn nodes_of(&self, kind: Kind<Runs>) -> usize {
         let of_kind =
             self.captured.iter().filter(|(at, _)| self.operations.list[**at].what == What::Statement(kind));
-        of_kind.map(|(_, captured)| captured.nodes.len()).sum()
+        of_kind.map(|(_, captured)| captured.nodes.len() - captured.inner).sum()
     }
 
     /// Takes back programmatic edges that were added as full ones.
@@ -444,7 +444,7 @@ impl Nodes {
         let mut scratch = std::mem::take(&mut self.scratch);
         let emission = self.emission(&definition.flat, &definition.dims);
         let added = self.records[statement].node(&emission, statement, |node| {
-            let context = definition.context_of(operation.device);
+            let context = definition.context_of(definition.peers.runs(statement, operation.device));
             let (words, scratch) = (&self.words, &mut scratch);
             node.add(Adding { driver, context, graph, after, words, scratch })
         });

@@ -33,7 +33,10 @@ impl Nodes {
         let mut scratch = std::mem::take(&mut self.scratch);
         let emission = self.emission(&definition.flat, &definition.dims);
         let set = self.records[statement].node(&emission, statement, |params| {
-            let Definition { driver, context, .. } = *definition;
+            let driver = definition.driver;
+            // The context of a node is that of its device, and no update changes it.
+            let device = definition.program().statements[statement].device;
+            let context = definition.context_of(definition.peers.runs(statement, device));
             let (exec, words, scratch) = (self.exec, &self.words, &mut scratch);
             params.set(Setting { driver, context, exec, node, words, scratch })
         });

@@ -64,6 +64,8 @@ pub(crate) fn plan(
     let mut rules = hook::rules();
     // The buffers that a plan of whole chains can do without, once they are known.
     let mut found: Option<BTreeSet<BufferId>> = None;
+    // A plan without the budget comes first: it is taken if the budget holds it.
+    let mut budgeted = false;
     let mut turns = 0;
     loop {
         turns += 1;
@@ -75,7 +77,8 @@ pub(crate) fn plan(
         let forwards = allowed.fuse && allowed.forward && turns < MOST_TURNS;
         let whole = forwards && found.is_none();
         let left_out = found.take().filter(|_| forwards).unwrap_or_default();
-        let wishes = Wishes { memory, edges, allowed, launches, setters, others, tuning, left_out, whole };
+        let wishes =
+            Wishes { memory, edges, allowed, launches, setters, others, tuning, left_out, whole, budgeted };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         let variants = facts.variants((driver, modules), &operations.batches);
@@ -85,16 +88,20 @@ pub(crate) fn plan(
             let buffers: BTreeSet<BufferId> = forward
                 .flat_map(|forward| forward.left_out.iter().map(|&buffer| BufferId::from_u32(buffer)))
                 .collect();
-            if buffers != wishes.left_out || whole && compile::may_spare(&operations) {
+            if buffers != wishes.left_out || whole && (budgeted || compile::may_spare(&operations)) {
                 found = Some(buffers);
                 continue;
             }
+            if !budgeted && !compile::is_within_budget(checked, dims, &operations) {
+                (budgeted, turns, found) = (true, 0, Some(buffers));
+                continue;
+            }
             let assumed = facts.assumed(modules);
-            let Facts { left_alone, slower, slower_fused, .. } = facts;
+            let Facts { left_alone, slower, slower_fused, unstacked, .. } = facts;
             let left_alone = left_alone.into_iter().collect();
             let forward = fused.iter().map(|fused| fused.forward.clone()).collect();
             let checked = Some(checked.clone());
-            let decided = Decided { checked, wishes, slower, slower_fused, assumed, forward };
+            let decided = Decided { checked, wishes, slower, slower_fused, unstacked, assumed, forward };
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }

@@ -20,6 +20,7 @@ use crate::runtime::error::program::refused_program;
 
 use super::answers::Asked;
 use super::checks::check_lengths;
+use super::fixed::{self, Fixed};
 use super::flattened::{Built, Flattened, Parts};
 use super::moves::Moves;
 use super::recall::{keep, recalled};
@@ -175,7 +176,7 @@ fn checked(
     let checked = loop {
         if !symbolic {
             for (moving, _) in std::mem::take(&mut bounds) {
-                fixed.extend(moving.of);
+                fixed::add(&mut fixed, moving.of, Fixed::Value);
             }
             sizes.clone_from(&values);
             source = by_values(source.program);
@@ -207,7 +208,7 @@ fn checked(
     let moves = Moves::new(checked.program(), (symbols, bounds), scalars);
     let symbols = if moves.is_empty() { Vec::new() } else { now };
     let parts = Parts { elements, instances, frames };
-    let flat = Flattened::new(checked, (sizes, moves, &fixed), parts, arguments);
+    let flat = Flattened::new(checked, (sizes, moves, fixed), parts, arguments);
     Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
 }
 

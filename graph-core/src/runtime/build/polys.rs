@@ -10,6 +10,7 @@ use crate::table::Op;
 use cuweave_ptx::poly::Poly;
 
 use super::answers::Asked;
+use super::fixed::{self, Fixed, FixedScalars};
 use super::symbols::{Meaning, Symbol, any};
 
 /// The largest coefficient of a bound's polynomial: sums of some such numbers are numbers of 128 bits.
@@ -150,38 +151,49 @@ impl Asked<'_> {
         self.symbols.of(Meaning::Bound(at.frame, dim, at.turns.into()), of, value)
     }
 
-    /// Returns the scalars of the outermost function that reach a length, a loop or a choice, their own or one of a callee.
-    fn fixed(&mut self, expanded: &Expanded) -> BTreeSet<ScalarId> {
-        let Expanded { source, frames, .. } = expanded;
-        let mut fixed = self.symbols.fixed.clone();
+    /// Returns the scalars of the outermost function that reach a length, a loop or a choice, their own or one of a callee, or
+    /// an address that is kept.
+    fn fixed(&mut self, expanded: &Expanded) -> FixedScalars {
+        let Expanded { source, frames, instances, .. } = expanded;
+        let mut found = FixedScalars::new();
         for frame in frames.ids() {
             let table = &frames[frame].table;
             for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| scalar.fixed) {
-                fixed.extend(&self.symbols.roots(frames, frame)[scalar]);
+                let roots = &self.symbols.roots(frames, frame)[scalar];
+                if !roots.is_empty() {
+                    let reason = fixed::of_frame(table.capture().is_some(), frame, instances);
+                    fixed::add(&mut found, roots.iter().copied(), reason);
+                }
             }
         }
+        fixed::add(&mut found, self.symbols.fixed.iter().copied(), Fixed::Structure);
         let program = &source.program;
+        let mut moved_by = |dim: DimId, reason| {
+            let poly = &source.polys[dim];
+            if poly.as_constant().is_none() {
+                fixed::add(&mut found, self.symbols.scalars(poly), reason);
+            }
+        };
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
+        lengths.for_each(|dim| moved_by(dim, Fixed::Structure));
         // A library call keeps the addresses that it was given, and so does the kernel that sets a condition.
         let keeps = |kind: &Kind| *kind == Kind::Capture(()) || kind.is_body();
-        let calls = program.statements.iter().filter(|statement| keeps(&statement.kind));
-        let given = calls.flat_map(|call| call.kind.own_accesses(&call.accesses));
-        let given = given.flat_map(|access| [access.lo, access.hi]);
-        let moving =
-            lengths.chain(given).map(|dim| &source.polys[dim]).filter(|poly| poly.as_constant().is_none());
-        moving.for_each(|poly| fixed.extend(self.symbols.scalars(poly)));
-        fixed
+        for (id, call) in program.statements.enumerate().filter(|(_, statement)| keeps(&statement.kind)) {
+            let given = call.kind.own_accesses(&call.accesses).iter();
+            given.flat_map(|access| [access.lo, access.hi]).for_each(|dim| moved_by(dim, Fixed::Address(id)));
+        }
+        found
     }
 
     /// Puts the values of symbols in that no setter changes. Returns the other symbols, by their numbers, and the scalars
     /// without setters.
-    pub(super) fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, BTreeSet<ScalarId>) {
+    pub(super) fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
         if expanded.moving.is_empty() {
-            return (Vec::new(), BTreeSet::new());
+            return (Vec::new(), FixedScalars::new());
         }
-        let mut fixed = self.fixed(expanded);
+        let mut found = self.fixed(expanded);
         let mut symbols = self.symbols.list.clone();
-        symbols.iter_mut().for_each(|symbol| symbol.of.retain(|scalar| !fixed.contains(scalar)));
+        symbols.iter_mut().for_each(|symbol| symbol.of.retain(|scalar| !found.contains_key(scalar)));
         for moving in &expanded.moving {
             let put_in = |symbol: u32| {
                 let Symbol { of, value, .. } = &symbols[size(symbol)];
@@ -197,16 +209,16 @@ impl Asked<'_> {
                         .into_iter()
                         .flat_map(|symbol| symbols[size(symbol)].of.iter().copied())
                         .collect();
-                    fixed.extend(scalars);
+                    fixed::add(&mut found, scalars, Fixed::Value);
                     *poly = Poly::constant(i128::from(expanded.values[moving.dim]));
                 }
             }
         }
         for moving in &mut expanded.moving {
             moving.of = self.reaching(&expanded.frames, &moving.formula, &expanded.source.polys[moving.dim]);
-            moving.of.retain(|scalar| !fixed.contains(scalar));
+            moving.of.retain(|scalar| !found.contains_key(scalar));
         }
         expanded.moving.retain(|moving| !moving.of.is_empty());
-        (symbols, fixed)
+        (symbols, found)
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct FusedNode {
 impl FusedNode {
     /// Returns a node without parameters.
     pub fn new(kernel: Fused) -> FusedNode {
-        let bytes = kernel.table.bytes;
+        let bytes = kernel.bytes();
         FusedNode { kernel, packed: Packed::zeroed(bytes), param: [Param::bytes("table", bytes)] }
     }
 }

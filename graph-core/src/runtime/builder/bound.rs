@@ -10,7 +10,8 @@ use crate::index::narrow;
 use crate::ir::Origin;
 use crate::runtime::bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Buffer, DeviceView, DeviceViewMut,
-    Exclusive, ExclusivePinned, Managed, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
+    Exclusive, ExclusivePinned, Hint, Managed, Output, OutputDescription, Shared, SharedPinned, Taken,
+    Visitor,
 };
 
 /// The type of a buffer's elements.
@@ -51,6 +52,8 @@ pub struct Binding<'a> {
     bound: Option<Box<dyn Erased + Send + 'a>>,
     pub(super) element: Element,
     pub(super) origin: Origin,
+    /// The hints about its managed memory. Those of memory that a setter binds are those of the memory before.
+    hints: Vec<Hint>,
 }
 
 impl fmt::Debug for Binding<'_> {
@@ -138,13 +141,21 @@ impl<T: 'static> Erased for Taken<T> {
 
 impl Bound for Binding<'_> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
-        self.bound.iter_mut().for_each(|bound| bound.visit(visitor));
+        let Binding { bound, hints, .. } = self;
+        visitor.hinted_by(hints.clone().into(), |visitor| {
+            bound.iter_mut().for_each(|bound| bound.visit(visitor));
+        });
     }
 }
 
 impl<'a> Binding<'a> {
     pub(super) fn of<T: Storable>(bound: impl Erased + Send + 'a, origin: Origin) -> Binding<'a> {
-        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin }
+        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin, hints: Vec::new() }
+    }
+
+    /// Returns it with hints about its managed memory.
+    pub(super) fn hinted(self, hints: Vec<Hint>) -> Binding<'a> {
+        Binding { hints, ..self }
     }
 
     /// Gives the memory back, if it is an `M` that the exec owns or shares.

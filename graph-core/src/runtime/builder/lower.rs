@@ -9,8 +9,9 @@ use crate::compile;
 use crate::diagnostic::Site;
 use crate::ids::{ArgumentId, LeafId, ScalarId, VariableId};
 use crate::index::{Index, Vector, size};
-use crate::ir::{self, Access, BufferId, Origin, StatementId, Text};
+use crate::ir::{self, Access, BufferId, DimId, Origin, StatementId, Text};
 use crate::order::{Regions, Source};
+use crate::runtime::bind::Hint;
 use crate::runtime::error::{Error, Refusal, Result, refusals};
 use crate::sample::Shape;
 use crate::structure::{Argument, Call, Item, Structure};
@@ -107,11 +108,16 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
             device: written.device,
         }
     };
+    let discarded: Vec<BufferId> =
+        program.hints.iter().filter(|(_, hint)| *hint == Hint::Discard).map(|&(buffer, _)| buffer).collect();
+    let none = DimId::from_u32(0);
+    let fresh = discarded.iter().map(|&id| (number(id), none, program.buffers[id].dim)).collect();
+    let discarded = discarded.into_iter().map(number).collect();
     Source {
         polys: program.dims.iter().map(|(_, poly)| poly.clone()).collect(),
         poisoned: sorted.iter().map(|(_, declared)| declared.poisoned).collect(),
         order_unknown: false,
-        regions: Regions::default(),
+        regions: Regions { fresh, discarded, ..Regions::default() },
         program: ir::Program {
             name: program.name.clone().into(),
             file: program.place.file.into(),
@@ -178,12 +184,13 @@ pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checke
         structure,
         program: table,
     };
+    let hints: Vec<Vec<Hint>> = bound.iter().map(|(id, _)| program.hints_of(*id)).collect();
     let symbols = program.scalars.iter().map(|symbol| program.at(symbol.place, &symbol.name)).collect();
     let steps = program.statements.into_iter().map(|written| written.kind).collect();
     Args {
         code: Arc::new(Code { table: Arc::new(decoded), steps, places, symbols }),
         scalars: program.values,
-        buffers: bound.into_iter().map(|(_, binding)| binding).collect(),
+        buffers: bound.into_iter().zip(hints).map(|((_, binding), hints)| binding.hinted(hints)).collect(),
         ids: ids.iter().map(|id| id.as_u32()).collect(),
         builder: program.builder,
     }

@@ -2,7 +2,7 @@
 //!
 //! - `size`: scalars, and expressions over them; `handle`: names of buffers and statements, and arguments; `config`: launch
 //!   configurations; `bound`: what arguments are bound to;
-//! - `declarations`, `statements`, `conditions`: the methods; `launches`, `calls`: the checks of their arguments; `meetings`: the
+//! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of their arguments; `meetings`: the
 //!   methods and checks of host statements, events, flags and semaphores; `program`: the program so far; `words`: messages;
 //! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
 //!   statements as the build evaluates them. From there on the path is that of graph functions;
@@ -16,6 +16,7 @@ mod config;
 mod declarations;
 mod exec;
 mod handle;
+mod hints;
 mod launches;
 mod lower;
 mod meetings;

@@ -8,6 +8,7 @@ use crate::ids::{CallId, ScalarId};
 use crate::index::{Index, Vector};
 use crate::ir::{self, Access, BufferId, Device, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
+use crate::runtime::bind::Hint;
 use crate::runtime::build::Value;
 use crate::runtime::error::{At, Error, Refusal, Result};
 use crate::structure::Call;
@@ -81,6 +82,8 @@ pub(super) struct Program {
     pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, Place)>,
     pub pending: Pending,
+    /// The hints about managed memory that arguments are bound to.
+    pub hints: Vec<(BufferId, Hint)>,
     /// The device that was asked for the statement that is made.
     pub taken: Option<Device>,
     /// The statements in front of the bodies that are being written, innermost last.
@@ -133,6 +136,7 @@ impl Program {
             calls: Vector::new(),
             outputs: Vec::new(),
             pending: Pending::default(),
+            hints: Vec::new(),
             taken: None,
             open: Vec::new(),
             faults: Vec::new(),

@@ -85,7 +85,10 @@ fn reworded(code: Code, text: &str) -> String {
         .replace("leave `order = \"explicit\"` out", "leave the call of `order` out")
         .replace("`#[after(", "`after(")
         .replace(")]`", ")`")
-        .replace("`#[after]`", "`after`");
+        .replace("`#[after]`", "`after`")
+        .replace("remove `#[discard]`", "do not call `discard`")
+        .replace("`#[discard]` stands on", "`discard` is called for")
+        .replace("`#[discard]`", "`discard`");
     match code {
         Code::CW205 => text.replace("with `&` on", "as shared on").replace("with `&mut`", "by `exclusive`"),
         _ => text,

@@ -83,19 +83,9 @@ impl Driver {
         call!(self, cuStreamBeginCaptureToGraph(stream, graph, nodes, null(), after.len(), THREAD_LOCAL))
     }
 
-    /// Makes the next captured work of a stream depend on these nodes alone.
-    pub fn set_capture_dependencies(&self, stream: Stream, nodes: &[Node]) -> Outcome<()> {
-        /// `CU_STREAM_SET_CAPTURE_DEPENDENCIES`.
-        const SET: u32 = 1;
-        let list = if nodes.is_empty() { null() } else { nodes.as_ptr() };
-        match self.cuStreamUpdateCaptureDependencies_v2 {
-            // SAFETY: the stream lives and captures, and the nodes are of the captured graph; the list has that many.
-            Some(set) => match unsafe { set(stream, list, null(), nodes.len(), SET) } {
-                0 => Ok(()),
-                code => Err(Failure { call: "cuStreamUpdateCaptureDependencies_v2", code }),
-            },
-            None => Err(Failure { call: "cuStreamUpdateCaptureDependencies_v2", code: NOT_FOUND }),
-        }
+    /// Begins a capture into a graph of its own. Calls that cannot be captured are refused in this thread.
+    pub fn begin_capture_alone(&self, stream: Stream) -> Outcome<()> {
+        call!(self, cuStreamBeginCapture(stream, THREAD_LOCAL))
     }
 
     /// Ends a capture, and returns its graph.

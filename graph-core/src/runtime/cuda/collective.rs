@@ -1,7 +1,7 @@
 //! Collectives: the descriptions that bodies of `#[call(collective)]` give, and the communicators behind them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use cudarc::driver::CudaStream;
@@ -20,6 +20,9 @@ pub trait Clique: Send + Sync + fmt::Debug {
     /// The position of the first collective that differs, and a text that names it on both sides; or `None` and the reason that they
     /// cannot be compared.
     fn agree(&self, collectives: &[String]) -> Result<(), (Option<usize>, String)>;
+
+    /// Keeps other threads from enqueuing collectives of the communicator, and an abort from destroying it, until the guard is dropped.
+    fn alone(&self) -> MutexGuard<'_, ()>;
 
     /// Begins a group: the collectives of all ranks in this process are enqueued before the group ends.
     ///

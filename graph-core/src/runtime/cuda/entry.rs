@@ -86,6 +86,7 @@ entry_points! {
         cuGetErrorName(u32, *mut *const c_char);
         cuGetErrorString(u32, *mut *const c_char);
         cuDeviceGetAttribute(*mut c_int, u32, c_int);
+        cuDevicePrimaryCtxGetState(c_int, *mut u32, *mut c_int);
         cuModuleLoadDataEx(*mut RawModule, *const c_void, u32, *mut u32, *mut *mut c_void);
         cuModuleUnload(RawModule);
         cuModuleGetFunction(*mut Function, RawModule, *const c_char);
@@ -101,6 +102,7 @@ entry_points! {
         cuStreamDestroy(Stream);
         cuStreamGetId(Stream, *mut u64);
         cuStreamIsCapturing(Stream, *mut u32);
+        cuStreamBeginCapture(Stream, u32);
         cuStreamBeginCaptureToGraph(Stream, RawGraph, *const Node, *const EdgeData, usize, u32);
         cuStreamEndCapture(Stream, *mut RawGraph);
         cuStreamWaitEvent(Stream, Event, u32);
@@ -143,6 +145,8 @@ entry_points! {
         cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);
         cuGraphAddEventWaitNode(*mut Node, RawGraph, *const Node, usize, Event);
         cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);
+        cuGraphAddChildGraphNode(*mut Node, RawGraph, *const Node, usize, RawGraph);
+        cuGraphChildGraphNodeGetGraph(Node, *mut RawGraph);
         cuGraphConditionalHandleCreate(*mut u64, RawGraph, Context, u32, u32);
         cuGraphNodeGetType(Node, *mut u32);
         cuGraphGetNodes(RawGraph, *mut Node, *mut usize);
@@ -166,7 +170,6 @@ entry_points! {
         cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut c_void);
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
-        cuStreamUpdateCaptureDependencies_v2(Stream, *const Node, *const EdgeData, usize, u32);
         cuStreamGetCaptureInfo_v2(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut usize);
         cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
     }

@@ -89,6 +89,15 @@ impl Driver {
         }
     }
 
+    /// Adds a node of a copy of a graph, which may be destroyed then. Returns it with the nodes of the copy.
+    pub fn add_child(&self, graph: RawGraph, after: &[Node], child: RawGraph) -> Outcome<(Node, Vec<Node>)> {
+        let (mut node, mut copy) = (Node::NONE, RawGraph::NONE);
+        call!(self, cuGraphAddChildGraphNode(&mut node, graph, after.as_ptr(), after.len(), child))?;
+        call!(self, cuGraphChildGraphNodeGetGraph(node, &mut copy))?;
+        let nodes = self.graph_nodes(copy, self.node_count(copy)?)?;
+        Ok((node, nodes))
+    }
+
     /// Adds a memset node.
     pub fn add_fill(&self, graph: RawGraph, after: &[Node], fill: &Filling, ctx: Context) -> Outcome<Node> {
         let mut node = Node::NONE;

@@ -222,6 +222,29 @@ pub fn attribute_of(driver: &Driver, ordinal: c_int, attribute: u32) -> Outcome<
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
+/// Waits on the host for all work of all devices that cannot access managed memory while the host does. The current context stays.
+pub fn synchronize_devices_without_concurrent_access(driver: &'static Driver) -> Outcome<()> {
+    let current = driver.current_context()?;
+    let waited = (0..device_count()?).try_for_each(|ordinal| {
+        let ordinal = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
+        if attribute_of(driver, ordinal, CONCURRENT_MANAGED_ACCESS)? != 0 {
+            return Ok(());
+        }
+        let (mut flags, mut active) = (0, 0);
+        call!(driver, cuDevicePrimaryCtxGetState(ordinal, &mut flags, &mut active))?;
+        if active == 0 {
+            return Ok(());
+        }
+        // It exists, so that none is created.
+        let ctx = CudaContext::new(crate::index::size(ordinal.unsigned_abs()))
+            .map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
+        driver.enter(Context::of(&ctx))?;
+        driver.synchronize_context()
+    });
+    driver.enter(current)?;
+    waited
+}
+
 /// Returns the number of devices.
 pub fn device_count() -> Outcome<u32> {
     let count = CudaContext::device_count().map_err(|error| Failure::of("cuDeviceGetCount", error))?;

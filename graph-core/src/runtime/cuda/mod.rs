@@ -59,7 +59,8 @@ pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, 
 pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use managed::{
     Addresses, Advice, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, attribute_of,
-    device_count, host_elements, host_elements_mut, may_have_node, page_size, whole_pages, write_first,
+    device_count, host_elements, host_elements_mut, may_have_node, page_size,
+    synchronize_devices_without_concurrent_access, whole_pages, write_first,
 };
 pub use multicast::{BindFailure, MULTICAST_SUPPORTED, Mapped, Physical};
 pub use params::{

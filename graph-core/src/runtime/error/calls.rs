@@ -56,7 +56,7 @@ pub enum CallFault {
         /// The body, such as `if flag`.
         body: String,
     },
-    /// Of two ranks in the graph, one runs its collective only after what comes behind that of the other.
+    /// A rank's collective comes after work that another rank's collective is in front of.
     Crossed {
         /// The number of a device that would wait for ever.
         device: usize,

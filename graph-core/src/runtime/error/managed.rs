@@ -89,6 +89,26 @@ pub enum ManagedFault {
     /// A discard in the legacy default stream.
     #[error("the contents of managed memory cannot be discarded in the legacy default stream")]
     LegacyStream,
+    /// A setter binds memory that was allocated for another device than the memory before, and a copy or a fill of the graph uses it.
+    #[error(
+        "memory that was allocated for device {device} cannot take the place of memory of device {built}: copies and fills of a graph keep the devices of their memory\n  = help: bind memory that was allocated for device {built}, or build the graph again"
+    )]
+    #[non_exhaustive]
+    OfOtherDevice {
+        /// The ordinal of the device that the memory was allocated for.
+        device: usize,
+        /// That of the memory before.
+        built: usize,
+    },
+    /// `#[advise]` or `#[prefetch]` names a device that the graph does not have.
+    #[error("it has `#[advise]` or `#[prefetch]` for device {device} of the graph, which has {devices}")]
+    #[non_exhaustive]
+    NotOfGraph {
+        /// The index of the device.
+        device: u32,
+        /// The number of devices of the graph.
+        devices: usize,
+    },
     /// An argument with `#[advise]`, `#[prefetch]` or `#[discard]` is bound to other memory.
     #[error(
         "it has `#[advise]`, `#[prefetch]` or `#[discard]`, and is bound to memory that is not managed: bind a `Managed`"

@@ -325,7 +325,7 @@ macro_rules! described {
             }
 
             /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
-            /// the current plan and the floor, the largest first.
+            /// the plan without a budget and the floor, the largest first: for launches as written. A budget is that of each device.
             ///
             /// # Errors
             ///

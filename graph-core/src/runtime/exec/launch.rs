@@ -14,7 +14,7 @@ use crate::runtime::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
 use crate::runtime::error::{Error, ManagedFault, Result, at_buffer};
 use crate::runtime::kernels::Note;
 use crate::runtime::ranges;
-use crate::runtime::waits::{self, HeldStream, StreamKey};
+use crate::runtime::waits::{self, HeldStream, SideStream, StreamKey};
 
 use super::core::Core;
 
@@ -69,7 +69,7 @@ impl Core {
         })
     }
 
-    /// Returns the note of the next launch, if the graph has collectives: launches with collectives on one device follow each other.
+    /// Returns the note of the next launch, if the graph has collectives.
     fn turn(&self, stream: &Arc<CudaStream>) -> Option<Note> {
         let note = || Note { done: self.in_flight.done.clone(), stream: HeldStream::of(stream), held: true };
         (!self.in_flight.cliques.is_empty()).then(note)
@@ -125,12 +125,13 @@ impl Core {
         if !self.operands.prologues.is_empty() {
             self.run_prologues(raw)?;
         }
-        let next = self.turn(stream);
-        let turns = Turns::of(next.iter().flat_map(|_| self.definition.all_contexts()));
         let driver = self.definition.driver;
-        turns
-            .launch(driver, next.as_ref(), || Ok(launch(driver, self.nodes.exec, raw)?))
-            .inspect_err(|_| self.end_prologues(raw))?;
+        let launch = || Ok(launch(driver, self.nodes.exec, raw)?);
+        let launched = match self.turn(stream) {
+            None => launch(),
+            Some(next) => Turns::of(self.definition.all_contexts()).launch(driver, &next, launch),
+        };
+        launched.inspect_err(|_| self.end_prologues(raw))?;
 
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
         self.counting.count(counted);
@@ -284,8 +285,8 @@ impl Core {
         driver.relaxed(|| {
             let exclusive = self.operands.list.iter().filter(|operand| operand.exclusive && touched);
             let events = exclusive.flat_map(|operand| [operand.read, operand.write]);
-            let mut events =
-                events.filter(|&event| event != Event::NONE).chain(self.operands.pinned.iter().copied());
+            let pinned = self.operands.pinned.iter().map(|&(event, _)| event);
+            let mut events = events.filter(|&event| event != Event::NONE).chain(pinned);
             events.try_for_each(|event| self.after_use(stream, event))
         })
     }
@@ -312,6 +313,18 @@ impl Core {
         })
     }
 
+    /// Records the event of pinned memory of another context in a stream there, which waits for the launch. Must be called in
+    /// `Driver::relaxed`.
+    fn record_pinned(&self, event: Event, side: &SideStream) -> Outcome<()> {
+        let driver = self.definition.driver;
+        driver.enter(side.context())?;
+        let recorded = waits::order(driver, side.raw(), self.in_flight.done.raw())
+            .and_then(|()| waits::order_used(driver, side.raw(), event))
+            .and_then(|()| driver.record(event, side.raw()));
+        driver.enter(self.definition.context)?;
+        recorded
+    }
+
     /// Orders the later uses of the operands by others after the launch.
     fn after_launch(&self, stream: Stream) -> Outcome<()> {
         let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
@@ -327,9 +340,12 @@ impl Core {
         if !self.operands.pinned.is_empty() {
             let _alone = PINNED.lock().unwrap_or_else(PoisonError::into_inner);
             driver.relaxed(|| {
-                self.operands.pinned.iter().try_for_each(|&event| {
-                    waits::order_used(driver, stream, event)?;
-                    driver.record(event, stream)
+                self.operands.pinned.iter().try_for_each(|(event, side)| match side {
+                    None => {
+                        waits::order_used(driver, stream, *event)?;
+                        driver.record(*event, stream)
+                    }
+                    Some(side) => self.record_pinned(*event, side),
                 })
             })?;
         }

@@ -264,13 +264,12 @@ impl Core {
         let Some(scalar) = self.definition.flat.field(argument, &path) else {
             return Err(Error::Plan(format!("`{name}` has no scalar `{field}`")));
         };
-        if scalar.fixed {
+        if let Some(reason) = self.definition.flat.fixed(scalar) {
             let mut at = self.at_function();
             at.name = format!("{name}.{field}");
-            let reason = "reaches a length, a bound or a choice, and cannot be set".to_owned();
             return Err(Error::BuildAgain { at, reason });
         }
-        Ok(scalar.statements.clone())
+        Ok(self.definition.flat.scalars[scalar].statements.clone())
     }
 
     /// Replaces the records of statements that were evaluated again for a scalar of a record.

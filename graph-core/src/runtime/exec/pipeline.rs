@@ -130,7 +130,12 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     };
     let mut nodes = Nodes::new(&definition, (records, words), unproved, planned);
     nodes.hosts.adopt(works, std::iter::empty());
-    let prologues = follow_hints((definition.program(), definition.dims()), driver, 0, &operands)?;
+    let prologues = follow_hints(
+        (definition.program(), definition.dims()),
+        (driver, &definition.contexts),
+        0,
+        &operands,
+    )?;
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
     let count = core.operands.list.len();
     core.operands.prologues.replace(driver, (0, count), prologues)?;

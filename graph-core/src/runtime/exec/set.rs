@@ -10,8 +10,8 @@ use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{
-    Asked, Body, Definition, Flattened, Quick, Shift, check_host_statements, check_new_overlap,
-    check_operands, check_same_devices, follow_hints,
+    Asked, Body, Definition, Flattened, Quick, Shift, check_allocated, check_host_statements,
+    check_new_overlap, check_operands, check_same_devices, follow_hints,
 };
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result, at_statement};
@@ -69,13 +69,11 @@ impl Core {
     /// Checks that a scalar can be set.
     fn settable(&self, scalar: ScalarId) -> Result<()> {
         self.changeable()?;
-        let scalar = &self.definition.flat.scalars[scalar];
-        if scalar.fixed {
+        if let Some(reason) = self.definition.flat.fixed(scalar) {
+            let scalar = &self.definition.flat.scalars[scalar];
             let file = self.definition.program().file.to_string();
-            return Err(Error::BuildAgain {
-                at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 }),
-                reason: "reaches a length, a loop, a choice or a library call, or a bound whose ranges are right for this value alone, and cannot be set".to_owned(),
-            });
+            let at = Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 });
+            return Err(Error::BuildAgain { at, reason });
         }
         Ok(())
     }
@@ -207,7 +205,7 @@ impl Core {
         value.visit(&mut visitor);
         let mut new = visitor.finish()?;
         for (operand, old) in new.iter_mut().zip(core.operands.list.iter().skip(first)) {
-            operand.hints = old.hints;
+            operand.hints = old.hints.clone();
         }
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         core.check_new_devices(first, &new)?;
@@ -229,7 +227,7 @@ impl Core {
         core.not_captured(first, new.len())?;
         let driver = core.definition.driver;
         let of = (core.definition.program(), core.definition.dims());
-        let prologues = follow_hints(of, driver, first, &new)?;
+        let prologues = follow_hints(of, (driver, &core.definition.contexts), first, &new)?;
         core.rebind(first, &new)?;
         core.operands.prologues.replace(driver, (first, new.len()), prologues)?;
         annotate::moved(&core.nodes.annotated(&core.definition));
@@ -250,10 +248,11 @@ impl Core {
     /// Checks that operands are memory of the devices of those that they replace, and opens them to the devices that access them.
     fn check_new_devices(&self, first: usize, new: &[Operand]) -> Result<()> {
         let Definition { driver, contexts, peers, context, .. } = &self.definition;
+        let program = self.definition.program();
+        check_allocated((program, contexts), first, new, &self.operands.list)?;
         if contexts.len() == 1 {
             return Ok(());
         }
-        let program = self.definition.program();
         check_same_devices(program, first, new, &self.operands.list)?;
         let opened = (first..).map(BufferId::new).zip(new);
         let opened = opened.into_iter().try_for_each(|new| peers.open(program, driver, contexts, new));

@@ -9,7 +9,7 @@ use cudarc::driver::CudaContext;
 use crate::ids::{KernelId, ScalarId};
 use crate::index::{Vector, size};
 use crate::ir::{Device, Program, StatementId};
-use crate::launches::{Allowed, Batch, Batching, Blocks, Fusing, Launch, Resources, Tuning};
+use crate::launches::{Allowed, Batch, Batching, Blocks, Fusing, Launch, Resources, Tuning, Turns};
 use crate::operation::BatchId;
 use crate::table::Scalar;
 
@@ -64,6 +64,8 @@ pub(crate) struct Facts {
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
     /// The launches that are in no chain because the fused kernel would be slower, with the reasons.
     pub slower_fused: BTreeMap<StatementId, String>,
+    /// The launches whose chain is not stacked with others though it could be, with the reasons.
+    pub unstacked: BTreeMap<StatementId, String>,
     /// The kernels that are launched as written, with the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
     /// The launches that may be fused.
@@ -122,6 +124,8 @@ pub(crate) fn gather<'r>(
             lanes: true,
             fuse: Fusing::Never,
             short: entry.is_some_and(|entry| entry.short),
+            turns: entry.map_or(Turns::Unknown, |entry| turns(record, words, entry)),
+            stack: true,
         };
         facts.launches.push(Some(launch));
     }
@@ -159,6 +163,7 @@ impl Facts {
             registers: Vector::new(),
             slower: BTreeMap::new(),
             slower_fused: BTreeMap::new(),
+            unstacked: BTreeMap::new(),
             left_alone: BTreeSet::new(),
             located: BTreeMap::new(),
         }
@@ -322,6 +327,25 @@ impl Facts {
 /// Returns a number that no other statement has.
 fn number_of(statement: StatementId) -> u64 {
     u64::from(statement.as_u32())
+}
+
+/// Returns a bound on the turns of a launch's loops: the product of the scalars that bound them.
+fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> Turns {
+    if entry.by_data {
+        return Turns::ByData;
+    }
+    let mut turns: Option<u64> = None;
+    let mut at = size(launch.first);
+    for (param, bounds) in launch.kernel.params.iter().zip(&entry.turns) {
+        if *bounds && !(param.is_scalar() && param.dense && param.words() == 1) {
+            return Turns::Unknown;
+        }
+        if *bounds {
+            turns = Some(turns.unwrap_or(1).saturating_mul(cuda::number(words[at])));
+        }
+        at += param.words();
+    }
+    turns.map_or(Turns::Unknown, Turns::AtMost)
 }
 
 /// Returns the values of the scalars that decide on the kernel's trip counts. For a launch whose trip counts depend on

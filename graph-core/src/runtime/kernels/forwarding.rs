@@ -36,21 +36,40 @@ pub(super) fn users(program: &Program, chains: &Vector<ChainId, Chain>) -> Users
 }
 
 impl Facts {
-    /// Returns the elements of a chain that stay in registers. `None` if there are none, and a barrier stands between all members.
+    /// Returns the elements of a chain that stay in registers. `None` if there are none, and a barrier stands between all members. Of stacked
+    /// chains the same elements stay in registers, or none.
     pub(super) fn forward(&self, program: &Program, users: &Users, chain: &Chain) -> Option<Arc<Forward>> {
-        let block = self.launches[chain.members[0]].as_ref()?.block;
+        let mut all: Option<Forward> = None;
+        for members in chain.chains() {
+            let forward = self.forward_one(program, users, members)?;
+            let Some(all) = &mut all else {
+                all = Some(forward);
+                continue;
+            };
+            all.left_out.extend(&forward.left_out);
+            all.left_out.sort_unstable();
+            if (Forward { left_out: all.left_out.clone(), ..forward }) != *all {
+                return None;
+            }
+        }
+        let all = all?;
+        let changes = all.changes.iter().any(|changes| !changes.is_empty());
+        (changes || all.barriers.contains(&false)).then(|| Arc::new(all))
+    }
+
+    /// Returns the elements of the launches of one chain that stay in registers.
+    fn forward_one(&self, program: &Program, users: &Users, chain: &[StatementId]) -> Option<Forward> {
+        let block = self.launches[chain[0]].as_ref()?.block;
         let members: Option<Vec<Member<'_>>> =
-            chain.members.iter().map(|&member| self.member(program, member)).collect();
-        let members_of: BTreeSet<StatementId> = chain.members.iter().copied().collect();
+            chain.iter().map(|&member| self.member(program, member)).collect();
+        let members_of: BTreeSet<StatementId> = chain.iter().copied().collect();
         let ends = |buffer: u32| {
             let buffer = BufferId::from_u32(buffer);
             matches!(program.buffers[buffer].origin, Origin::Alloc(_))
                 && !program.outputs.contains(&buffer)
                 && users.get(&buffer).is_some_and(|users| users.iter().all(|user| members_of.contains(user)))
         };
-        let forward = coverage::forward(&members?, block, &ends);
-        let changes = forward.changes.iter().any(|changes| !changes.is_empty());
-        (changes || forward.barriers.contains(&false)).then(|| Arc::new(forward))
+        Some(coverage::forward(&members?, block, &ends))
     }
 
     fn member(&self, program: &Program, statement: StatementId) -> Option<Member<'_>> {
@@ -66,6 +85,7 @@ impl Facts {
             pointers: pointers.zip(accesses).map(pointer).collect(),
             shares: located.of.facts.shares || self.launches[statement].as_ref()?.shared > 0,
             converges: located.of.facts.converges,
+            fixed: located.of.facts.fixed,
         })
     }
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
 use crate::ids::{Device, KernelId};
-use crate::index::{Vector, size, wide};
+use crate::index::{Vector, narrow, size, wide};
 use crate::ir::{Program, StatementId};
-use crate::launches::{Blocks, Chain, Footing, Fusing};
+use crate::launches::{Blocks, Chain, Footing, Fusing, Launch};
 use crate::operation::ChainId;
 use crate::runtime::cuda::{self, Driver, Word};
 use crate::runtime::error::{Error, one_line};
@@ -27,7 +27,7 @@ use super::module::LoadedModule;
 use super::modules::Modules;
 use super::param::Param;
 use super::record::LaunchRecord;
-use super::variants::{Chained, Fused};
+use super::variants::{Chained, Fused, shape_of};
 
 /// The accesses of launches, by the kernel, the configuration and the scalars.
 static FOOTPRINTS: Cache<Vec<u64>, Footprint> = Cache::new();
@@ -106,13 +106,18 @@ impl LoadedModule {
         wanted: &Chained,
         parts: &[(&ptx::Module<'_>, &str)],
     ) -> Result<(cuda::RawModule, Fused), String> {
-        let Chained { block, waits, ref forward, .. } = *wanted;
+        let Chained { block, waits, ref forward, stack, .. } = *wanted;
         let mut name = "cuweave_fused".to_owned();
         while parts.iter().any(|(module, _)| module.text.contains(&name)) {
             name.push('_');
         }
         let fusion = Fusion { parts, name: &name, block, waits, forward: forward.as_deref() };
-        let (text, table) = rewrite::fused(&fusion).map_err(|why| why.to_string())?;
+        let (text, table, stack) = match stack {
+            None => rewrite::fused(&fusion).map(|(text, table)| (text, table, None)),
+            Some((capacity, shape)) => rewrite::stacked(&fusion, capacity, shape)
+                .map(|(text, table)| (text, table.parts.clone(), Some(Arc::new(table)))),
+        }
+        .map_err(|why| why.to_string())?;
         let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
             format!("the driver does not take the fused kernel: {}", one_line(failure, &log))
         })?;
@@ -120,7 +125,7 @@ impl LoadedModule {
         let loaded = self.driver.function(raw, &name).map_err(failed).and_then(|function| {
             let function = function.ok_or("the driver does not find the fused kernel")?;
             let info = FunctionInfo::of(self.driver, function, None).map_err(failed)?;
-            Ok(Fused { info, table: Arc::new(table), forward: forward.clone() })
+            Ok(Fused { info, table: Arc::new(table), stack, forward: forward.clone() })
         });
         match loaded {
             Ok(made) => Ok((raw, made)),
@@ -203,11 +208,25 @@ impl Facts {
         let users = forwards.then(|| users(program, chains));
         let mut all = Vector::with_capacity(chains.len());
         let mut useless: BTreeSet<(KernelId, Useless)> = BTreeSet::new();
+        let mut unstacked: Vec<(&Chain, String)> = Vec::new();
         for chain in chains {
             let forward = users.as_ref().and_then(|users| self.forward(program, users, chain));
             match self.fused_of((driver, modules), chain, forward) {
                 Ok(fused) => drop(all.push(fused)),
+                // Each chain may be one kernel all the same.
+                Err((_, Useless::Refused(why) | Useless::Slower(why))) if chain.stack.is_some() => {
+                    unstacked.push((chain, why));
+                }
                 Err(refused) => drop(useless.insert(refused)),
+            }
+        }
+        let usable = useless.is_empty() && unstacked.is_empty();
+        for (chain, why) in unstacked {
+            for &member in &chain.members {
+                self.unstacked.insert(member, why.clone());
+                if let Some(launch) = &mut self.launches[member] {
+                    launch.stack = false;
+                }
             }
         }
         for (kernel, why) in &useless {
@@ -224,7 +243,7 @@ impl Facts {
                 }
             }
         }
-        useless.is_empty().then_some(all)
+        usable.then_some(all)
     }
 
     /// Returns the fused kernel of a chain, or the kernel that is not to be fused, with the reason. If the kernel with elements in
@@ -235,7 +254,11 @@ impl Facts {
         chain: &Chain,
         forward: Option<Arc<Forward>>,
     ) -> Result<Fused, (KernelId, Useless)> {
-        let launches: Vec<_> = chain.members.iter().filter_map(|&id| self.launches[id].as_ref()).collect();
+        let of = |members: &[StatementId]| -> Vec<&Launch> {
+            members.iter().filter_map(|&id| self.launches[id].as_ref()).collect()
+        };
+        // Stacked chains have the same kernels.
+        let launches = chain.chains().next().map_or_else(Vec::new, of);
         let Some(&first) = launches.first() else {
             return Err((KernelId::from_u32(0), Useless::Refused("it is not launched".to_owned())));
         };
@@ -262,9 +285,11 @@ impl Facts {
         let waits = launches.iter().all(|launch| launch.waits);
         let threads: u32 = first.block.iter().product();
         let shared = launches.iter().map(|launch| launch.shared).max().unwrap_or(0);
-        let needed = first.blocks().per(self.multiprocessors_of(first.kernel));
+        let blocks: Blocks = chain.chains().flat_map(of).step_by(chain.length()).map(Launch::blocks).sum();
+        let needed = blocks.per(self.multiprocessors_of(first.kernel));
         let parts_of = kernels.iter().map(|&kernel| std::ptr::from_ref(kernel).addr()).collect();
-        let wanted = Chained { parts: parts_of, block: first.block, waits, forward };
+        let stack = chain.stack.map(|stack| (narrow(stack.chains), shape_of(stack.axis)));
+        let wanted = Chained { parts: parts_of, block: first.block, waits, forward, stack };
         let made = |wanted: Chained| {
             let fused = module.fused(wanted, &parts).map_err(Useless::Refused)?;
             serves(driver, &infos, &fused.info, (threads, shared), needed)?;

@@ -49,6 +49,8 @@ pub(crate) struct Entry {
     pub required_block: Option<[u32; 3]>,
     /// For each parameter, its influence on the trip counts of loops; the parts of an aggregate are not distinguished.
     pub deciding: Vec<Deciding>,
+    /// For each parameter, true if it may bound the turns of a loop.
+    pub turns: Vec<bool>,
     /// True if loaded data influences trip counts.
     pub by_data: bool,
     /// True if it has no loop, calls nothing and has few instructions.
@@ -129,7 +131,7 @@ impl Text {
 }
 
 fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
-    let duration::Deciding { parameters, data: by_data, short } = duration::deciding(function);
+    let duration::Deciding { parameters, turns, data: by_data, short } = duration::deciding(function);
     let deciding = parameters
         .into_iter()
         .zip(&function.parameters)
@@ -148,6 +150,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
             [extent(0), extent(1), extent(2)]
         }),
         deciding,
+        turns,
         by_data,
         short,
         batching: OnceLock::new(),

@@ -6,7 +6,7 @@ use crate::index::narrow;
 use crate::launches::Batching;
 use crate::runtime::cuda::RawModule;
 use cuweave_ptx::coverage::Forward;
-use cuweave_ptx::rewrite::{Axis, FusedTable, GridShape, Table};
+use cuweave_ptx::rewrite::{Axis, FusedTable, GridShape, StackedTable, Table};
 
 use super::function::FunctionInfo;
 
@@ -26,11 +26,7 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// Returns the request for a batch of `members` members. Batches of similar sizes share a variant.
     pub fn of(entry: &'static str, members: usize, axis: Option<u8>, batching: Batching) -> Wanted {
-        let shape = match axis {
-            Some(1) => GridShape::Axis(Axis::Y),
-            Some(_) => GridShape::Axis(Axis::Z),
-            None => GridShape::Flat,
-        };
+        let shape = shape_of(axis);
         let members = narrow(members);
         let most = match (batching, shape) {
             (Batching::Never, _) => members,
@@ -44,6 +40,27 @@ impl Wanted {
     /// Returns the request for the same variant with a limit of its registers.
     pub fn limited(&self, registers: u32) -> Wanted {
         Wanted { registers: Some(registers), ..self.clone() }
+    }
+}
+
+/// Returns the arrangement of launches that are stacked in a dimension of the grid; `None` if their blocks are consecutive.
+pub(super) fn shape_of(axis: Option<u8>) -> GridShape {
+    match axis {
+        Some(1) => GridShape::Axis(Axis::Y),
+        Some(_) => GridShape::Axis(Axis::Z),
+        None => GridShape::Flat,
+    }
+}
+
+impl Fused {
+    /// Returns the size of the parameters, in bytes.
+    pub fn bytes(&self) -> u32 {
+        self.stack.as_ref().map_or(self.table.bytes, |stack| stack.chains.bytes)
+    }
+
+    /// Returns the offset of the parameters of a chain.
+    pub fn record(&self, chain: usize) -> u32 {
+        self.stack.as_ref().map_or(0, |stack| stack.record(narrow(chain)))
     }
 }
 
@@ -64,6 +81,8 @@ pub(crate) struct Chained {
     pub waits: bool,
     /// The elements that stay in registers, if any do.
     pub forward: Option<Arc<Forward>>,
+    /// The maximum number of stacked chains, and the arrangement of their blocks; `None` for one chain.
+    pub stack: Option<(u32, GridShape)>,
 }
 
 /// A fused kernel that is loaded.
@@ -73,6 +92,8 @@ pub(crate) struct Fused {
     pub info: FunctionInfo,
     /// The layout of the parameters of its parts.
     pub table: Arc<FusedTable>,
+    /// The layout of the parameters of stacked chains, if they are.
+    pub stack: Option<Arc<StackedTable>>,
     /// The elements that stay in registers, if any do.
     pub forward: Option<Arc<Forward>>,
 }

@@ -65,6 +65,10 @@ pub enum WhyApart {
     Halves,
     /// They are steps of chains, each of which is one kernel.
     Fused,
+    /// They are steps of chains, several of which are one kernel.
+    Stacked,
+    /// They are steps of chains, each of which is one kernel, and all of them could be: the reason that they are not.
+    Unstacked(String),
     /// Their parameters do not fit into one launch, or a budget does not hold their buffers at once.
     Room,
 }
@@ -80,10 +84,11 @@ impl WhyApart {
             | WhyApart::Chains
             | WhyApart::Halves
             | WhyApart::Fused
+            | WhyApart::Stacked
             | WhyApart::Joins => {
                 return None;
             }
-            WhyApart::Edges | WhyApart::Kernel(_) => return None,
+            WhyApart::Edges | WhyApart::Kernel(_) | WhyApart::Unstacked(_) => return None,
             WhyApart::Setter => "let no scalar that has a setter reach the block or the shared memory",
             WhyApart::Blocks => "give them equal blocks and shared memory",
             WhyApart::Begins => {
@@ -100,10 +105,16 @@ impl WhyApart {
 
 impl fmt::Display for WhyApart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let WhyApart::Unstacked(reason) = self {
+            return write!(
+                f,
+                "they are steps of chains, each of which is one kernel, and not all of them: {reason}"
+            );
+        }
         f.write_str(match self {
             WhyApart::NotAllowed => "the option `launches` does not allow it",
             WhyApart::Bodies => "they stand in different bodies of conditions",
-            WhyApart::Kernel(reason) | WhyApart::Slower(reason) => reason,
+            WhyApart::Kernel(reason) | WhyApart::Slower(reason) | WhyApart::Unstacked(reason) => reason,
             WhyApart::Setter => "a setter may change the block or the shared memory",
             WhyApart::Blocks => "their blocks or their shared memory differ",
             WhyApart::Begins => "they come after launches that may end at different times",
@@ -118,6 +129,9 @@ impl fmt::Display for WhyApart {
                 "they are steps of chains that run in two halves: one works while the other ends"
             }
             WhyApart::Fused => "they are steps of chains, each of which is one kernel instead",
+            WhyApart::Stacked => {
+                "they are steps of chains, of which as many are one kernel as parameters fit"
+            }
             WhyApart::Room => {
                 "their parameters do not fit into one launch, or their buffers not into the budget"
             }

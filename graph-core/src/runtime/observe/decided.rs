@@ -20,6 +20,8 @@ pub(crate) struct Decided {
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
     /// The launches that are in no chain because the fused kernel would be slower.
     pub slower_fused: BTreeMap<StatementId, String>,
+    /// The launches whose chain is not stacked with others though it could be, with the reasons.
+    pub unstacked: BTreeMap<StatementId, String>,
     /// The kernels that are launched, with the registers of a thread that a simulated driver assumes. Empty on a device.
     pub assumed: Vec<(&'static str, u32)>,
     /// For each chain, the elements that stay in registers, if any do.

@@ -74,6 +74,10 @@ impl Explaining<'_> {
         let first = group.nodes.first()?.first()?;
         let kernel = self.kernel(*first)?;
         let mut reasons: Vec<WhyApart> = group.why.iter().map(|&why| self.why(why, &kernel)).collect();
+        let unstacked = |node: &Vec<StatementId>| self.decided.unstacked.get(node.first()?).cloned();
+        if let Some(why) = group.nodes.iter().find_map(unstacked) {
+            reasons = vec![WhyApart::Unstacked(why)];
+        }
         reasons.sort();
         reasons.dedup();
         let mut statements: Vec<StatementId> = group.nodes.iter().flatten().copied().collect();
@@ -97,6 +101,7 @@ impl Explaining<'_> {
             Why::Chains => WhyApart::Chains,
             Why::Halves => WhyApart::Halves,
             Why::Fused => WhyApart::Fused,
+            Why::Stacked => WhyApart::Stacked,
             Why::Room => WhyApart::Room,
         }
     }
@@ -159,6 +164,7 @@ impl Explaining<'_> {
             Obstacle::Starts => WhyUnfused::Starts,
             Obstacle::Access { of, buffer, fault } => self.fault((of, second), buffer, fault),
             Obstacle::Batched(at) => WhyUnfused::Batched(self.at(at)),
+            Obstacle::Crowd(at) => WhyUnfused::Crowd(self.at(at)),
             Obstacle::Most => WhyUnfused::Most(self.decided.wishes.tuning.fused),
             Obstacle::Room => match self.operations.cut? {
                 Cut::Pages { whole, most } => WhyUnfused::Memory { whole, most },

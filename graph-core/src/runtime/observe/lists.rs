@@ -26,7 +26,7 @@ pub(crate) fn report_of(graph: &Subject<'_>) -> Report {
 /// Returns the elements of each chain that stay in registers.
 fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
     let one = |(at, chain): (usize, &Chain)| {
-        let most = chain.members.len() - 1;
+        let most = chain.length() - 1;
         let Some(forward) = graph.decided.forward.get(at).and_then(Option::as_ref) else {
             return Forwarded { loads: 0, stores: 0, barriers: most, left_out: Vec::new() };
         };

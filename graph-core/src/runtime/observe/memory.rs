@@ -12,10 +12,7 @@ use crate::runtime::error::program::plan_error;
 
 /// Draws the temporaries as an SVG.
 pub(crate) fn svg(checked: &Checked, dims: &Vector<DimId, u64>, operations: &Operations) -> Result<String> {
-    // The edges include those that a budget added.
-    let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
-    let added: Vec<_> = added.collect();
-    compile::memory_svg(checked, dims, &added).map_err(|error| plan_error(checked.program(), error))
+    compile::memory_svg(checked, dims, operations).map_err(|error| plan_error(checked.program(), error))
 }
 
 /// Computes the trade-off between critical path and bytes at up to `points` budgets.

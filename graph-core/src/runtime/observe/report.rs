@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::condition::Word;
-use crate::ir::{Origin, Program, StatementId};
+use crate::index::Index;
+use crate::ir::{Device, Origin, Program, StatementId};
 use crate::kind::Counts;
 use crate::operation::{Bounds, Budgeted, Operations};
 use crate::scopes::{ScopeId, Scopes};
@@ -104,8 +105,11 @@ pub struct Report {
     pub budget: Option<Budget>,
     /// The members of each batch.
     pub batches: Vec<Vec<At>>,
-    /// The members of each chain of launches that are fused into one, in their order.
+    /// The members of each chain of launches that are fused into one, in their order. Where chains side by side are one launch, the members of
+    /// the first chain come first.
     pub fused: Vec<Vec<At>>,
+    /// The number of chains side by side of each entry of `fused`: 1 for a chain alone.
+    pub stacked: Vec<usize>,
     /// The elements that stay in registers between the launches of each chain in `fused`, in that order.
     pub forwarded: Vec<Forwarded>,
     /// The number of programmatic edges: the consumer may start before its producer has ended.
@@ -205,8 +209,10 @@ pub struct BuildTimes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The bytes of the plan.
+    /// The bytes of the plan: of a graph over several devices, the sum.
     pub planned: u64,
+    /// The bytes of the plan on each device, in the order of the contexts. A budget holds for each of them.
+    pub devices: Vec<u64>,
     /// The weight of the heaviest antichain of live ranges: a lower bound for all plans under this order.
     pub antichain: u64,
     /// The buffers of that antichain.
@@ -233,6 +239,7 @@ impl Plan {
         let arms = around.into_iter().filter(|&body| scopes.list[body].body.word != Word::While);
         Plan {
             planned: bounds.planned,
+            devices: (0..program.devices()).map(|device| bounds.of(Device::new(device))).collect(),
             antichain: bounds.antichain,
             antichain_buffers: bounds.antichain_buffers.iter().map(|&id| *at_buffer(program, id)).collect(),
             antichain_arms: arms.map(|arm| scopes.name(program, arm)).collect(),
@@ -247,7 +254,7 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// The budget, in bytes.
+    /// The budget, in bytes: of a graph over several devices, of each.
     pub bytes: u64,
     /// The added edges, between statements.
     pub edges: Vec<(At, At)>,
@@ -337,6 +344,7 @@ impl Report {
                 .iter()
                 .map(|chain| chain.members.iter().map(statement).collect())
                 .collect(),
+            stacked: operations.chains.iter().map(|chain| chain.chains().len()).collect(),
             forwarded: lists.forwarded,
             overlapped: operations.overlapped,
             serialized: operations.serialized,

@@ -113,10 +113,13 @@ impl Report {
             }
             lines.push(line("launches", text));
         }
-        listed(lines, "  one launch", self.batches.iter().map(|members| node_of(members, None)));
+        listed(lines, "  one launch", self.batches.iter().map(|members| node_of(members, 1, None)));
         let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
-        let fused = self.fused.iter().zip(forwarded);
-        listed(lines, "  fused", fused.map(|(members, forwarded)| node_of(members, forwarded)));
+        let chains = self.stacked.iter().copied().chain(std::iter::repeat(1));
+        let fused = self.fused.iter().zip(chains).zip(forwarded);
+        let node =
+            |((members, chains), forwarded): ((&Vec<At>, usize), _)| node_of(members, chains, forwarded);
+        listed(lines, "  fused", fused.map(node));
         let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
         listed(lines, "  left alone", left_alone);
         listed(lines, "  not one launch", self.apart.iter().map(|entry| entry.line()));
@@ -147,11 +150,14 @@ fn listed(lines: &mut Vec<String>, subject: &str, entries: impl Iterator<Item = 
     }
 }
 
-/// Returns the line of a node that several launches became.
-fn node_of(members: &[At], forwarded: Option<&Forwarded>) -> Line {
+/// Returns the line of a node that several launches became: those of so many chains side by side.
+fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> Line {
     let changes = forwarded.filter(|forwarded| forwarded.loads > 0 || forwarded.stores > 0);
     let text = |names: &dyn Fn(&At) -> String| {
         let mut text = members_of(members, names);
+        if chains > 1 {
+            text.push_str(&format!(", of {chains} chains side by side"));
+        }
         if let Some(forwarded) = changes {
             text.push_str(&format!("\n    {}", forwarded.text(names)));
         }
@@ -216,12 +222,14 @@ impl Display for AssumedRegisters {
 impl Forwarded {
     fn text(&self, name: &dyn Fn(&At) -> String) -> String {
         let Forwarded { loads, stores, barriers, left_out } = self;
-        let mut text = format!("{loads} loads from registers, {stores} stores left out, {barriers} barriers");
+        let parts =
+            [(loads, "load", " from registers"), (stores, "store", " left out"), (barriers, "barrier", "")];
+        let some = parts.into_iter().filter(|(count, ..)| **count > 0);
+        let mut parts: Vec<String> = some.map(|(count, word, more)| counted(*count, word) + more).collect();
         if !left_out.is_empty() {
-            text.push_str(", without memory: ");
-            text.push_str(&members_of(left_out, name));
+            parts.push(format!("without memory: {}", members_of(left_out, name)));
         }
-        text
+        if parts.is_empty() { "no barriers".to_owned() } else { parts.join(", ") }
     }
 }
 
@@ -243,7 +251,9 @@ impl Display for Plan {
         let [planned, antichain, floor] = [planned, antichain, floor].map(bytes);
         let arms: Vec<String> = self.antichain_arms.iter().map(|arm| format!("`{arm}`")).collect();
         let within = if arms.is_empty() { String::new() } else { format!(" in {}", arms.join(", ")) };
-        write!(f, "{planned} planned, bound {antichain}{within}, floor {floor}")?;
+        let each: Vec<String> = self.devices.iter().map(|&own| bytes(own)).collect();
+        let each = if each.len() > 1 { format!(" ({} by device)", each.join(", ")) } else { String::new() };
+        write!(f, "{planned} planned{each}, bound {antichain}{within}, floor {floor}")?;
         if self.optimal { write!(f, ": optimal") } else { Ok(()) }
     }
 }
@@ -292,10 +302,12 @@ mod tests {
             barriers: 1,
             left_out: vec![at(&format!("layer[{i}].h"), 6)],
         };
+        let side_by_side = (0..3).flat_map(|_| [at("c", 10), at("d", 11)]).collect();
         let report = Report {
             launches: 66,
             kernels: 24,
-            fused: (0..22).map(layer).collect(),
+            fused: (0..22).map(layer).chain([side_by_side]).collect(),
+            stacked: [[1; 22].as_slice(), &[3]].concat(),
             forwarded: (0..22).map(forwarded).collect(),
             batches: vec![
                 (0..4).flat_map(|_| [at("a", 1), at("b", 2)]).collect(),
@@ -321,7 +333,8 @@ mod tests {
                 "  one launch: (`a` (line 1), `b` (line 2)) 4 times",
                 "  one launch: `w[..].step` (line 3) 3 times, `last` (line 4)",
                 "  fused, 22 times: `layer[..].up` (line 7), `layer[..].relu` (line 8)",
-                "    2 loads from registers, 1 stores left out, 1 barriers, without memory: `layer[..].h` (line 6)",
+                "    2 loads from registers, 1 store left out, 1 barrier, without memory: `layer[..].h` (line 6)",
+                "  fused: (`c` (line 10), `d` (line 11)) 3 times, of 3 chains side by side",
                 "not all written, 2 times: `layer[..].pad` (line 9) writes 4 elements of pad.y, and not element 4",
             ]
         );

@@ -84,6 +84,8 @@ pub enum WhyUnfused {
     },
     /// This launch is one of a batch, which is expected to be faster.
     Batched(At),
+    /// This launch runs beside others, and their kernels may last long: blocks that stay on their multiprocessors are distributed unevenly.
+    Crowd(At),
     /// The kernel has so many launches, and more are not fused.
     Most(usize),
     /// The fused kernel holds the buffers of all its launches at once, and the temporaries would take more memory.
@@ -130,6 +132,7 @@ impl WhyUnfused {
             | WhyUnfused::Kernel { .. }
             | WhyUnfused::State
             | WhyUnfused::Starts
+            | WhyUnfused::Crowd(_)
             | WhyUnfused::Most(_) => return None,
         })
     }
@@ -184,6 +187,10 @@ impl WhyUnfused {
             WhyUnfused::Batched(at) => {
                 format!("{} is one launch with others, which is expected to be faster", named(at))
             }
+            WhyUnfused::Crowd(at) => format!(
+                "{} runs beside others and may last long: fused, blocks stay where they are, on some multiprocessors more than on others",
+                named(at)
+            ),
             WhyUnfused::Most(most) => format!("one kernel has {most} launches at most"),
             WhyUnfused::Memory { whole, most } => {
                 let (whole, most) = (bytes(*whole), bytes(*most));

@@ -85,7 +85,7 @@ impl Lowering<'_> {
         self.refuse(
             name,
             &format!("`{name}` is a host value, which only calls and host statements take"),
-            "pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and a scalar by value",
+            "pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and a scalar, also one that it returns, by value",
         )
     }
 }

@@ -47,10 +47,10 @@ impl Cells {
         let moves = buffer.moves();
         let idle = |at: usize| entries[at].is_idle();
         let loads_go = (0..entries.len()).all(|at| entries[at].stores || moves[at] || idle(at));
-        let left_out = ends && loads_go && entries.iter().all(|entry| entry.site.is_some());
+        let left_out = ends && loads_go && entries.iter().all(|entry| !entry.fixed);
         let goes: Vec<bool> = (0..entries.len())
             .map(|at| match entries[at].stores {
-                true => left_out || buffer.is_lost(at, &moves),
+                true => !entries[at].fixed && (left_out || buffer.is_lost(at, &moves)),
                 false => moves[at],
             })
             .collect();
@@ -84,6 +84,9 @@ fn meets(place: &Place, other: &Entry<'_>, distance: i128) -> bool {
 impl Buffer<'_, '_> {
     /// Returns the cells of an access, one for each element, if nothing writes them in a way that no register follows.
     fn cells_of(&self, entry: &Entry<'_>) -> Option<Vec<Key>> {
+        if entry.fixed {
+            return None;
+        }
         let (place, element) = (entry.place?, entry.element?);
         let size = i128::from(element);
         let count = place.bytes / size;

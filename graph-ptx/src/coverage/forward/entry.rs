@@ -28,6 +28,8 @@ pub(super) struct Entry<'m> {
     pub element: Option<u32>,
     pub at: u32,
     pub touched: &'m [Touched],
+    /// True if the instruction stays as it is.
+    pub fixed: bool,
 }
 
 impl Entry<'_> {

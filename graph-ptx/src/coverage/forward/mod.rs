@@ -41,6 +41,8 @@ pub struct Member<'m> {
     pub shares: bool,
     /// True if it depends on which threads of a warp run together.
     pub converges: bool,
+    /// True if its loads and stores stay as they are.
+    pub fixed: bool,
 }
 
 /// The registers of a fused kernel that hold elements from body to body.
@@ -120,6 +122,7 @@ fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
                 element: None,
                 at: 0,
                 touched: &[],
+                fixed: true,
             });
         }
         for (nth, site) in member.sites.list.iter().enumerate() {
@@ -133,6 +136,7 @@ fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
                 element: site.access.element,
                 at: site.access.at,
                 touched: site.touched.as_deref().unwrap_or_default(),
+                fixed: member.fixed,
             });
             if !places.iter().any(|(buffer, _)| *buffer == pointer.buffer) {
                 places.push((pointer.buffer, Places::default()));

@@ -194,7 +194,13 @@ fn memory_is_that_of_the_launches() {
             .collect();
         let pointers: Vec<Pointer> =
             (0..BUFFERS).map(|at| Pointer { parameter: at, buffer: at, at: Some(0) }).collect();
-        let of = |sites| Member { sites, pointers: pointers.clone(), shares: false, converges: false };
+        let of = |sites| Member {
+            sites,
+            pointers: pointers.clone(),
+            shares: false,
+            converges: false,
+            fixed: false,
+        };
         let all: Vec<Member<'_>> = sites.iter().map(of).collect();
         // Each buffer that is read first was written before the chain, except for buffer 0.
         let ends = |buffer: u32| buffer == 2;
@@ -253,7 +259,7 @@ fn what_is_not_known_is_left_alone() {
     };
     fn of(at: Option<u64>, sites: &Sites) -> Member<'_> {
         let pointers = vec![Pointer { parameter: 0, buffer: 0, at }];
-        Member { sites, pointers, shares: false, converges: false }
+        Member { sites, pointers, shares: false, converges: false, fixed: false }
     }
     let plain = [sites(true, Vec::new()), sites(false, Vec::new())];
     let found = |one: &Sites, other: &Sites, at: Option<u64>| {

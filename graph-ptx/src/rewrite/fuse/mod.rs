@@ -20,6 +20,7 @@ mod part;
 mod shared;
 mod unset;
 
+use super::contract;
 use super::head::{self, LARGE_PARAMETERS, Needs, WAIT};
 use super::name::free_name;
 use super::refusal::Refusal;
@@ -54,6 +55,8 @@ pub struct Fusible {
     pub shares: bool,
     /// True if its threads wait for each other, or if it depends on which threads of a warp run together.
     pub converges: bool,
+    /// True if its loads and stores have to stay: the assembler rounds a product by what else is made of it.
+    pub fixed: bool,
 }
 
 /// The places of the parameters of a fused kernel's parts in its one parameter.
@@ -99,7 +102,9 @@ pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
         Fusion { parts: &[(module, entry)], name: &name, block: [1; 3], waits: false, forward: None };
     fused(&fusion)?;
     let part = Part::new(module, entry, 0)?;
-    Ok(Fusible { shares: !part.shared.is_empty() || part.copies, converges: part.converges })
+    let shares = !part.shared.is_empty() || part.copies;
+    let fixed = contract::depends_on_uses(part.function);
+    Ok(Fusible { shares, converges: part.converges, fixed })
 }
 
 /// Returns the text of a module with the fused kernel, and the places of its parameters.

@@ -125,3 +125,31 @@ fn what_reaches_beyond_its_block_is_refused() {
     }
     taken("atom.shared.add.u32 %r2, [%r1], 1; membar.cta; ld.volatile.shared.u32 %r2, [%r1];");
 }
+
+/// A product that something else than sums of its block is made of, too, is rounded by these uses.
+#[test]
+fn products_with_other_uses_fix_their_kernels() {
+    let fixed = |uses: &str| {
+        let text = format!(
+            "{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} .reg .f32 %f<9>; \
+             setp.ge.u32 %p1, %r1, 5; ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; mul.f32 %f3, %f1, %f2; {uses} \
+             st.global.f32 [%rd1], %f4; ret; }}"
+        );
+        fusible(&parse(&text).unwrap(), "k").unwrap().fixed
+    };
+    let sum = "sub.f32 %f4, %f1, %f3;";
+    for other in [
+        "st.global.f32 [%rd1+8], %f3;",
+        "max.f32 %f5, %f3, %f1; st.global.f32 [%rd1+8], %f5;",
+        "mov.f32 %f5, %f3; st.global.f32 [%rd1+8], %f5;",
+        "@%p1 bra L; st.global.f32 [%rd1+8], %f1; L:",
+        "neg.f32 %f5, %f3; add.f32 %f6, %f5, %f1; st.global.f32 [%rd1+8], %f6;",
+    ] {
+        assert!(fixed(&format!("{other} {sum}")), "{other}");
+    }
+    assert!(fixed("selp.f32 %f5, %f3, %f1, %p1; add.f32 %f4, %f5, %f1;"));
+    assert!(!fixed(sum));
+    assert!(!fixed(&format!("add.f32 %f5, %f3, %f2; st.global.f32 [%rd1+8], %f5; {sum}")));
+    assert!(!fixed("st.global.f32 [%rd1+8], %f3; add.f32 %f4, %f1, %f2;"));
+    assert!(!fixed("mul.rn.f32 %f5, %f1, %f2; st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;"));
+}

@@ -146,7 +146,7 @@ driver_calls! {
     Call fn cuGraphExecMemsetNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
         update(exec, node, |state| {
             context(state, ctx)?;
-            Ok(Op::Fill(Fill::from_parameters(&take(params)?)?))
+            Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))
         })
     }
 

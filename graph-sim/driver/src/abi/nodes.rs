@@ -14,9 +14,11 @@ use crate::base::pointer::{put, take, take_all};
 use crate::base::status::{Result, Status};
 use crate::base::types::*;
 use crate::call::driver_calls;
+use crate::memory::Kind;
 use crate::state::graph::Dependencies;
 use crate::state::op::{Copy, Fill, Launch, Op};
 use crate::state::{State, state};
+use crate::work::access::may_touch;
 use crate::work::kernel;
 
 /// `cudaGraphKernelNodeParams`' first form has neither kernel nor context.
@@ -53,6 +55,19 @@ pub(super) fn copy_op(p: &CUDA_MEMCPY3D) -> Result<Op> {
         return Err(Status::INVALID_VALUE);
     }
     Ok(Op::Copy(copy))
+}
+
+/// Refuses a copy of an allocation of another graph to which the device of its context was given no access.
+fn reached(state: &State, context: u64, op: &Op) -> Result {
+    let Op::Copy(copy) = op else { return Ok(()) };
+    let closed = [copy.from.at.start, copy.to.at.start].into_iter().any(|start| {
+        let found = state.memory.find(start).filter(|found| matches!(found.kind, Kind::Graph(_)));
+        found.is_some_and(|found| !may_touch(state, context, found))
+    });
+    if closed {
+        return Err(log::say(Status::INVALID_VALUE, "unable to access operand in the specified context"));
+    }
+    Ok(())
 }
 
 pub(super) fn host_op(p: &CUDA_HOST_NODE_PARAMS) -> Result<Op> {
@@ -227,6 +242,7 @@ pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) ->
             new.attributes = old.attributes.clone();
             Op::Kernel(new)
         }
+        (Op::Fill(old), Op::Fill(new)) => Op::Fill(Fill { context: new.context.or(old.context), ..new }),
         (_, op) => op,
     };
     Ok(())
@@ -303,7 +319,9 @@ driver_calls! {
     Call fn cuGraphAddMemcpyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMCPY3D, ctx: CUcontext) {
         add(node, graph, (nodes, count), |state| {
             context(state, ctx)?;
-            copy_op(&take(params)?)
+            let op = copy_op(&take(params)?)?;
+            reached(state, ctx, &op)?;
+            Ok(op)
         })
     }
 

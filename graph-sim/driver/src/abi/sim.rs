@@ -4,7 +4,7 @@
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
-use std::ffi::{c_char, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use crate::base::faults;
@@ -276,6 +276,12 @@ pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
         let faults = [found.device_faults, found.host_faults];
         put(counts, [faults[0], faults[1], found.migrated, found.copied, found.prefetched, found.discarded])
     })
+}
+
+/// The number of pages of managed memory that the memory of a device holds, or for -1 that of the host.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimResident(device: c_int, pages: *mut u64) -> u32 {
+    enter("cuweaveSimResident", false, Kind::Basic, &mut || put(pages, state().memory.resident(device)))
 }
 
 #[unsafe(no_mangle)]

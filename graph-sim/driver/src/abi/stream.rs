@@ -101,8 +101,9 @@ fn update_capture(stream: CUstream, nodes: *mut CUgraphNode, count: usize, flags
             return Err(Status::INVALID_VALUE);
         }
     }
-    let last = state.capture_of(stream).and_then(|capture| capture.streams.get_mut(&stream));
-    let last = last.ok_or(Status::ILLEGAL_STATE)?;
+    let capture = state.capture_of(stream).ok_or(Status::ILLEGAL_STATE)?;
+    capture.given.extend(&nodes);
+    let last = capture.streams.get_mut(&stream).ok_or(Status::ILLEGAL_STATE)?;
     if flags == 1 {
         last.clear();
     }

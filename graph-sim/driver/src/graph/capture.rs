@@ -1,6 +1,6 @@
 //! Stream capture: the work of a stream becomes nodes of a graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::config::device;
 use crate::base::status::{Result, Status};
@@ -8,7 +8,7 @@ use crate::base::types::{CUgraphEdgeData, STREAM_LEGACY, STREAM_PER_THREAD};
 use crate::state::State;
 use crate::state::capture::Capture;
 use crate::state::graph::{Dependencies, PROGRAMMATIC, full};
-use crate::state::op::Op;
+use crate::state::op::{Fill, Op};
 
 /// `CU_STREAM_CAPTURE_STATUS_*`.
 pub const NONE: u32 = 0;
@@ -41,11 +41,11 @@ impl State {
         self.captures.iter_mut().find(|capture| capture.streams.contains_key(&stream))
     }
 
-    /// Returns a stream's capture status, and the number of the capture.
+    /// Returns a stream's capture status, and the number that is told of the capture.
     pub fn capture_status(&mut self, stream: u64) -> (u32, u64) {
         match self.capture_of(stream) {
             None => (NONE, 0),
-            Some(capture) => (if capture.broken { INVALIDATED } else { ACTIVE }, capture.id),
+            Some(capture) => (if capture.broken { INVALIDATED } else { ACTIVE }, capture.told),
         }
     }
 
@@ -96,10 +96,21 @@ impl State {
             }
             None => (self.create_graph(), Vec::new()),
         };
-        let id = self.id();
+        let (id, told) = (self.id(), self.graph(graph)?.id);
         let streams = BTreeMap::from([(stream, dependencies)]);
         let thread = std::thread::current().id();
-        self.captures.push(Capture { id, origin: stream, graph, mode, thread, broken: false, streams });
+        let given = BTreeSet::new();
+        self.captures.push(Capture {
+            id,
+            told,
+            origin: stream,
+            graph,
+            mode,
+            thread,
+            broken: false,
+            streams,
+            given,
+        });
         Ok(())
     }
 
@@ -131,7 +142,7 @@ impl State {
     /// Returns true if all work captured by other streams precedes the last node of the origin stream.
     fn leaves_are_in(&self, capture: &Capture, stream: u64) -> bool {
         let last = capture.streams.get(&stream).map_or(&[][..], |last| &last[..]);
-        let mut seen: std::collections::BTreeSet<u64> = last.iter().map(|node| node.0).collect();
+        let mut seen: BTreeSet<u64> = last.iter().map(|node| node.0).collect();
         let mut work: Vec<u64> = seen.iter().copied().collect();
         while let Some(node) = work.pop() {
             let Some(node) = self.nodes.get(node) else { continue };
@@ -140,7 +151,9 @@ impl State {
             );
         }
         let others = capture.streams.iter().filter(|(other, _)| **other != stream);
-        others.flat_map(|(_, nodes)| nodes).all(|(node, _)| seen.contains(node))
+        others
+            .flat_map(|(_, nodes)| nodes)
+            .all(|(node, _)| seen.contains(node) || capture.given.contains(node))
     }
 
     /// Adds work to the graph of a stream's capture; returns false if the stream is not captured.
@@ -151,6 +164,7 @@ impl State {
         }
         let (graph, mut dependencies) =
             (capture.graph, capture.streams.get(&stream).cloned().unwrap_or_default());
+        let context = self.stream_context(stream)?;
         let node = match op {
             Op::Child(child) => self.add_child(graph, dependencies, *child, false)?,
             Op::Kernel(launch) => {
@@ -166,6 +180,11 @@ impl State {
                     }
                 }
                 self.add_node(graph, dependencies, Op::Kernel(launch))?
+            }
+            // The graph may be launched in a stream of another context.
+            Op::Fill(fill) => {
+                let fill = Fill { context: fill.context.or(Some(context)), ..*fill };
+                self.add_node(graph, dependencies, Op::Fill(fill))?
             }
             op => self.add_node(graph, dependencies, op.clone())?,
         };

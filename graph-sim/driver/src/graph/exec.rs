@@ -8,9 +8,10 @@ use crate::base::status::{Result, Status};
 use crate::base::types::{
     INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY, INSTANTIATE_UPLOAD,
 };
+use crate::memory::Kind;
 use crate::state::State;
 use crate::state::exec::{Exec, ExecNode};
-use crate::state::graph::Owner;
+use crate::state::graph::{Graph, Owner};
 use crate::state::members::Members;
 use crate::state::op::{MemoryOperation, MemoryWork, Op};
 
@@ -84,7 +85,7 @@ impl State {
         self.check_bodies(&nodes, &shape, &conditions)?;
         let ranges = self.ranges_of(graph);
         ranges.iter().for_each(|&start| self.memory.hold(start));
-        let objects = self.graph(graph).map_or(Vec::new(), |graph| graph.objects.clone());
+        let objects = self.objects_of(graph);
         for &(object, count) in &objects {
             if let Some(object) = self.objects.get_mut(object) {
                 object.references += count;
@@ -103,14 +104,26 @@ impl State {
 
     fn ranges_of(&self, graph: u64) -> Vec<u64> {
         let mut ranges = Vec::new();
+        self.each_within(graph, |entry| ranges.extend_from_slice(entry.place.ranges()));
+        ranges
+    }
+
+    /// Returns the references of a graph, its child graphs and its bodies to objects of the program, which an instance keeps.
+    fn objects_of(&self, graph: u64) -> Vec<(u64, u64)> {
+        let mut objects = Vec::new();
+        self.each_within(graph, |entry| objects.extend_from_slice(&entry.objects));
+        objects
+    }
+
+    /// Visits a graph, its child graphs and its bodies.
+    fn each_within<'s>(&'s self, graph: u64, mut visit: impl FnMut(&'s Graph)) {
         let mut work = vec![graph];
         while let Some(graph) = work.pop() {
             let Some(entry) = self.graphs.get(graph) else { continue };
-            ranges.extend_from_slice(entry.place.ranges());
+            visit(entry);
             let ops = entry.nodes.iter().filter_map(|&node| self.nodes.get(node));
             work.extend(ops.flat_map(|node| node.op.graphs()));
         }
-        ranges
     }
 
     /// Destroys an instance. Allocations that its launches left stay.
@@ -129,6 +142,13 @@ impl State {
     /// Updates the parameters of an instance's node.
     pub fn update_node(&mut self, exec: u64, node: u64, op: Op) -> Result {
         self.keeps_memory(exec, node, &op)?;
+        let before = self.exec_mut(exec)?.find(node)?.op.clone();
+        if self.moves(&before, &op) {
+            return Err(log::say(
+                Status::INVALID_VALUE,
+                "the context of a copy cannot be changed during an update",
+            ));
+        }
         let old = self.exec_mut(exec)?.find(node)?;
         let result = permitted(&old.op, &op);
         if result != Update::Success {
@@ -137,6 +157,18 @@ impl State {
         }
         old.op = keep_attributes(&old.op, op);
         Ok(())
+    }
+
+    /// Returns true if an update gives a copy memory of a device that was allocated in another context than the memory before.
+    fn moves(&self, old: &Op, new: &Op) -> bool {
+        let (Op::Copy(old), Op::Copy(new)) = (old, new) else { return false };
+        let context = |start: u64| {
+            let found = self.memory.find(start);
+            found.filter(|found| !found.on_host() || found.kind == Kind::Managed).map(|found| found.context)
+        };
+        [(&old.from, &new.from), (&old.to, &new.to)].into_iter().any(|(old, new)| {
+            context(old.at.start).zip(context(new.at.start)).is_some_and(|(old, new)| old != new)
+        })
     }
 
     /// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes, and
@@ -200,6 +232,12 @@ fn permitted(old: &Op, new: &Op) -> Update {
                 Update::ParametersChanged
             }
         }
+        // No update changes the context of a node.
+        (Op::Fill(old), Op::Fill(new))
+            if old.context.zip(new.context).is_some_and(|(old, new)| old != new) =>
+        {
+            Update::ParametersChanged
+        }
         (Op::Fill(old), Op::Fill(new)) => {
             let shape = (old.width, old.height, old.element) == (new.width, new.height, new.element);
             if shape || (old.height == 1 && new.height == 1) {
@@ -241,12 +279,15 @@ fn same_operations(old: &[MemoryOperation], new: &[MemoryOperation]) -> bool {
     old.iter().map(kind).eq(new.iter().map(kind))
 }
 
-/// Keeps the attributes of a kernel node, and what was told of a host node, in an update of its parameters.
+/// Keeps the attributes of a kernel node, the context of a fill, and what was told of a host node, in an update of its parameters.
 fn keep_attributes(old: &Op, mut new: Op) -> Op {
     if let (Op::Kernel(old), Op::Kernel(new)) = (old, &mut new)
         && new.attributes.is_empty()
     {
         new.attributes = old.attributes.clone();
+    }
+    if let (Op::Fill(old), Op::Fill(new)) = (old, &mut new) {
+        new.context = new.context.or(old.context);
     }
     if let (Op::Host { touched: old, .. }, Op::Host { touched: new, .. }) = (old, &mut new)
         && new.is_empty()

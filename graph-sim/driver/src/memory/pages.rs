@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::base::config::{are_peers, config};
+
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
 
@@ -72,23 +74,36 @@ pub struct Page {
     pub prefetched: Option<Location>,
 }
 
+/// Returns true if a processor can map pages that are at another one: the host maps no device, and a device the host and its peers.
+fn can_map(by: i32, at: i32) -> bool {
+    match (usize::try_from(by), usize::try_from(at)) {
+        (Ok(by), Ok(at)) => are_peers(by, at),
+        (Ok(_), Err(_)) => true,
+        (Err(_), _) => false,
+    }
+}
+
 impl Page {
     fn access(&mut self, by: i32, write: bool) {
         let here = self.at.contains(&by);
         if here && (!write || self.at.len() == 1) {
             return;
         }
-        // The host cannot map memory of a device, and read-mostly pages are copied, whatever else is advised.
-        let maps = |page: &Page| by != HOST && !page.at.is_empty() && !page.read_mostly;
-        if !here && maps(self) && (self.accessed_by.contains(&by) || self.mapped.contains(&by)) {
+        let preferred = self.preferred.map(processor);
+        // Nothing is duplicated while a device without concurrent access has a context: all devices are alike.
+        let duplicated = self.read_mostly && config().concurrent;
+        // Read-mostly pages are copied, whatever else is advised.
+        let maps = |page: &Page| !duplicated && page.at.iter().any(|&at| can_map(by, at));
+        // A preferred location overrides the advice that the same processor accesses the page.
+        let advised = self.accessed_by.contains(&by) && preferred != Some(by);
+        if !here && maps(self) && (advised || self.mapped.contains(&by)) {
             return;
         }
         count(|counts| match by {
             HOST => counts.host_faults += 1,
             _ => counts.device_faults += 1,
         });
-        let preferred = self.preferred.map(processor);
-        if !here && !write && self.read_mostly && !self.at.is_empty() {
+        if !here && !write && duplicated && !self.at.is_empty() {
             count(|counts| counts.copied += 1);
             self.at.insert(by);
         } else if !here && maps(self) && preferred.is_some_and(|at| at != by && self.at.contains(&at)) {
@@ -201,6 +216,11 @@ impl Managed {
         self.on_pages(range, |page| page.prefetch(to));
     }
 
+    /// Returns the number of pages that a processor's memory holds.
+    pub fn resident(&self, processor: i32) -> u64 {
+        self.state().pages.iter().filter(|page| page.at.contains(&processor)).count() as u64
+    }
+
     /// Drops the pages that lie in a range as a whole.
     pub fn discard(&self, range: Range<u64>) {
         let (first, last) = (range.start.div_ceil(PAGE), range.end / PAGE);
@@ -298,6 +318,16 @@ mod tests {
         });
         assert_eq!(of(counted(|| memory.access(0, all.clone(), true))), faults(0, 0));
         assert_eq!(of(counted(|| memory.access(HOST, all.clone(), true))), faults(0, 0));
+        // What is preferred at the processor that is advised moves there.
+        let memory = two();
+        memory.access(HOST, all.clone(), true);
+        memory.on_pages(all.clone(), |page| {
+            page.accessed_by.insert(0);
+            page.preferred = Some((1, 0));
+        });
+        let found = counted(|| memory.access(0, all.clone(), false));
+        assert_eq!((of(found), found.migrated), (faults(2, 0), 2));
+        assert_eq!((memory.resident(0), memory.resident(HOST), memory.resident(1)), (2, 0, 0));
         // With a preferred location a fault maps the page and leaves it there.
         let memory = two();
         memory.access(HOST, all.clone(), true);

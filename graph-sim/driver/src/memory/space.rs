@@ -279,6 +279,12 @@ impl Memory {
         }
     }
 
+    /// Returns the number of pages of managed memory that a processor's memory holds.
+    pub fn resident(&self, processor: i32) -> u64 {
+        let managed = self.live.values().filter_map(|found| found.managed.as_ref());
+        managed.map(|managed| managed.resident(processor)).sum()
+    }
+
     /// Ends the association of managed memory with a stream.
     pub fn detach(&self, stream: u64) {
         self.live

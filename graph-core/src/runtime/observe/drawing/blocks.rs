@@ -35,7 +35,7 @@ pub(super) struct Placed {
     pub size: (f64, f64),
 }
 
-/// What stands in a body, or outside of all.
+/// The contents of a body, or of the graph outside of all bodies.
 #[derive(Default)]
 struct Inside {
     /// Boxes and conditional statements, in the order of their first nodes.

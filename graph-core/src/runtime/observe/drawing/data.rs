@@ -1,4 +1,4 @@
-//! What the script of a page reads, as JSON.
+//! The data that the script of a page reads, as JSON.
 
 use std::fmt::Write;
 

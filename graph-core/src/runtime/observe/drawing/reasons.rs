@@ -39,13 +39,13 @@ pub(super) struct Use {
 /// The parts of buffers that operations access, sorted.
 type Uses = Vec<Use>;
 
-/// What edges are explained by.
+/// The accesses on both sides of edges, which explain them.
 pub(super) struct Reasons<'g> {
     program: &'g Program,
     operations: &'g Operations,
     scopes: &'g Scopes,
     uses: Vector<OperationId, Uses>,
-    /// For hubs, what those in front of them access, and what those behind them do.
+    /// At hubs: the accesses of the operations before them, and of those behind them.
     before: Vector<OperationId, Uses>,
     behind: Vector<OperationId, Uses>,
     budget: BTreeSet<(StatementId, StatementId)>,

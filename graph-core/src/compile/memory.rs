@@ -1,0 +1,185 @@
+//! The picture of the memory of a graph, as it was planned and emitted.
+
+use crate::check::Checked;
+use crate::index::{Index, Vector, size};
+use crate::ir::{Buffer, BufferId, DimId, Origin, Program, StatementId};
+use crate::layout::{self, Planned};
+use crate::operation::{Bounds, MemoryBlock, OperationId, Operations, Place, What};
+use crate::picture::counted;
+use crate::place::{self, Placed};
+use crate::plan::svg::{Label, Labels, Levels, Span};
+use crate::plan::{self, Bound, BufferIndex, Floor, Plan};
+use crate::scopes::Scopes;
+
+use super::back::BackError;
+
+/// Draws the temporaries of a graph as boxes over the levels of its nodes and the bytes of their memory. Returns SVG. Statements that
+/// are one node stand in one level, and temporaries that are left out are not drawn. Where each temporary has an alloc node, its
+/// place is the driver's, and the picture has that of a plan. Temporaries of bodies have the names of these behind their own.
+///
+/// # Errors
+///
+/// [`BackError`].
+pub fn memory_svg(
+    checked: &Checked,
+    dims: &Vector<DimId, u64>,
+    operations: &Operations,
+) -> Result<String, BackError> {
+    let program = checked.program();
+    // The edges include those that a budget added.
+    let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
+    let edges: Vec<_> = checked.edges().iter().copied().chain(added).collect();
+    let placed = place::place(program, &edges)?;
+    let all = layout::temporaries(program, dims, &placed)?;
+    let (list, ids, plan, mut labels, levels) = match &operations.bounds {
+        Some(bounds) => {
+            let (list, ids, plan, labels) = emitted(operations, bounds, all);
+            (list, ids, plan, labels, levels(program, operations))
+        }
+        None => {
+            let (list, ids, plan, labels) = by_itself(program, &placed, all)?;
+            (list, ids, plan, labels, Levels::of(&placed.reach))
+        }
+    };
+    if labels.devices.len() == 1 && program.devices() == 1 {
+        labels.devices.clear();
+    }
+    let scopes = Scopes::of(program);
+    let label = |&id: &BufferId| {
+        let Buffer { name, origin, .. } = &program.buffers[id];
+        let body = match *origin {
+            Origin::Alloc(at) => scopes.around(at).map(|body| scopes.name(program, body)),
+            _ => None,
+        };
+        Label { name: name.to_string(), body, number: id.index() }
+    };
+    labels.buffers = ids.iter().map(label).collect();
+    labels.steps = steps(program, &levels);
+    labels.bodies = bodies(program, &scopes, &levels);
+    Ok(plan::svg::memory_svg(&levels, &list, &plan, &labels))
+}
+
+/// The buffers of a picture, the buffers of the program that they are, their places, and names so far.
+type Pictured = (Vector<BufferIndex, plan::Buffer>, Vector<BufferIndex, BufferId>, Plan, Labels);
+
+/// Returns the temporaries where the memory of a graph has them. The memory of a device stands above that of those before it.
+fn emitted(operations: &Operations, bounds: &Bounds, (all, all_ids): Planned) -> Pictured {
+    let (mut list, mut ids, mut offsets) = (Vector::new(), Vector::new(), Vector::new());
+    let mut labels = Labels::default();
+    let mut total = 0u64;
+    let is_left_out = |(at, id): &(BufferIndex, &BufferId)| {
+        operations.places[**id] == Place::Nowhere && !all[*at].users.is_empty()
+    };
+    let left_out = all_ids.enumerate().filter(is_left_out).count();
+    for (memory, MemoryBlock { bytes, device, .. }) in operations.memories.enumerate() {
+        let first = list.len();
+        for (at, &id) in all_ids.enumerate() {
+            match operations.places[id] {
+                Place::Inside { memory: of, offset } if of == memory => {
+                    list.push(all[at].clone());
+                    ids.push(id);
+                    offsets.push(total.saturating_add(offset));
+                }
+                _ => {}
+            }
+        }
+        if list.len() > first {
+            let to = total.saturating_add(*bytes);
+            labels.devices.push(Span {
+                name: format!("device {}", device.index()),
+                from: total,
+                to,
+                depth: 0,
+            });
+            total = to;
+        }
+    }
+    if left_out > 0 {
+        labels.note = format!("; {} more in registers alone", counted(left_out, "buffer"));
+    }
+    let of_bound = ids.enumerate().filter(|(_, id)| bounds.antichain_buffers.contains(id)).map(|(at, _)| at);
+    let plan = Plan {
+        bound: Bound { bytes: bounds.antichain, buffers: of_bound.collect() },
+        floor: Floor { bytes: bounds.floor, ..Floor::default() },
+        optimal: bounds.optimal,
+        offsets,
+        total,
+    };
+    (list, ids, plan, labels)
+}
+
+/// Returns the temporaries in a plan of their own.
+fn by_itself(program: &Program, placed: &Placed, all: Planned) -> Result<Pictured, BackError> {
+    let (mut list, mut ids) = Planned::default();
+    let mut planned: Option<Plan> = None;
+    let mut labels = Labels::default();
+    for (device, (own, own_ids)) in layout::by_device(program, all) {
+        let plan = plan::plan(&placed.reach, &own, plan::Effort::Default)
+            .map_err(|error| layout::plan_error(program, &own_ids, error))?;
+        let first = list.len();
+        list.extend(own);
+        ids.extend(own_ids);
+        let from = planned.as_ref().map_or(0, |others| others.total);
+        let to = from.saturating_add(plan.total);
+        labels.devices.push(Span { name: format!("device {device}"), from, to, depth: 0 });
+        planned = Some(match planned {
+            Some(others) => others.and(plan, first),
+            None => plan,
+        });
+    }
+    if !list.is_empty() {
+        labels.note = "; each has an alloc node, and its place is the driver's".to_owned();
+    }
+    let planned = match planned {
+        Some(planned) => planned,
+        None => plan::plan(&placed.reach, &list, plan::Effort::Default)
+            .map_err(|error| layout::plan_error(program, &ids, error))?,
+    };
+    Ok((list, ids, planned, labels))
+}
+
+/// Returns the level of the node of each statement: the nodes before it on the longest path, without those of memory and hubs.
+fn levels(program: &Program, operations: &Operations) -> Levels {
+    let counts = |what: &What| u32::from(!what.is_memory() && !matches!(what, What::Hub));
+    let mut of_node: Vector<OperationId, u32> = Vector::filled(0, operations.list.len());
+    let mut depth = 0;
+    for (id, operation) in operations.list.enumerate() {
+        let before = |&at: &OperationId| of_node[at] + counts(&operations.list[at].what);
+        of_node[id] = operation.after.iter().map(before).max().unwrap_or(0);
+        depth = depth.max(of_node[id] + counts(&operation.what));
+    }
+    let level = |node: &Option<OperationId>| node.map_or(0, |node| of_node[node]);
+    let mut of: Vector<StatementId, u32> = operations.of_statement.iter().map(level).collect();
+    of.extend(std::iter::repeat_n(0, program.statements.len().saturating_sub(of.len())));
+    Levels { of, depth }
+}
+
+/// Returns the statements of each level: the name of the first, and the number of the others.
+fn steps(program: &Program, levels: &Levels) -> Vec<String> {
+    let mut first: Vec<Option<(&str, usize)>> = vec![None; size(levels.depth)];
+    for (id, statement) in program.statements.enumerate().filter(|(_, statement)| !statement.kind.is_memory())
+    {
+        match first.get_mut(size(levels.of[id])) {
+            Some(Some((_, others))) => *others += 1,
+            Some(none) => *none = Some((&statement.name, 0)),
+            None => {}
+        }
+    }
+    let step = |step: Option<(&str, usize)>| match step {
+        Some((name, 0)) => name.to_owned(),
+        Some((name, others)) => format!("{name} +{others}"),
+        None => String::new(),
+    };
+    first.into_iter().map(step).collect()
+}
+
+/// Returns the levels of the bodies of conditions.
+fn bodies(program: &Program, scopes: &Scopes, levels: &Levels) -> Vec<Span<u32>> {
+    let mut spans: Vec<Span<u32>> = Vec::new();
+    for (id, scope) in scopes.list.enumerate() {
+        let depth = scope.parent.map_or(0, |parent| spans[parent.index()].depth + 1);
+        let (from, to) = (levels.of[scope.condition], levels.of[scope.join] + 1);
+        spans.push(Span { name: scopes.name(program, id), from, to, depth });
+    }
+    spans
+}

@@ -1,0 +1,227 @@
+//! Stacks: chains of the same kernels, side by side, become one launch: each of its blocks does what a block of one chain does, launch after
+//! launch, and waits for no other block.
+//!
+//! Chains are stacked if they begin at the same time, and either last equally long or are waited for by the same statements, as the members of a
+//! batch are (`launches/batch.rs`). They begin on one level and are equally long, so that what comes before them is on levels before that of
+//! their first launches, and what comes after them on levels behind that of their last ones: stacks close no cycle either. Chains have no
+//! order between them, so no block accesses what a block of another chain writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::batch::beginnings;
+use super::blocks::{Blocks, MOST_BLOCKS};
+use super::decision::Chain;
+use super::draft::{Contracted, Draft};
+use super::launch::{Batching, Launch};
+use crate::ids::KernelId;
+use crate::index::{Vector, size};
+use crate::ir::{Kind, StatementId};
+use crate::scopes::ScopeId;
+
+/// The maximum number of launches of a stack. Its launches are ordered with those of its neighbours one by one.
+const MOST_LAUNCHES: usize = 1 << 10;
+
+/// The properties that stacked chains have in common: the body, the class of the begin, the level, the block, true if they wait first, and the
+/// kernels with their shared memory.
+type Key = (Option<ScopeId>, u32, usize, [u32; 3], bool, Vec<(KernelId, u32)>);
+
+/// The grid of a chain, and the work of its launches.
+type Length<'a> = ([u32; 3], Vec<&'a [u64]>);
+
+/// Chains that may be stacked, and the dimension of the grid.
+type Candidate = (Vec<Chain>, Option<u8>);
+
+/// Stacks chains. `nodes` and `levels` are those of the order in which the chains were found.
+///
+/// # Complexity
+///
+/// O(n log n) in the launches and their edges.
+pub(super) fn stacked(
+    draft: &Draft<'_>,
+    (nodes, levels): (&Contracted, &Vector<StatementId, usize>),
+    chains: Vec<Chain>,
+) -> Vec<Chain> {
+    if draft.tuning.chains.stacked.is_none() || chains.len() < 2 {
+        return chains;
+    }
+    let begins = beginnings(draft);
+    let (mut done, mut groups) = (Vec::new(), BTreeMap::<Key, Vec<Chain>>::new());
+    for chain in chains {
+        match key(draft, (&begins, levels), &chain) {
+            Some(key) => groups.entry(key).or_default().push(chain),
+            None => done.push(chain),
+        }
+    }
+    let around = Around { draft, nodes };
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for mut group in groups.into_values() {
+        group.sort_by_key(|chain| chain.members[0]);
+        for set in sets(draft, &around, group) {
+            candidates.extend(cut(draft, set));
+        }
+    }
+    let (stacks, alone): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|(chains, _)| chains.len() > 1);
+    done.extend(alone.into_iter().flat_map(|(chains, _)| chains));
+    let of: BTreeMap<StatementId, usize> = stacks
+        .iter()
+        .enumerate()
+        .flat_map(|(at, (chains, _))| {
+            chains.iter().flat_map(move |chain| chain.members.iter().map(move |&member| (member, at)))
+        })
+        .collect();
+    for (at, (chains, axis)) in stacks.iter().enumerate() {
+        let members = || chains.iter().map(|chain| chain.members.clone()).collect();
+        let stack =
+            around.is_worthwhile((at, chains), &of).then(|| Chain::stacked(members(), *axis)).flatten();
+        match stack {
+            Some(stack) => done.push(stack),
+            None => done.extend(chains.iter().cloned()),
+        }
+    }
+    done
+}
+
+/// Returns true for a launch whose chain may be stacked.
+pub(super) fn may_stack(launch: &Launch) -> bool {
+    launch.stack && launch.batch != Batching::Never
+}
+
+/// Returns the key of a chain; `None` if it is not stacked.
+fn key(
+    draft: &Draft<'_>,
+    (begins, levels): (&Vector<StatementId, u32>, &Vector<StatementId, usize>),
+    chain: &Chain,
+) -> Option<Key> {
+    let first = chain.members[0];
+    let head = draft.launches[first].as_ref()?;
+    let launches =
+        chain.members.iter().map(|&member| draft.launches[member].as_ref().filter(|l| may_stack(l)));
+    let kernels = launches.map(|launch| launch.map(|launch| (launch.kernel, launch.shared)));
+    let body = draft.scopes.around(first);
+    Some((body, begins[first], levels[first], head.block, head.waits, kernels.collect::<Option<_>>()?))
+}
+
+/// Splits chains that begin at the same time into sets that also end at the same time, or are waited for together.
+fn sets(draft: &Draft<'_>, around: &Around<'_, '_>, group: Vec<Chain>) -> Vec<Vec<Chain>> {
+    let ends: Vec<BTreeSet<StatementId>> = group.iter().map(|chain| around.behind(chain).collect()).collect();
+    if ends.windows(2).all(|pair| pair[0] == pair[1]) {
+        return vec![group];
+    }
+    let mut alike: BTreeMap<Length<'_>, Vec<(Chain, BTreeSet<StatementId>)>> = BTreeMap::new();
+    for (chain, ends) in group.into_iter().zip(ends) {
+        let launches = || chain.members.iter().filter_map(|&member| draft.launches[member].as_ref());
+        let grid = launches().next().map_or([0; 3], |launch| launch.grid);
+        let work = launches().map(|launch| launch.work.as_slice()).collect();
+        alike.entry((grid, work)).or_default().push((chain, ends));
+    }
+    let (mut sets, mut together) = (Vec::new(), BTreeMap::<BTreeSet<StatementId>, Vec<Chain>>::new());
+    for mut set in alike.into_values() {
+        if set.len() > 1 {
+            sets.push(set.into_iter().map(|(chain, _)| chain).collect());
+        } else if let Some((chain, ends)) = set.pop() {
+            together.entry(ends).or_default().push(chain);
+        }
+    }
+    sets.extend(together.into_values());
+    sets
+}
+
+/// Makes as few stacks of a set as the parameter space allows, of about equal sizes. Chains of different grids are one stack if their blocks fit
+/// the limit of flattening, else those of each grid.
+fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<Candidate> {
+    let launch = |chain: &Chain| draft.launches[chain.members[0]].as_ref();
+    let grid = |chain: &Chain| launch(chain).map_or([0; 3], |launch| launch.grid);
+    let mut grids: BTreeMap<[u32; 3], Vec<Chain>> = BTreeMap::new();
+    let blocks: Blocks = set.iter().filter_map(launch).map(Launch::blocks).sum();
+    let wave = set.iter().filter_map(launch).map(|launch| launch.wave).min().unwrap_or(0);
+    let fits = blocks <= Blocks::from(MOST_BLOCKS) && draft.tuning.fits_flat(blocks, wave);
+    let several = set.windows(2).any(|pair| grid(&pair[0]) != grid(&pair[1]));
+    if several && fits {
+        return chunks(draft, set, None);
+    }
+    set.into_iter().for_each(|chain| grids.entry(grid(&chain)).or_default().push(chain));
+    let of_grid = |(grid, chains): ([u32; 3], Vec<Chain>)| {
+        // The last free dimension of the grid.
+        let axis = [2u8, 1].into_iter().find(|&axis| grid[usize::from(axis)] == 1);
+        match axis {
+            None if !fits => chains.into_iter().map(|chain| (vec![chain], None)).collect(),
+            axis => chunks(draft, chains, axis),
+        }
+    };
+    grids.into_iter().flat_map(of_grid).collect()
+}
+
+/// Splits chains into as few parts as the parameter space allows, of about equal sizes.
+fn chunks(draft: &Draft<'_>, set: Vec<Chain>, axis: Option<u8>) -> Vec<Candidate> {
+    let most = set.iter().map(|chain| most(draft, chain, axis)).min().unwrap_or(0).max(1);
+    let count = set.len().div_ceil(most);
+    let part = |at: usize| set[at * set.len() / count..(at + 1) * set.len() / count].to_vec();
+    (0..count).map(|at| (part(at), axis)).collect()
+}
+
+/// Returns the maximum number of such chains in one stack.
+fn most(draft: &Draft<'_>, chain: &Chain, axis: Option<u8>) -> usize {
+    const WHOLE: usize = 1 << 24;
+    let share = |&member: &StatementId| match draft.launches[member].as_ref().map(|launch| launch.batch) {
+        Some(Batching::Most { equal, flat }) => {
+            WHOLE / size(if axis.is_some() { equal } else { flat }).max(1)
+        }
+        _ => WHOLE,
+    };
+    let used: usize = chain.members.iter().map(share).sum();
+    (WHOLE / used.max(1)).min(draft.most).min(MOST_LAUNCHES / chain.members.len().max(1))
+}
+
+/// The statements before and behind chains.
+struct Around<'n, 'a> {
+    draft: &'n Draft<'a>,
+    nodes: &'n Contracted,
+}
+
+impl Around<'_, '_> {
+    /// Returns the nodes that take time and come after a chain.
+    fn behind<'c>(&'c self, chain: &'c Chain) -> impl Iterator<Item = StatementId> + 'c {
+        self.beside(chain, &self.nodes.after)
+    }
+
+    /// Returns the nodes that take time and come before a chain.
+    fn before<'c>(&'c self, chain: &'c Chain) -> impl Iterator<Item = StatementId> + 'c {
+        self.beside(chain, &self.nodes.before)
+    }
+
+    fn beside<'c>(
+        &'c self,
+        chain: &'c Chain,
+        next: &'c Vector<StatementId, Vec<StatementId>>,
+    ) -> impl Iterator<Item = StatementId> + 'c {
+        let takes_time = |id: &StatementId| !self.draft.program.statements[*id].kind.is_memory();
+        let all = chain.members.iter().flat_map(move |&member| next[member].iter().copied());
+        all.filter(move |id| takes_time(id) && !chain.members.contains(id))
+    }
+
+    /// Returns false for a stack that joins several nodes and forks to several again without saving an edge, such as one between copies, and
+    /// for one between library calls. `of` has the stack of each member of one.
+    fn is_worthwhile(&self, (at, chains): (usize, &[Chain]), of: &BTreeMap<StatementId, usize>) -> bool {
+        let crossing = self.draft.tuning.crossing;
+        let node = |id: StatementId| of.get(&id).map_or(Err(id), |stack| Ok(*stack));
+        let before: BTreeSet<_> = chains.iter().flat_map(|chain| self.before(chain)).map(node).collect();
+        let behind: BTreeSet<_> = chains.iter().flat_map(|chain| self.behind(chain)).map(node).collect();
+        debug_assert!(!before.contains(&Ok(at)) && !behind.contains(&Ok(at)));
+        let is_call = |node: &Result<usize, StatementId>| {
+            node.is_err_and(|id| matches!(self.draft.program.statements[id].kind, Kind::Capture(_)))
+        };
+        let calls = |nodes: &BTreeSet<_>| nodes.len() >= crossing && nodes.iter().all(is_call);
+        if calls(&before) && calls(&behind) {
+            return false;
+        }
+        let of_chain = |chain: &Chain| {
+            let ends: BTreeSet<StatementId> = self.before(chain).chain(self.behind(chain)).collect();
+            ends.len()
+        };
+        let written: usize = chains.iter().map(of_chain).sum();
+        before.len().min(behind.len()) < crossing || before.len() + behind.len() < written
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Chains of launches side by side, as one kernel: the fused kernel of one chain, as a batch of all of them.
+//!
+//! The chains have the same kernels in the same order, and none reads what another one writes. A block does what the blocks of one chain's
+//! launches do, one after the other; no block waits for one of another chain.
+
+use super::batch::{Batch, batched};
+use super::fuse::{FusedTable, Fusion, fused};
+use super::refusal::Refusal;
+use super::table::{GridShape, Table};
+use crate::syntax::{Error, parse};
+
+/// The places of the parameters of stacked chains: a record for each chain, in which those of its launches lie as in the fused kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackedTable {
+    /// The records of the chains.
+    pub chains: Table,
+    /// The parameters of one chain.
+    pub parts: FusedTable,
+}
+
+impl StackedTable {
+    /// Returns the offset of the record of a chain.
+    pub fn record(&self, chain: u32) -> u32 {
+        let first = self.chains.parameters.first().map_or(0, |&(offset, _)| offset);
+        self.chains.records + chain * self.chains.stride + first
+    }
+}
+
+/// Returns the text of a module with one kernel for up to `capacity` chains, and the places of its parameters.
+///
+/// Time: that of [`fused`], and of [`batched`] for its text.
+///
+/// # Errors
+/// Why the parts cannot be fused, or the fused kernel cannot be batched.
+pub fn stacked(
+    fusion: &Fusion<'_, '_>,
+    capacity: u32,
+    shape: GridShape,
+) -> Result<(String, StackedTable), Refusal> {
+    // The wait comes first in the kernel of all chains.
+    let (text, parts) = fused(&Fusion { name: &one_chain(fusion), waits: false, ..*fusion })?;
+    let unread = |error: Error| Refusal::Head(error.to_string());
+    let module = parse(&text).map_err(unread)?;
+    let batch = Batch {
+        entry: one_chain(fusion),
+        name: fusion.name.to_owned(),
+        capacity,
+        shape,
+        waits: fusion.waits,
+        registers: None,
+    };
+    let parameters = module.entry(&batch.entry).map_or(&[][..], |entry| &entry.parameters);
+    let chains = Table::of(parameters, capacity, shape).ok_or(Refusal::Table { capacity })?;
+    let text = batched(&module, &[batch])?;
+    Ok((text, StackedTable { chains, parts }))
+}
+
+/// Returns the name of the kernel of one chain, which no part and not the name of the kernel of all contains.
+fn one_chain(fusion: &Fusion<'_, '_>) -> String {
+    let mut name = "chain_of_one".to_owned();
+    while fusion.name.contains(&name) || fusion.parts.iter().any(|(module, _)| module.text.contains(&name)) {
+        name.push('_');
+    }
+    name
+}

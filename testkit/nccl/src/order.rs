@@ -1,0 +1,137 @@
+//! The order of a communicator's work: a stream of its own for each capture, as NCCL 2.28 has it (`strongstream.cc`).
+//!
+//! A capture is known by its number. For one of a number that is known already, the stream of the one before is used again, which does
+//! not capture any more if that one has ended: then a stream that captures waits for one that does not, and the driver refuses.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use std::ffi::c_void;
+
+use cuweave_testkit::stand_in::is_capturing;
+
+use crate::driver;
+
+/// A capture that a communicator's work is in, or was in.
+struct Known {
+    id: u64,
+    stream: u64,
+}
+
+/// The streams and the event that order a communicator's work.
+#[derive(Default)]
+struct Streams {
+    known: Vec<Known>,
+    /// The stream of work outside of captures, and the event between that and captures.
+    outside: Option<(u64, u64)>,
+}
+
+/// The order of a communicator's work.
+pub struct Order {
+    context: u64,
+    /// True if work in graphs and outside of them is ordered by events.
+    mixing: bool,
+    streams: Mutex<Streams>,
+    /// The number of captures whose graphs live.
+    graphs: AtomicUsize,
+    /// True while a thread enqueues work.
+    pub busy: AtomicBool,
+}
+
+/// The work of a communicator in one group.
+pub struct Turn {
+    order: Arc<Order>,
+    launch: u64,
+    own: u64,
+}
+
+/// Called when the graphs with a capture are destroyed. The lock of the library is not taken, since the driver holds its own.
+extern "C" fn gone(order: *mut c_void) {
+    // SAFETY: made by `Arc::into_raw` for this one call.
+    let order = unsafe { Arc::from_raw(order.cast::<Order>()) };
+    order.graphs.fetch_sub(1, Ordering::SeqCst);
+}
+
+impl Order {
+    /// Returns the order of a communicator of the current context.
+    pub fn new(mixing: bool) -> Arc<Order> {
+        let (streams, graphs, busy) = (Mutex::default(), AtomicUsize::new(0), AtomicBool::new(false));
+        Arc::new(Order { context: driver::context(), mixing, streams, graphs, busy })
+    }
+
+    /// Returns the number of captures whose graphs live.
+    pub fn graphs(&self) -> usize {
+        self.graphs.load(Ordering::SeqCst)
+    }
+
+    /// Begins the work of a group in a stream: `None` if it does not capture.
+    pub fn begin(self: &Arc<Order>, launch: u64) -> Result<Option<Turn>, u32> {
+        let Some(capture) = driver::capture_of(launch)? else { return Ok(None) };
+        driver::enter(self.context)?;
+        let own = self.stream_of(capture.id, launch)?;
+        driver::follow(launch, own)?;
+        self.graphs.fetch_add(1, Ordering::SeqCst);
+        let held = Arc::into_raw(self.clone()).cast_mut().cast();
+        driver::at_end_of(capture.graph, gone, held).inspect_err(|_| gone(held))?;
+        Ok(Some(Turn { order: self.clone(), launch, own }))
+    }
+
+    fn stream_of(&self, id: u64, launch: u64) -> Result<u64, u32> {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let Streams { known, outside } = &mut *streams;
+        if let Some(known) = known.iter().find(|known| known.id == id) {
+            return Ok(known.stream);
+        }
+        known.retain(|known| {
+            let captures = is_capturing(known.stream);
+            if !captures {
+                driver::drop_stream(known.stream);
+            }
+            captures
+        });
+        let stream = driver::stream()?;
+        known.push(Known { id, stream });
+        driver::follow(stream, launch)?;
+        driver::depend_on(stream, &[])?;
+        if self.mixing {
+            let event = match *outside {
+                Some((_, event)) => event,
+                None => {
+                    let made = (driver::stream()?, driver::event()?);
+                    *outside = Some(made);
+                    driver::note(made.1, made.0)?;
+                    made.1
+                }
+            };
+            driver::wait_outside(stream, event)?;
+        }
+        Ok(stream)
+    }
+
+    /// Destroys the streams and the event.
+    pub fn end(&self) {
+        let Streams { known, outside } =
+            std::mem::take(&mut *self.streams.lock().unwrap_or_else(PoisonError::into_inner));
+        known.iter().for_each(|known| driver::drop_stream(known.stream));
+        if let Some((stream, event)) = outside {
+            driver::drop_stream(stream);
+            driver::drop_event(event);
+        }
+    }
+}
+
+impl Turn {
+    /// Ends the work of a group: the next of the communicator in this capture comes behind it.
+    pub fn end(self) -> Result<(), u32> {
+        driver::enter(self.order.context)?;
+        let Some(capture) = driver::capture_of(self.launch)? else { return Err(1) };
+        driver::depend_on(self.own, &capture.last)?;
+        if self.order.mixing {
+            let streams = self.order.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some((_, event)) = streams.outside else { return Err(1) };
+            let node = driver::record_node(capture.graph, &capture.last, event)?;
+            driver::depend_on(self.own, &[node])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Managed memory on several devices: graphs over any context, the pages of peers and of others, and the host where it needs idle devices.
+
+use cuweave::managed::{Attach, Location};
+use cuweave::prelude::*;
+use cuweave::{Error, Managed};
+use cuweave_sim::Pages;
+
+use crate::programs::kernels::scale;
+use crate::support::{contexts, silent, streams, with_devices};
+
+/// Two pages.
+const LEN: usize = 2 * 1024;
+
+#[cuweave::graph]
+fn doubled(n: u32, x: &mut [f32; n]) {
+    scale[per_item(n)](&mut x, 2.0, n);
+}
+
+fn counted(work: impl FnOnce()) -> Pages {
+    let pages = || cuweave_sim::pages().expect("the simulated driver");
+    let before = pages();
+    work();
+    pages() - before
+}
+
+#[test]
+fn graphs_over_any_context_use_managed_memory() {
+    with_devices("managed::everywhere", 3, &[]);
+    with_devices("managed::everywhere", 3, &[("CUWEAVE_SIM_PEERS", "none")]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn everywhere() {
+    let contexts = contexts();
+    let streams = streams(&contexts);
+    let x = Managed::from_host(&streams[0], &[1.0_f32; LEN], Attach::Global).expect("managed memory");
+    let mut execs: Vec<_> = contexts
+        .iter()
+        .map(|ctx| doubled(ctx, LEN as u32, &x).expect("it builds").instantiate().expect("an exec"))
+        .collect();
+    for turn in 0..2 {
+        for (exec, stream) in execs.iter_mut().zip(&streams) {
+            exec.launch(stream).expect("it launches");
+        }
+        assert_eq!(*x.host().expect("a view"), [f32::powi(8.0, turn + 1); LEN]);
+    }
+    // The memory outlives its owner while other contexts use it.
+    for (exec, stream) in execs.iter_mut().zip(&streams) {
+        exec.launch(stream).expect("it launches");
+    }
+    drop(x);
+    drop(execs);
+    contexts.iter().for_each(|ctx| ctx.check_err().expect("no error is kept"));
+    silent();
+}
+
+#[test]
+fn pages_are_mapped_by_peers_alone() {
+    with_devices("managed::mapped", 2, &[]);
+    with_devices("managed::mapped", 2, &[("CUWEAVE_SIM_PEERS", "none")]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn mapped() {
+    let are_peers = std::env::var("CUWEAVE_SIM_PEERS").as_deref() != Ok("none");
+    let contexts = contexts();
+    let streams = streams(&contexts);
+    let x = Managed::<f32>::zeros(&streams[0], LEN, Attach::Global).expect("managed memory");
+    let mut execs: Vec<_> = contexts
+        .iter()
+        .map(|ctx| doubled(ctx, LEN as u32, &x).expect("it builds").instantiate().expect("an exec"))
+        .collect();
+    let resident = |device: Option<u32>| cuweave_sim::resident(device).expect("the simulated driver");
+    x.prefetch(&streams[0], .., Location::Device(0)).expect("a prefetch");
+    assert_eq!([Some(0), Some(1), None].map(resident), [2, 0, 0]);
+    // Mapped for device 1 in advance, and left where it is, if the devices are peers.
+    x.set_accessed_by(.., Location::Device(1)).expect("advice");
+    let found = counted(|| execs[1].launch(&streams[1]).expect("it launches"));
+    assert_eq!((found.device_faults, found.migrated), if are_peers { (0, 0) } else { (2, 2) });
+    assert_eq!([Some(0), Some(1)].map(resident), if are_peers { [2, 0] } else { [0, 2] });
+    // What is preferred there, too, moves there by a fault.
+    x.prefetch(&streams[0], .., Location::Device(0)).expect("a prefetch");
+    x.set_preferred_location(.., Location::Device(1)).expect("advice");
+    let found = counted(|| execs[1].launch(&streams[1]).expect("it launches"));
+    assert_eq!((found.device_faults, found.migrated), (2, 2));
+    assert_eq!([Some(0), Some(1), None].map(resident), [0, 2, 0]);
+    // From the preferred location a peer maps it.
+    let found = counted(|| execs[0].launch(&streams[0]).expect("it launches"));
+    assert_eq!((found.device_faults, found.migrated), if are_peers { (2, 0) } else { (2, 2) });
+    drop(x.host().expect("a view"));
+    assert_eq!([Some(0), Some(1), None].map(resident), [0, 0, 2]);
+    silent();
+}
+
+#[test]
+fn the_host_waits_for_all_devices_where_these_must_be_idle() {
+    with_devices("managed::idle", 2, &[("CUWEAVE_SIM_CONCURRENT", "0")]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn idle() {
+    let contexts = contexts();
+    let streams = streams(&contexts);
+    let mut x = Managed::<f32>::zeros(&streams[0], LEN, Attach::Global).expect("managed memory");
+    let mut other = streams[1].alloc_zeros::<f32>(LEN).expect("an allocation");
+    let mut exec =
+        doubled(&contexts[1], LEN as u32, &mut other).expect("it builds").instantiate().expect("an exec");
+    exec.launch(&streams[1]).expect("it launches");
+    let waits = || cuweave_sim::calls().expect("counts").get("cuCtxSynchronize").copied().unwrap_or(0);
+    let before = waits();
+    let view = x.host_mut().expect("a view");
+    assert_eq!(waits() - before, 2, "both devices are waited for");
+    // Nothing runs on any of them while the host has the memory.
+    let told = exec.launch(&streams[1]).map(drop).expect_err("the host has the memory");
+    println!("{told}");
+    assert!(matches!(told, Error::Managed(cuweave::managed::ManagedFault::OfHost)), "{told}");
+    drop(view);
+    // Pages are not duplicated where a device cannot access them at any time.
+    x.set_read_mostly(..).expect("advice");
+    let mut reader =
+        doubled(&contexts[1], LEN as u32, &x).expect("it builds").instantiate().expect("an exec");
+    let found = counted(|| reader.launch(&streams[1]).expect("it launches"));
+    assert_eq!(found.copied, 0);
+    exec.launch(&streams[1]).expect("it launches");
+    silent();
+}
