@@ -194,8 +194,8 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        At, BufferFault, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible,
-        ModuleFailure, Refusal, ShortLaunch,
+        At, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible, ModuleFailure, Refusal,
+        ShortLaunch,
     };
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{CUgraphInstantiate_flags_enum, CUstreamCaptureMode};
 use cudarc::driver::{CudaStream, DevicePtr};
-use cuweave::error::BufferFault;
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error};
 
@@ -222,11 +221,11 @@ fn what_is_lent_is_not_launched() -> Outcome {
         let (text, told) = (error.to_string(), "is lent by `Buffer::with` or `with_mut`, and cannot be used");
         assert!(text.starts_with("`x` (tests/buffers.rs:") && text.contains(told), "{text}");
         let error = x.with(&a, |_| ()).expect_err("it is lent");
-        assert!(matches!(error, Error::Buffer(BufferFault::LentTwice)), "{error}");
+        assert!(matches!(error, Error::BufferLentTwice), "{error}");
         let error = x.clone().with_mut(&a, |_| ()).expect_err("it is lent");
-        assert!(matches!(error, Error::Buffer(BufferFault::LentTwice)), "{error}");
+        assert!(matches!(error, Error::BufferLentTwice), "{error}");
         let error = step(&device.ctx, N, view, &out).expect_err("a view that is lent is bound");
-        assert!(matches!(error, Error::Buffer(BufferFault::LentViewBound)), "{error}");
+        assert!(matches!(error, Error::LentViewBound), "{error}");
         // Another buffer can be used.
         out.with_mut(&a, |mut view| a.memset_zeros(&mut view)).expect("it is lent").expect("a fill");
     })?;
@@ -297,10 +296,7 @@ fn captures_are_left_alone() -> Outcome {
                         Buffer::<i32>::zeros(&a, 4).map(drop),
                     ];
                     for refused in refused {
-                        assert!(
-                            matches!(refused, Err(Error::Buffer(BufferFault::Capturing))),
-                            "{case}: {refused:?}"
-                        );
+                        assert!(matches!(refused, Err(Error::BufferCapturing)), "{case}: {refused:?}");
                     }
                 }
                 4 => {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DevicePtr};
 use cuweave::builder::Builder;
-use cuweave::error::BufferFault;
 use cuweave::managed::{Attach, ManagedFault};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error, Managed};
@@ -155,12 +154,9 @@ fn launches_and_other_loans_are_refused_while_the_host_has_it() -> Outcome {
     {
         let view = x.host()?;
         assert_eq!(fault(exec.launch(&device.stream)), ManagedFault::Lent);
-        assert!(matches!(clone.host(), Err(Error::Buffer(BufferFault::LentTwice))));
-        assert!(matches!(
-            clone.as_buffer().with(&device.stream, |_| ()),
-            Err(Error::Buffer(BufferFault::LentTwice))
-        ));
-        assert!(matches!(clone.attach(&stream(&device)), Err(Error::Buffer(BufferFault::LentTwice))));
+        assert!(matches!(clone.host(), Err(Error::BufferLentTwice)));
+        assert!(matches!(clone.as_buffer().with(&device.stream, |_| ()), Err(Error::BufferLentTwice)));
+        assert!(matches!(clone.attach(&stream(&device)), Err(Error::BufferLentTwice)));
         assert_eq!(view.len(), 8);
     }
     exec.launch(&device.stream)?;
@@ -237,9 +233,9 @@ fn memory_cannot_be_attached_to_default_streams_or_captures() -> Outcome {
     assert_eq!(fault(x.attach(&device.ctx.per_thread_stream())), ManagedFault::DefaultStream);
     let a = stream(&device);
     a.begin_capture(cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-    assert!(matches!(x.attach(&a), Err(Error::Buffer(BufferFault::Capturing))));
+    assert!(matches!(x.attach(&a), Err(Error::BufferCapturing)));
     let made = Managed::<i32>::zeros(&a, 4, Attach::Global);
-    assert!(matches!(made, Err(Error::Buffer(BufferFault::Capturing))), "{made:?}");
+    assert!(matches!(made, Err(Error::BufferCapturing)), "{made:?}");
     // The host waits beside the capture.
     assert_eq!(*x.host()?, [1; 8]);
     a.end_capture(

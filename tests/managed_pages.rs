@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::{CUgraphInstantiate_flags_enum, CUstreamCaptureMode};
-use cuweave::error::BufferFault;
 use cuweave::managed::{Attach, Location, ManagedFault};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error, Managed};
@@ -301,8 +300,8 @@ fn prologues_are_not_captured_and_know_their_stream() -> Outcome {
     a.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
     assert!(matches!(exec.launch(&a), Err(Error::StreamCapturing { .. })));
     assert!(matches!(ahead.launch(&a), Err(Error::StreamCapturing { .. })));
-    assert!(matches!(x.prefetch(&a, .., Location::Host), Err(Error::Buffer(BufferFault::Capturing))));
-    assert!(matches!(x.discard(&a, ..), Err(Error::Buffer(BufferFault::Capturing))));
+    assert!(matches!(x.prefetch(&a, .., Location::Host), Err(Error::BufferCapturing)));
+    assert!(matches!(x.discard(&a, ..), Err(Error::BufferCapturing)));
     // Advice has no stream, and leaves the capture as it is.
     x.set_read_mostly(..)?;
     a.end_capture(CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)?;

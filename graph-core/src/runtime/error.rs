@@ -1,8 +1,5 @@
 //! The errors of the runtime, as one enum.
 
-use std::fmt;
-
-mod buffers;
 mod calls;
 mod convert;
 mod devices;
@@ -15,7 +12,6 @@ pub(crate) mod program;
 #[cfg(test)]
 mod tests;
 
-pub use buffers::BufferFault;
 pub use calls::CallFault;
 pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
@@ -382,9 +378,36 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
-    /// A [`Buffer`](crate::runtime::Buffer), or memory that is bound, that cannot be used in this way.
-    #[error("{0}")]
-    Buffer(BufferFault),
+    /// A buffer whose owning stream is capturing, or that was used in a stream that is.
+    #[error("a bound buffer belongs to a stream that is capturing, or was used in one")]
+    OwnerCapturing,
+    /// A launch that uses a [`Buffer`](crate::runtime::Buffer) while `with` or `with_mut` lends it.
+    #[error(
+        "{at} is lent by `Buffer::with` or `with_mut`, and cannot be used by a launch until that returns"
+    )]
+    BufferLent {
+        /// The argument.
+        at: Box<At>,
+    },
+    /// A [`Buffer`](crate::runtime::Buffer) is lent while it is lent already.
+    #[error(
+        "a buffer is lent already, by `with` or `with_mut` or to the host, and cannot be lent again until that ends"
+    )]
+    BufferLentTwice,
+    /// A [`Buffer`](crate::runtime::Buffer) is made, or copied from or to the host, in a stream that is capturing.
+    #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
+    BufferCapturing,
+    /// A [`Buffer`](crate::runtime::Buffer) is lent to a stream of another context than its own.
+    #[error("a buffer is lent to a stream of another context than its own")]
+    BufferOfOtherContext,
+    /// More elements are copied to a [`Buffer`](crate::runtime::Buffer) than it has.
+    #[error("{needed} elements are copied to a buffer of {len}")]
+    BufferTooShort {
+        /// The elements of the buffer.
+        len: usize,
+        /// The elements that are copied.
+        needed: usize,
+    },
     /// Managed memory that cannot be made or used in this way.
     #[error("{0}")]
     Managed(ManagedFault),
@@ -400,6 +423,9 @@ pub enum Error {
         /// The reason.
         fault: ManagedFault,
     },
+    /// A view that a [`Buffer`](crate::runtime::Buffer) lends is bound.
+    #[error("a view that `Buffer::with` or `with_mut` lends cannot be bound: bind the `Buffer`")]
+    LentViewBound,
     /// A launch of a graph whose bound buffers were used in a stream that is capturing, through views of the exec.
     #[error("`{function}` cannot be launched: a view of its buffers was used in a stream that is capturing")]
     #[non_exhaustive]
@@ -565,10 +591,4 @@ pub enum Error {
     /// The plan cannot be made.
     #[error("{0}")]
     Plan(String),
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
 }

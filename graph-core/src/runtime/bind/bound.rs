@@ -12,7 +12,7 @@ use cudarc::driver::{
 };
 
 use crate::runtime::cuda::{Own, PinnedViewMut};
-use crate::runtime::error::{BufferFault, Error};
+use crate::runtime::error::Error;
 
 use super::buffer::{BoundBuffer, Buffer};
 use super::managed::Managed;
@@ -257,9 +257,7 @@ impl<T> Bound for Shared<'_, T> {
                 }
                 Source::Operand(lent) => visitor.shared(&view.view, Some(lent), true),
                 Source::Plain => visitor.shared(&view.view, None, true),
-                Source::Buffer(_) | Source::Nothing => {
-                    visitor.refuse(Error::Buffer(BufferFault::LentViewBound))
-                }
+                Source::Buffer(_) | Source::Nothing => visitor.refuse(Error::LentViewBound),
             },
             Shared::Buffer(buffer) => visitor.buffer(buffer, false),
         }
@@ -279,7 +277,7 @@ impl<T> Bound for Exclusive<'_, T> {
                 }
                 (Source::Operand(lent), Mutable::Cudarc(view)) => visitor.exclusive(view, Some(lent), true),
                 (Source::Plain, Mutable::Cudarc(view)) => visitor.exclusive(view, None, true),
-                _ => visitor.refuse(Error::Buffer(BufferFault::LentViewBound)),
+                _ => visitor.refuse(Error::LentViewBound),
             },
             Exclusive::Buffer(buffer) => visitor.buffer(buffer, true),
         }

@@ -12,7 +12,7 @@ use cudarc::driver::{
 
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Driver, Failure, Keep, ManagedMemory, Own, Quiet, Stream};
-use crate::runtime::error::{BufferFault, Error, Result};
+use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::{OwnedEvent, home};
 
 use super::ledger::{Ledger, Tracked, User};
@@ -79,7 +79,7 @@ impl<T> Buffer<T> {
         let (ctx, owner) = (slice.context().clone(), home(slice.stream()));
         context::enter(driver, &ctx)?;
         if driver.is_capturing(Stream::of(&owner))? {
-            return Err(Error::Buffer(BufferFault::OwnerCapturing));
+            return Err(Error::OwnerCapturing);
         }
         let address = wait_for_recorded(driver, &mut slice, &owner)?;
         let ledger = Ledger::shared(driver);
@@ -183,7 +183,7 @@ impl<T: DeviceRepr> Buffer<T> {
 pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, stream.context())?;
-    if driver.is_capturing(Stream::of(stream))? { Err(Error::Buffer(BufferFault::Capturing)) } else { Ok(()) }
+    if driver.is_capturing(Stream::of(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
 }
 
 /// Converts the result of a cudarc call.

@@ -6,7 +6,7 @@ use cudarc::driver::{CudaStream, DeviceRepr};
 
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Stream};
-use crate::runtime::error::{BufferFault, Error, Result};
+use crate::runtime::error::{Error, Result};
 
 use super::buffer::{Buffer, cudarc_result, refuse_capture};
 use super::ledger::{Lent, Tracked};
@@ -51,7 +51,7 @@ impl<T> Buffer<T> {
     ) -> Result<Lending<'b>> {
         let (driver, tracked) = (cuda::driver()?, &**self.tracked());
         if **stream.context() != **self.context() {
-            return Err(Error::Buffer(BufferFault::OtherContext));
+            return Err(Error::BufferOfOtherContext);
         }
         if let Some(fault) = tracked.unified.as_ref().and_then(|unified| unified.fault(stream)) {
             return Err(Error::Managed(fault));
@@ -122,7 +122,7 @@ impl<T: DeviceRepr> Buffer<T> {
     /// As [`Buffer::to_host`]; more elements than the buffer has.
     pub fn copy_from_host(&self, stream: &Arc<CudaStream>, elements: &[T]) -> Result<()> {
         if elements.len() > self.len() {
-            return Err(Error::Buffer(BufferFault::TooShort { len: self.len(), needed: elements.len() }));
+            return Err(Error::BufferTooShort { len: self.len(), needed: elements.len() });
         }
         refuse_capture(stream)?;
         let _lent = self.lend(stream, true, Lent::Briefly)?;

@@ -22,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
 use crate::runtime::cuda::{Context, Driver, Failure, Outcome, Stream, record};
-use crate::runtime::error::{BufferFault, Error, Result};
+use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
 
 use super::unified::Unified;
@@ -500,7 +500,7 @@ impl Tracked {
         let mut generation = self.ledger.lock_with(std::iter::once(self));
         let mut notes = self.notes();
         if notes.lent.is_some() {
-            return Err(Error::Buffer(BufferFault::LentTwice));
+            return Err(Error::BufferLentTwice);
         }
         generation.lent += 1;
         notes.lent = Some(lent);

@@ -13,7 +13,7 @@ use crate::runtime::cuda::{
     host_elements, host_elements_mut, page_size, synchronize_devices_without_concurrent_access, whole_pages,
     write_first,
 };
-use crate::runtime::error::{BufferFault, Error, ManagedFault, Result};
+use crate::runtime::error::{Error, ManagedFault, Result};
 use crate::runtime::waits::HeldStream;
 
 use super::buffer::{Buffer, refuse_capture};
@@ -222,7 +222,7 @@ impl<T> Managed<T> {
             return Err(Error::Managed(ManagedFault::DefaultStream));
         }
         if **stream.context() != **self.context() {
-            return Err(Error::Buffer(BufferFault::OtherContext));
+            return Err(Error::BufferOfOtherContext);
         }
         refuse_capture(stream)?;
         let (driver, unified) = self.enter()?;

@@ -9,7 +9,7 @@ use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHos
 use crate::ids::Device;
 use crate::index::Vector;
 use crate::runtime::cuda::{self, Context, Event, Failure, Quiet, Stream};
-use crate::runtime::error::{BufferFault, Error, Result};
+use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::SideStream;
 
 use super::buffer::Buffer;
@@ -69,7 +69,7 @@ impl<'v> Visitor<'v> {
         for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
         {
             if owner.within(driver, Context::of(self.ctx()), || driver.is_capturing(owner.raw))? {
-                return Err(Error::Buffer(BufferFault::OwnerCapturing));
+                return Err(Error::OwnerCapturing);
             }
         }
         Ok(())
@@ -130,7 +130,7 @@ impl<'v> Visitor<'v> {
             unasked => {
                 let raw = self.owners.list[at].raw;
                 if driver.is_capturing(raw)? {
-                    return Err(Error::Buffer(BufferFault::OwnerCapturing));
+                    return Err(Error::OwnerCapturing);
                 }
                 unasked.insert(quiet.stream(raw)).clone()
             }

@@ -11,7 +11,7 @@ use crate::runtime::bind::{Generation, Handed, Hindrance, Ledger, Output};
 use crate::runtime::build::{Turns, check_overlap};
 use crate::runtime::context;
 use crate::runtime::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
-use crate::runtime::error::{BufferFault, Error, ManagedFault, Result, at_buffer};
+use crate::runtime::error::{Error, ManagedFault, Result, at_buffer};
 use crate::runtime::kernels::Note;
 use crate::runtime::ranges;
 use crate::runtime::waits::{self, HeldStream, SideStream, StreamKey};
@@ -208,7 +208,7 @@ impl Core {
                 let at = at_buffer(program, BufferId::new(buffer));
                 match self.operands.list[buffer].unified() {
                     Some(_) => Error::ManagedArgument { at, fault: ManagedFault::Lent },
-                    None => Error::Buffer(BufferFault::Lent { at }),
+                    None => Error::BufferLent { at },
                 }
             }
             Hindrance::Managed(buffer, fault) => {
