@@ -5,88 +5,9 @@ use cuweave::nccl::{Communicator, Reduce, all_reduce};
 use cuweave::prelude::*;
 use half::bf16;
 
-#[cuweave::kernels("benches/kernels/decode.ptx")]
-unsafe extern "ptx-kernel" {
-    /// x = the token's row of the table.
-    fn embed(
-        table: &[bf16; vocab * width],
-        token: &[u32; 1],
-        x: &mut [MaybeUninit<bf16>; width],
-        vocab: u32,
-        width: u32,
-    );
-    /// y = w · x
-    fn gemv(
-        w: &[bf16; rows * cols],
-        x: &[bf16; cols],
-        y: &mut [MaybeUninit<bf16>; rows],
-        rows: u32,
-        cols: u32,
-    );
-    /// The same for many columns.
-    fn gemv_many(
-        w: &[bf16; rows * cols],
-        x: &[bf16; cols],
-        y: &mut [MaybeUninit<bf16>; rows],
-        rows: u32,
-        cols: u32,
-    );
-    /// x += y, in one block.
-    fn add_to(x: &mut [bf16; n], y: &[bf16; n], n: u32);
-    /// y = w · (x / rms(x) · gain)
-    fn norm_gemv(
-        w: &[bf16; rows * cols],
-        x: &[bf16; cols],
-        gain: &[bf16; cols],
-        y: &mut [MaybeUninit<bf16>; rows],
-        rows: u32,
-        cols: u32,
-        epsilon: f32,
-    );
-    fn norm_gemv_f32(
-        w: &[bf16; rows * cols],
-        x: &[bf16; cols],
-        gain: &[bf16; cols],
-        y: &mut [MaybeUninit<f32>; rows],
-        rows: u32,
-        cols: u32,
-        epsilon: f32,
-    );
-    /// y = silu(gate · z) · (up · z) of z = x / rms(x) · gain
-    fn norm_gate_up(
-        gate: &[bf16; rows * cols],
-        up: &[bf16; rows * cols],
-        x: &[bf16; cols],
-        gain: &[bf16; cols],
-        y: &mut [MaybeUninit<bf16>; rows],
-        rows: u32,
-        cols: u32,
-        epsilon: f32,
-    );
-    /// Attention that turns q and k and appends k and v.
-    fn rope_attention(
-        q: &[bf16; heads * 64],
-        k: &[bf16; kv_heads * 64],
-        v: &[bf16; kv_heads * 64],
-        cosines: &[f32; positions * 32],
-        sines: &[f32; positions * 32],
-        keys: &mut [bf16; positions * (kv_heads * 64)],
-        values: &mut [bf16; positions * (kv_heads * 64)],
-        out: &mut [MaybeUninit<bf16>; heads * 64],
-        heads: u32,
-        kv_heads: u32,
-        pos: u32,
-        positions: u32,
-        scale: f32,
-    );
-}
-
-/// The numbers of a query, key or value of a head.
-pub const HEAD: u32 = 64;
-/// Added to the mean of the squares by the norms.
-pub const EPSILON: f32 = 1e-5;
-/// The factor of the scores: 1 / √HEAD.
-pub const SCALE: f32 = 0.125;
+#[path = "decode_kernels.rs"]
+mod kernels;
+pub use kernels::*;
 
 /// The sizes of one device's part.
 #[derive(Clone, Copy)]
@@ -141,26 +62,6 @@ pub struct Part {
     norm: &[bf16; width],
     head: &[bf16; vocab * width],
     logits: &mut [f32; vocab],
-}
-
-/// The blocks of `norm_gemv` and `norm_gemv_f32` for a matrix of so many rows.
-pub fn groups(rows: u32) -> u32 {
-    rows.div_ceil(4)
-}
-
-/// The blocks of `gemv`.
-pub fn groups_of_batched(rows: u32) -> u32 {
-    rows.div_ceil(6)
-}
-
-/// The blocks of `norm_gate_up`, which has two matrices.
-pub fn groups_of_pairs(rows: u32) -> u32 {
-    rows.div_ceil(2)
-}
-
-/// The blocks of `gemv_many`.
-pub fn groups_of_many(rows: u32) -> u32 {
-    rows.div_ceil(8)
 }
 
 macro_rules! sides {
