@@ -158,8 +158,7 @@ fn write(
 ) -> Result<(), Refusal> {
     let barrier = free_barrier(parts)?;
     let none = Forward::default();
-    let functions = parts.iter().map(|part| (part.number, part.function));
-    let moves = Moves::new(fusion.forward.unwrap_or(&none), functions, prefix, table.zero);
+    let moves = Moves::new(fusion.forward.unwrap_or(&none), prefix, table.zero);
     let [x, y, z] = fusion.block;
     let required = parts.iter().any(|part| part.function.performance(".reqntid").is_some());
     let size = if required { ".reqntid" } else { ".maxntid" };

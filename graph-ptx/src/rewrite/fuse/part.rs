@@ -151,7 +151,7 @@ impl<'m, 'a> Part<'m, 'a> {
             match statement {
                 Statement::Instruction(instruction) => {
                     if let Some(change) = moves.change(at, instruction) {
-                        moves.apply(at, instruction, change, &mut edits);
+                        moves.apply(instruction, change, &mut edits);
                         if !change.stays {
                             continue;
                         }

@@ -1,6 +1,7 @@
 //! Fused kernels as text, and what is refused.
 
 use super::*;
+use crate::coverage::Change;
 use crate::syntax::parse;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
@@ -152,4 +153,47 @@ fn products_with_other_uses_fix_their_kernels() {
     assert!(!fixed(&format!("add.f32 %f5, %f3, %f2; st.global.f32 [%rd1+8], %f5; {sum}")));
     assert!(!fixed("st.global.f32 [%rd1+8], %f3; add.f32 %f4, %f1, %f2;"));
     assert!(!fixed("mul.rn.f32 %f5, %f1, %f2; st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;"));
+    // An approximate quotient ends in a product.
+    for quotient in ["div.full.f32 %f5, %f1, %f2;", "div.approx.f32 %f5, %f1, %f2;", "rcp.approx.f32 %f5, %f1;"] {
+        assert!(fixed(&format!("{quotient} st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;")), "{quotient}");
+    }
+    assert!(!fixed("div.rn.f32 %f5, %f1, %f2; st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;"));
+}
+
+/// What a body stores is as unknown to the next one as what it would load: constants, products and reciprocals alike.
+#[test]
+fn elements_in_registers_are_mixed_with_a_zero() {
+    let text = |body: &str| {
+        format!("{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} .reg .f32 %f<9>; {body} ret; }}")
+    };
+    let texts = [
+        text("rcp.approx.ftz.f32 %f1, %f2; @%p1 st.global.v2.f32 [%rd1], {%f1, 0f3F800000};"),
+        text("ld.global.v2.f32 {%f1, %f2}, [%rd1]; rcp.approx.ftz.f32 %f3, %f1; st.global.f32 [%rd1], %f3;"),
+    ];
+    let modules = [&texts[0], &texts[1]].map(|text| parse(text).unwrap());
+    let at = |text: &str, what: &str| text.find(what).unwrap() as u32;
+    let change = |at: u32| Change { at, stays: false, cells: vec![Some(0), Some(1)] };
+    let forward = Forward {
+        changes: vec![
+            vec![change(at(&texts[0], "@%p1 st"))],
+            vec![change(at(&texts[1], "ld.global.v2"))],
+        ],
+        first_set: vec![vec![0, 1], Vec::new()],
+        cells: vec![4, 4],
+        barriers: vec![false],
+        ..Forward::default()
+    };
+    let parts = [(&modules[0], "k"), (&modules[1], "k")];
+    let fusion =
+        Fusion { parts: &parts, name: "both", block: [64, 1, 1], waits: false, forward: Some(&forward) };
+    let (text, table) = fused(&fusion).unwrap();
+    let zero = table.zero.unwrap();
+    assert!(text.contains(&format!("ld.param.u32 cuweave_z4, [cuweave_table+{zero}];")), "{text}");
+    for set in [
+        "@%p1 mov.b32 cuweave_c0, %f1; @%p1 xor.b32 cuweave_c0, cuweave_c0, cuweave_z4;",
+        "@%p1 mov.b32 cuweave_c1, 0x3f800000; @%p1 xor.b32 cuweave_c1, cuweave_c1, cuweave_z4;",
+        "mov.b32 %f1, cuweave_c0; mov.b32 %f2, cuweave_c1;",
+    ] {
+        assert!(text.contains(set), "{set}: {text}");
+    }
 }
