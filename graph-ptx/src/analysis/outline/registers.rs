@@ -96,7 +96,10 @@ mod tests {
 
     #[test]
     fn registers_hold_elements_of_their_size() {
-        assert_eq!(elements("ld.global.v2.f32 {%f1, %f2}, [%rd1]; st.global.u16 [%rd1], %s1;"), [Some(4), Some(2)]);
+        assert_eq!(
+            elements("ld.global.v2.f32 {%f1, %f2}, [%rd1]; st.global.u16 [%rd1], %s1;"),
+            [Some(4), Some(2)]
+        );
         assert_eq!(elements("ld.global.u8 %s1, [%rd1]; ld.global.u8 %r1, [%rd1];"), [Some(1), None]);
         // No register has the element that is left out.
         assert_eq!(elements("ld.global.v2.f32 {%f1, _}, [%rd1];"), [None]);
