@@ -6,12 +6,14 @@
 //!
 //! A product becomes part of its sums if nothing else uses it and if they stand in its basic block. Where a use goes, as a
 //! store that nothing reads, the product may become part of sums that it was rounded for before.
+//!
+//! Approximate quotients and reciprocals count as products: the last step of their code is one.
 
 use crate::analysis::code::{Code, Globals, NONE, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer};
-use crate::isa::{self, Arithmetic, Bitwise, Float, Opaque, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Float, Opaque, Opcode, Operation};
 use crate::syntax::{Class, Function, Instruction, Space, Statement, Type};
 use std::collections::BTreeSet;
 
@@ -45,32 +47,6 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
     };
     let sums = code.steps.iter().filter(|step| step.instruction.is_some_and(is_sum)).filter(of_products);
     sums.filter_map(|step| step.instruction).min_by_key(|sum| sum.span.start).map(|sum| sum.line)
-}
-
-/// Returns the stores of an entry that may store a product that was not rounded by a modifier, by their first bytes: behind
-/// a move to another kernel's sum it could become one with it. `None` if the entry is too large to be analysed.
-///
-/// Time: linear in the body.
-pub(super) fn stored_products(function: &Function<'_>) -> Option<BTreeSet<u32>> {
-    let statements = function.body.iter().flat_map(|body| &body.statements);
-    let mut instructions = statements.filter_map(|statement| match statement {
-        Statement::Instruction(instruction) => Some(instruction),
-        _ => None,
-    });
-    if !instructions.any(is_product) {
-        return Some(BTreeSet::new());
-    }
-    let code = ssa::build(function, &Globals::none())?;
-    let taint = products(&code, function);
-    let stores = code.steps.iter().filter_map(|step| {
-        let instruction = step.instruction.filter(|one| effect::effect(one) == Effect::Store)?;
-        let mut values = step.sources.iter().filter_map(|source| match source {
-            Source::Place(..) => source.value(),
-            Source::Memory(..) | Source::Constant(_) | Source::Special(_) | Source::Other(_) => None,
-        });
-        values.any(|value| taint.value(value) == PRODUCT).then_some(instruction.span.start)
-    });
-    Some(stores.collect())
 }
 
 /// Returns true if an entry has a product in a sum, both without a rounding modifier, of which something else is made, too, or
@@ -152,7 +128,10 @@ fn products<'c, 'm, 'a>(code: &'c Code<'m, 'a>, function: &Function<'_>) -> Tain
 }
 
 fn is_product(instruction: &Instruction<'_>) -> bool {
-    isa::row(instruction.op()).operation == Operation::Arithmetic(Arithmetic::Mul) && is_bare(instruction)
+    let operation = isa::row(instruction.op()).operation;
+    let multiplies = matches!(operation, Operation::Arithmetic(Arithmetic::Mul | Arithmetic::Div))
+        || instruction.op() == Opcode::Rcp && !instruction.has("ftz");
+    multiplies && is_bare(instruction)
 }
 
 fn is_sum(instruction: &Instruction<'_>) -> bool {
@@ -210,10 +189,12 @@ impl Rules for Products {
             | Effect::Alloca
             | Effect::Unknown => {}
         }
-        match isa::row(instruction.op()).operation {
-            Operation::Arithmetic(Arithmetic::Mul) if is_bare(instruction) => Transfer::Only(PRODUCT),
-            _ if keeps_products(instruction) => Transfer::Reads,
-            _ => Transfer::Only(0),
+        if is_product(instruction) {
+            Transfer::Only(PRODUCT)
+        } else if keeps_products(instruction) {
+            Transfer::Reads
+        } else {
+            Transfer::Only(0)
         }
     }
 

@@ -206,7 +206,7 @@ impl Display for Refusal {
             }
             Refusal::Barriers => write!(f, "all barriers of a block are in use"),
             Refusal::Ends { line } => {
-                write!(f, "threads end in line {line} before others of the block synchronise")
+                write!(f, "threads end before others of the block synchronise, in line {line}")
             }
             Refusal::Head(name) => write!(f, "{name}"),
             Refusal::Debug => write!(

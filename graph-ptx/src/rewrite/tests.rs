@@ -422,6 +422,10 @@ fn sums_of_two_products_are_not_batched() {
         ),
         refused
     );
+    // An approximate quotient ends in a product.
+    assert_eq!(refusal("div.full.f32 b, a, a; div.approx.f32 c, a, b; add.f32 d, b, c;"), refused);
+    assert_eq!(refusal("rcp.approx.f32 b, a; mul.f32 c, a, b; sub.f32 d, b, c;"), refused);
+    assert_eq!(refusal("rcp.approx.ftz.f32 b, a; div.rn.f32 c, a, b; add.f32 d, b, c;"), None);
     // One product, or one of them, or the sum, rounded for itself.
     assert_eq!(refusal("mul.f32 b, a, a; add.f32 c, b, a; sub.f32 d, a, b;"), None);
     assert_eq!(refusal("mul.rn.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), None);

@@ -70,7 +70,6 @@ fn element(instruction: &Instruction<'_>, names: &Names<'_, '_>, stores: bool) -
         Operand::Integer(_) => stores,
         Operand::Single(_) => stores && element == 4,
         Operand::Double(_) => stores && element == 8,
-        Operand::Sink => !stores,
         _ => false,
     };
     let all = match value {
@@ -78,4 +77,31 @@ fn element(instruction: &Instruction<'_>, names: &Names<'_, '_>, stores: bool) -
         value => bytes == element && fits(value),
     };
     all.then_some(element)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::Analysis;
+    use crate::syntax::parse;
+
+    fn elements(body: &str) -> Vec<Option<u32>> {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{ .reg .b64 %rd<3>; .reg .f32 %f<5>; \
+             .reg .b32 %r<5>; .reg .b16 %s<5>; ld.param.u64 %rd1, [x]; {body} ret; }}"
+        );
+        let module = parse(&text).unwrap();
+        let outline = Analysis::new(&module).accesses("k", &[true], &[false]);
+        outline.instructions.iter().map(|access| access.element).collect()
+    }
+
+    #[test]
+    fn registers_hold_elements_of_their_size() {
+        assert_eq!(
+            elements("ld.global.v2.f32 {%f1, %f2}, [%rd1]; st.global.u16 [%rd1], %s1;"),
+            [Some(4), Some(2)]
+        );
+        assert_eq!(elements("ld.global.u8 %s1, [%rd1]; ld.global.u8 %r1, [%rd1];"), [Some(1), None]);
+        // No register has the element that is left out.
+        assert_eq!(elements("ld.global.v2.f32 {%f1, _}, [%rd1];"), [None]);
+    }
 }

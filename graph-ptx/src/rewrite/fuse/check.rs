@@ -1,11 +1,8 @@
 //! The conditions under which a body may be followed by another one in the same kernel.
 
-use crate::analysis::cfg::joins::{dependences, joins};
-use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
+use super::ends::{self, is_counted, is_joint};
 use crate::analysis::effect::{self, Effect};
-use crate::analysis::ssa;
-use crate::coverage::LEAVE;
-use crate::isa::{self, ControlFlow, Hidden, Opcode, Register, Threads, Yields, register};
+use crate::isa::{Opcode, Register, register};
 use crate::rewrite::refusal::Refusal;
 use crate::rewrite::uses::names;
 use crate::syntax::{Body, Function, Instruction, Operand, Space, Statement};
@@ -24,8 +21,8 @@ pub(super) struct Barriers {
     pub converges: bool,
 }
 
-/// Checks that a body may be followed by another one in the same kernel.
-pub(super) fn check(function: &Function<'_>, body: &Body<'_>) -> Result<Barriers, Refusal> {
+/// Checks that a body may be followed by another one in the same kernel, whose blocks have this size.
+pub(super) fn check(function: &Function<'_>, body: &Body<'_>, block: [u32; 3]) -> Result<Barriers, Refusal> {
     let mut found = Barriers::default();
     let mut synchronises = false;
     for statement in &body.statements {
@@ -36,7 +33,7 @@ pub(super) fn check(function: &Function<'_>, body: &Body<'_>) -> Result<Barriers
     }
     found.converges |= synchronises;
     if synchronises {
-        ends(function)?;
+        ends::check(function, block)?;
     }
     Ok(found)
 }
@@ -141,123 +138,14 @@ fn barrier(instruction: &Instruction<'_>, found: &mut Barriers) -> Result<(), Re
         return Err(refuse());
     }
     let operands = &instruction.operands[usize::from(instruction.has("red"))..];
-    // `bar.sync a{, b}` and `bar.red.op d, a{, b}, c`
-    let most = if instruction.has("red") { 2 } else { 1 };
     match operands.first() {
         Some(Operand::Integer(id)) if *id < 16 => {
             found.barriers.insert(*id as u32);
-            if operands.len() > most {
+            if is_counted(instruction) {
                 found.counted.insert(*id as u32);
             }
             Ok(())
         }
         _ => Err(refuse()),
-    }
-}
-
-/// Returns true for an instruction that waits for other threads of the warp or of the block.
-fn is_joint(instruction: &Instruction<'_>) -> bool {
-    matches!(instruction.op(), Opcode::Bar | Opcode::Barrier) || instruction.has("sync")
-}
-
-/// Checks that no thread ends before others of its block synchronise: they would miss it where it waits at its end.
-///
-/// A thread that has ended is not waited for. In a fused kernel it waits at the end of the body, and so it must not be
-/// needed: wherever it depends on the thread whether it ends, no thread synchronises any more.
-fn ends(function: &Function<'_>) -> Result<(), Refusal> {
-    let refuse = |line| Err(Refusal::Ends { line });
-    let Some(code) = ssa::build(function, &Globals::none()) else { return refuse(function.line) };
-    let blocks = code.cfg.blocks.len();
-    let ranges = code.ranges();
-    let last = |block: usize| -> Option<&Step<'_, '_>> {
-        let (first, end) = ranges[block];
-        (first < end).then(|| &code.steps[end as usize - 1])
-    };
-    let leaves = |step: &Step<'_, '_>| {
-        step.instruction.is_some_and(|instruction| {
-            matches!(isa::row(instruction.op()).flow, ControlFlow::Return | ControlFlow::Exit)
-        })
-    };
-    let successors: Vec<Vec<u32>> = (0..blocks)
-        .map(|block| {
-            let mut all = code.cfg.blocks[block].successors.clone();
-            if all.is_empty() || last(block).is_some_and(leaves) {
-                all.push(LEAVE);
-            }
-            all
-        })
-        .collect();
-    let join = joins(&successors);
-    let depends = dependences(&successors, &join);
-    let joint: Vec<bool> = (0..blocks)
-        .map(|block| {
-            let (first, end) = ranges[block];
-            let steps = &code.steps[first as usize..end as usize];
-            steps.iter().filter_map(|step| step.instruction).any(is_joint)
-        })
-        .collect();
-    let divergent = |block: u32| last(block as usize).is_none_or(|step| diverges(&code, step));
-    for block in 0..blocks {
-        let Some(end) = last(block).filter(|step| leaves(step)) else { continue };
-        let mut work = depends[block].clone();
-        if end.guard.is_some() {
-            work.push(block as u32);
-        }
-        let mut seen = BTreeSet::new();
-        while let Some(branch) = work.pop() {
-            if !seen.insert(branch) {
-                continue;
-            }
-            work.extend(&depends[branch as usize]);
-            let reached = || code.cfg.reachable_from(branch).into_iter().zip(&joint);
-            if divergent(branch) && reached().any(|(reached, joint)| reached && *joint) {
-                return refuse(end.instruction.map_or(function.line, |end| end.line));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns true if the branch at the end of a step may go different ways in the threads of a block. Only conditions that
-/// are computed of parameters and of the indices of the block, on all paths alike, are known not to.
-fn diverges(code: &Code<'_, '_>, branch: &Step<'_, '_>) -> bool {
-    let Some((predicate, _)) = branch.guard else { return true };
-    let mut work = vec![predicate];
-    let mut seen = BTreeSet::new();
-    while let Some(value) = work.pop() {
-        let Some(at) = code.defining(value) else { return true };
-        if !seen.insert(at) {
-            continue;
-        }
-        let step = &code.steps[at as usize];
-        let uniform = step.instruction.is_some_and(|instruction| {
-            let parameter = instruction.space() == Some(Space::Param);
-            let yields = effect::yields(instruction);
-            step.guard.is_none()
-                && (yields == Yields::Computed || yields == Yields::Loaded && parameter)
-                && isa::row(instruction.op()).hidden != Hidden::ReadsCarry
-        });
-        if !uniform || !step.sources.iter().all(is_uniform) {
-            return true;
-        }
-        work.extend(step.sources.iter().filter_map(Source::value));
-    }
-    false
-}
-
-/// Returns true for a source that is the same in all threads of a block, if the value that it names is.
-fn is_uniform(source: &Source<'_>) -> bool {
-    match source {
-        Source::Constant(_) => true,
-        Source::Place(place, _) | Source::Memory(place, _) => match place {
-            Place::Value(value) | Place::Part(value) => *value != NONE,
-            Place::Parameter(_) => true,
-            Place::Local(_) | Place::Module(_) | Place::Function | Place::Absolute => false,
-        },
-        Source::Special(name) => register(name).is_some_and(|register| match register.threads() {
-            Threads::BlockSize | Threads::BlockIndex | Threads::GridSize => true,
-            Threads::ThreadIndex | Threads::Lane | Threads::Other => false,
-        }),
-        Source::Other(_) => false,
     }
 }

@@ -15,9 +15,11 @@
 //!   where it says so.
 
 mod check;
+mod ends;
 mod moves;
 mod part;
 mod shared;
+mod uniform;
 mod unset;
 
 use super::contract;
@@ -90,7 +92,10 @@ impl FusedTable {
     }
 }
 
-/// Checks if an entry can be a part of a fused kernel, and returns the facts about it.
+/// A block in which a warp is 32 threads behind one another along x.
+const ROW: [u32; 3] = [32, 1, 1];
+
+/// Checks if an entry can be a part of a fused kernel of some block, and returns the facts about it.
 ///
 /// Time: an analysis of the entry's registers; where it names variables of the module, one of the whole module.
 ///
@@ -98,10 +103,9 @@ impl FusedTable {
 /// Why it cannot.
 pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
     let name = free_name(module, "fused");
-    let fusion =
-        Fusion { parts: &[(module, entry)], name: &name, block: [1; 3], waits: false, forward: None };
+    let fusion = Fusion { parts: &[(module, entry)], name: &name, block: ROW, waits: false, forward: None };
     fused(&fusion)?;
-    let part = Part::new(module, entry, 0)?;
+    let part = Part::new(module, entry, 0, ROW)?;
     let shares = !part.shared.is_empty() || part.copies;
     let fixed = contract::depends_on_uses(part.function);
     Ok(Fusible { shares, converges: part.converges, fixed })
@@ -121,7 +125,7 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
             parts.iter().find(|part| std::ptr::eq(part.module, module) && part.function.name == entry);
         let part = match known {
             Some(known) => known.clone(),
-            None => Part::new(module, entry, parts.len())?,
+            None => Part::new(module, entry, parts.len(), fusion.block)?,
         };
         parts.push(part);
     }
@@ -158,8 +162,7 @@ fn write(
 ) -> Result<(), Refusal> {
     let barrier = free_barrier(parts)?;
     let none = Forward::default();
-    let functions = parts.iter().map(|part| (part.number, part.function));
-    let moves = Moves::new(fusion.forward.unwrap_or(&none), functions, prefix, table.zero);
+    let moves = Moves::new(fusion.forward.unwrap_or(&none), prefix, table.zero);
     let [x, y, z] = fusion.block;
     let required = parts.iter().any(|part| part.function.performance(".reqntid").is_some());
     let size = if required { ".reqntid" } else { ".maxntid" };

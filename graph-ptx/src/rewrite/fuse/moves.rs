@@ -1,42 +1,28 @@
 //! Elements in registers of a fused kernel: the moves that take the place of loads and stores.
 //!
-//! A bare product that stays in a register is mixed with a zero that the assembler does not know: it would make one `fma`
-//! of the product and a sum of another body, which rounds once where the two launches round twice.
+//! A stored element that stays in a register is mixed with a zero that the assembler does not know, so that it is as
+//! unknown to the bodies behind it as what they would load. Else the assembler computes across bodies: one `fma` of a product
+//! and a sum rounds once where the two launches round twice, the reciprocal of a reciprocal is what it was made of, and
+//! an approximation of a constant is computed by the assembler, which rounds otherwise than the device.
 
 use crate::analysis::effect::{self, Effect};
 use crate::coverage::{Change, Forward};
-use crate::rewrite::contract;
 use crate::rewrite::edit::Edits;
-use crate::syntax::{Function, Instruction, Operand, Type};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::syntax::{Instruction, Operand, Type};
 use std::fmt::Write;
 
 /// The changed loads and stores of all parts.
 pub(super) struct Moves<'f> {
     forward: &'f Forward,
     prefix: &'f str,
-    /// For each part, its stores of bare products; `None` if any store may be one.
-    products: Vec<Option<BTreeSet<u32>>>,
     /// The offset of a zero among the parameters.
     zero: Option<u32>,
 }
 
 impl<'f> Moves<'f> {
-    /// Prepares the changes of parts, whose functions come with equal numbers for equal parts. `zero` is the offset of a zero among
-    /// the parameters.
-    pub fn new<'p>(
-        forward: &'f Forward,
-        parts: impl Iterator<Item = (usize, &'p Function<'p>)>,
-        prefix: &'f str,
-        zero: Option<u32>,
-    ) -> Moves<'f> {
-        let mut known: BTreeMap<usize, Option<BTreeSet<u32>>> = BTreeMap::new();
-        let none = forward.cells.is_empty();
-        let of = |(number, function): (usize, &Function<'_>)| match none {
-            true => None,
-            false => known.entry(number).or_insert_with(|| contract::stored_products(function)).clone(),
-        };
-        Moves { forward, prefix, products: parts.map(of).collect(), zero }
+    /// Prepares the changes of all parts. `zero` is the offset of a zero among the parameters.
+    pub fn new(forward: &'f Forward, prefix: &'f str, zero: Option<u32>) -> Moves<'f> {
+        Moves { forward, prefix, zero }
     }
 
     /// Returns true if a barrier stands before a part.
@@ -80,7 +66,7 @@ impl<'f> Moves<'f> {
     }
 
     /// Writes the moves of a changed instruction: in its place, or behind it if it stays.
-    pub fn apply(&self, part: usize, instruction: &Instruction<'_>, change: &Change, edits: &mut Edits) {
+    pub fn apply(&self, instruction: &Instruction<'_>, change: &Change, edits: &mut Edits) {
         let guard = instruction.guard.map_or(String::new(), |guard| {
             format!("@{}{} ", if guard.negated { "!" } else { "" }, guard.register)
         });
@@ -97,10 +83,9 @@ impl<'f> Moves<'f> {
             let bytes = self.forward.cells[*cell as usize];
             let cell = self.cell(*cell);
             let into_cell = stores || change.stays;
-            let product = stores && self.may_be_product(part, instruction);
             let Some(line) = moved(value, &cell, bytes, instruction, into_cell) else { continue };
             let _ = write!(text, "{guard}{line} ");
-            if product {
+            if stores {
                 let (bits, zero) = (bits(bytes), format!("{}z{}", self.prefix, bytes.max(2)));
                 let _ = write!(text, "{guard}xor.b{bits} {cell}, {cell}, {zero}; ");
             }
@@ -109,11 +94,6 @@ impl<'f> Moves<'f> {
             true => edits.insert(instruction.span.end, format!(" {}", text.trim_end())),
             false => edits.replace(instruction.span, text.trim_end()),
         }
-    }
-
-    fn may_be_product(&self, part: usize, instruction: &Instruction<'_>) -> bool {
-        let products = self.products.get(part).and_then(Option::as_ref);
-        products.is_none_or(|products| products.contains(&instruction.span.start))
     }
 }
 

@@ -40,8 +40,8 @@ pub(super) struct Part<'m, 'a> {
 }
 
 impl<'m, 'a> Part<'m, 'a> {
-    /// Looks at an entry.
-    pub fn new(module: &'m Module<'a>, entry: &str, number: usize) -> Result<Self, Refusal> {
+    /// Looks at an entry, for blocks of this size.
+    pub fn new(module: &'m Module<'a>, entry: &str, number: usize, block: [u32; 3]) -> Result<Self, Refusal> {
         if module.target.contains(&"debug") {
             return Err(Refusal::Debug);
         }
@@ -60,7 +60,7 @@ impl<'m, 'a> Part<'m, 'a> {
             return Err(why);
         }
         let Some(body) = &function.body else { return Err(Refusal::NoEntry(entry.to_owned())) };
-        let Barriers { barriers, counted, copies, converges } = check::check(function, body)?;
+        let Barriers { barriers, counted, copies, converges } = check::check(function, body, block)?;
         if let Some(line) = contract::sum_of_products(function) {
             return Err(Refusal::Contraction { line });
         }
@@ -151,7 +151,7 @@ impl<'m, 'a> Part<'m, 'a> {
             match statement {
                 Statement::Instruction(instruction) => {
                     if let Some(change) = moves.change(at, instruction) {
-                        moves.apply(at, instruction, change, &mut edits);
+                        moves.apply(instruction, change, &mut edits);
                         if !change.stays {
                             continue;
                         }

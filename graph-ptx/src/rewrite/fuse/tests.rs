@@ -1,6 +1,7 @@
 //! Fused kernels as text, and what is refused.
 
 use super::*;
+use crate::coverage::Change;
 use crate::syntax::parse;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
@@ -104,6 +105,91 @@ fn a_thread_that_ends_early_misses_no_barrier() {
     assert!(refused(&format!("L: {early} bar.sync 0; bra L;")).contains("synchronise"));
 }
 
+/// Compilers make one end of all returns.
+#[test]
+fn a_thread_that_goes_to_the_end_misses_no_barrier() {
+    let guard = "mov.u32 %r2, %tid.x; setp.ge.u32 %p1, %r2, %r1; @%p1 bra END;";
+    let vote = "vote.sync.ballot.b32 %r3, %p1, -1;";
+    for joint in ["bar.sync 0;", "bar.warp.sync -1;", vote] {
+        assert!(refused(&format!("{guard} {joint} END:")).contains("synchronise, in line"), "{joint}");
+        // Threads that wait for others further on have not ended.
+        taken(&format!("{guard} mov.u32 %r4, 0; END: {joint}"));
+    }
+    taken(&format!("{guard} {vote} END: bar.sync 0;"));
+    taken(&format!("{guard} bar.sync 1, 32; END:"));
+    assert!(
+        refused("mov.u32 %r2, %tid.x; setp.ge.u32 %p1, %r2, %r1; @!%p1 bar.sync 0;").contains("synchronise")
+    );
+    // A trap ends all threads.
+    taken("mov.u32 %r2, %tid.x; setp.ge.u32 %p1, %r2, %r1; @%p1 bra T; bar.sync 0; ret; T: trap;");
+    // All threads of a block go the same way, also in loops.
+    taken("mov.u32 %r2, %ctaid.x; setp.ge.u32 %p1, %r2, %r1; @%p1 bra END; bar.sync 0; END:");
+    taken("mov.u32 %r2, %ntid.x; L: bar.sync 0; shr.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra L;");
+    taken(
+        "ld.global.u32 %r2, [%rd1]; L: bar.sync 0; sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra L;",
+    );
+    assert!(
+        refused(
+            "mov.u32 %r2, %tid.x; L: bar.sync 0; sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra L;"
+        )
+        .contains("synchronise")
+    );
+    // Paths on which threads have gone different ways give a value each.
+    assert!(
+        refused(&format!(
+            "mov.u32 %r4, 1; {guard} mov.u32 %r4, 2; END: setp.eq.u32 %p2, %r4, 1; @%p2 ret; bar.sync 0;"
+        ))
+        .contains("synchronise")
+    );
+}
+
+/// Warps go their own ways to the end; the lanes of one do not.
+#[test]
+fn warps_end_as_a_whole() {
+    let shuffle = "shfl.sync.down.b32 %r3, %r2, 1, 31, -1; END:";
+    let whole = "mov.u32 %r2, %tid.x;";
+    let row =
+        "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r2, %r2, %r3, %r4;";
+    for condition in [
+        "setp.gt.u32 %p1, %r2, 31;",
+        "setp.ge.u32 %p1, %r2, 64;",
+        "shr.u32 %r5, %r2, 5; setp.ne.u32 %p1, %r5, 0;",
+        "and.b32 %r5, %r2, -32; setp.ge.u32 %p1, %r5, %r1;",
+        "shr.u32 %r5, %r2, 6; cvt.u64.u32 %rd2, %r5; setp.ge.u64 %p1, %rd2, %rd1;",
+    ] {
+        taken(&format!("{whole} {condition} @%p1 bra END; {shuffle}"));
+        taken(&format!("{row} {condition} @%p1 bra END; {shuffle}"));
+    }
+    for condition in [
+        "setp.ge.u32 %p1, %r2, 31;",
+        "setp.gt.u32 %p1, %r2, 32;",
+        "setp.ge.u32 %p1, %r2, %r1;",
+        "shr.u32 %r5, %r2, 4; setp.ne.u32 %p1, %r5, 0;",
+        "and.b32 %r5, %r2, -16; setp.ge.u32 %p1, %r5, %r1;",
+        "add.u32 %r5, %r2, 1; shr.u32 %r5, %r5, 5; setp.ge.u32 %p1, %r5, %r1;",
+    ] {
+        assert!(
+            refused(&format!("{whole} {condition} @%p1 bra END; {shuffle}")).contains("synchronise"),
+            "{condition}"
+        );
+        assert!(
+            refused(&format!("{row} {condition} @%p1 bra END; {shuffle}")).contains("synchronise"),
+            "{condition}"
+        );
+    }
+    // Rows that are no multiple of a warp.
+    let text = format!(
+        "{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} {whole} setp.gt.u32 %p1, %r2, 31; \
+         @%p1 bra END; {shuffle} ret; }}"
+    );
+    let module = parse(&text).unwrap();
+    let in_blocks = |block: [u32; 3]| {
+        let parts = [(&module, "k"); 2];
+        fused(&Fusion { parts: &parts, name: "both", block, waits: false, forward: None }).is_ok()
+    };
+    assert!(in_blocks([64, 2, 1]) && in_blocks([48, 1, 1]) && !in_blocks([48, 2, 1]));
+}
+
 #[test]
 fn what_reaches_beyond_its_block_is_refused() {
     for (body, why) in [
@@ -152,4 +238,51 @@ fn products_with_other_uses_fix_their_kernels() {
     assert!(!fixed(&format!("add.f32 %f5, %f3, %f2; st.global.f32 [%rd1+8], %f5; {sum}")));
     assert!(!fixed("st.global.f32 [%rd1+8], %f3; add.f32 %f4, %f1, %f2;"));
     assert!(!fixed("mul.rn.f32 %f5, %f1, %f2; st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;"));
+    // An approximate quotient ends in a product.
+    for quotient in
+        ["div.full.f32 %f5, %f1, %f2;", "div.approx.f32 %f5, %f1, %f2;", "rcp.approx.f32 %f5, %f1;"]
+    {
+        assert!(
+            fixed(&format!("{quotient} st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;")),
+            "{quotient}"
+        );
+    }
+    assert!(!fixed("div.rn.f32 %f5, %f1, %f2; st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;"));
+}
+
+/// What a body stores is as unknown to the next one as what it would load: constants, products and reciprocals alike.
+#[test]
+fn elements_in_registers_are_mixed_with_a_zero() {
+    let text = |body: &str| {
+        format!(
+            "{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} .reg .f32 %f<9>; {body} ret; }}"
+        )
+    };
+    let texts = [
+        text("rcp.approx.ftz.f32 %f1, %f2; @%p1 st.global.v2.f32 [%rd1], {%f1, 0f3F800000};"),
+        text("ld.global.v2.f32 {%f1, %f2}, [%rd1]; rcp.approx.ftz.f32 %f3, %f1; st.global.f32 [%rd1], %f3;"),
+    ];
+    let modules = [&texts[0], &texts[1]].map(|text| parse(text).unwrap());
+    let at = |text: &str, what: &str| text.find(what).unwrap() as u32;
+    let change = |at: u32| Change { at, stays: false, cells: vec![Some(0), Some(1)] };
+    let forward = Forward {
+        changes: vec![vec![change(at(&texts[0], "@%p1 st"))], vec![change(at(&texts[1], "ld.global.v2"))]],
+        first_set: vec![vec![0, 1], Vec::new()],
+        cells: vec![4, 4],
+        barriers: vec![false],
+        ..Forward::default()
+    };
+    let parts = [(&modules[0], "k"), (&modules[1], "k")];
+    let fusion =
+        Fusion { parts: &parts, name: "both", block: [64, 1, 1], waits: false, forward: Some(&forward) };
+    let (text, table) = fused(&fusion).unwrap();
+    let zero = table.zero.unwrap();
+    assert!(text.contains(&format!("ld.param.u32 cuweave_z4, [cuweave_table+{zero}];")), "{text}");
+    for set in [
+        "@%p1 mov.b32 cuweave_c0, %f1; @%p1 xor.b32 cuweave_c0, cuweave_c0, cuweave_z4;",
+        "@%p1 mov.b32 cuweave_c1, 0x3f800000; @%p1 xor.b32 cuweave_c1, cuweave_c1, cuweave_z4;",
+        "mov.b32 %f1, cuweave_c0; mov.b32 %f2, cuweave_c1;",
+    ] {
+        assert!(text.contains(set), "{set}: {text}");
+    }
 }

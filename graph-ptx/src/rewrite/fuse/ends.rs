@@ -1,0 +1,123 @@
+//! Threads that end while others of their block or warp go on to wait for each other.
+//!
+//! A thread that has ended is not waited for. In a fused kernel it waits at the end of the body, and so it must not be needed
+//! where others of the block or of the warp wait: wherever it depends on the thread if it takes part in that, it comes by a
+//! barrier of the block before it ends, and so takes no part for another reason than that it has ended.
+
+use super::uniform::{Among, Uniform};
+use crate::analysis::cfg::joins::{dependences, joins};
+use crate::analysis::code::{Globals, Step};
+use crate::analysis::ssa;
+use crate::coverage::LEAVE;
+use crate::isa::{self, ControlFlow, Opcode};
+use crate::rewrite::refusal::Refusal;
+use crate::syntax::{Function, Instruction};
+use std::collections::BTreeSet;
+
+/// Returns true for an instruction that waits for other threads of the warp or of the block.
+pub(super) fn is_joint(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.op(), Opcode::Bar | Opcode::Barrier) || instruction.has("sync")
+}
+
+/// Returns true for a barrier of the block or of some of its warps.
+fn is_barrier(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.op(), Opcode::Bar | Opcode::Barrier) && !instruction.has("warp")
+}
+
+/// Returns true for a barrier that counts threads: `bar.sync a, b` and `bar.red.op d, a, b, c`.
+pub(super) fn is_counted(instruction: &Instruction<'_>) -> bool {
+    let operands = &instruction.operands[usize::from(instruction.has("red"))..];
+    operands.len() > 1 + usize::from(instruction.has("red"))
+}
+
+/// Checks that no thread ends before others of its block synchronise.
+pub(super) fn check(function: &Function<'_>, block: [u32; 3]) -> Result<(), Refusal> {
+    let Some(code) = ssa::build(function, &Globals::none()) else {
+        return Err(Refusal::Ends { line: function.line });
+    };
+    let ranges = code.ranges();
+    let steps = |block: usize| &code.steps[ranges[block].0 as usize..ranges[block].1 as usize];
+    let flow = |block: usize| {
+        let last = steps(block).last().and_then(|last| last.instruction);
+        last.map_or(ControlFlow::Next, |last| isa::row(last.op()).flow)
+    };
+    let blocks = code.cfg.blocks.len();
+    let successors: Vec<Vec<u32>> = (0..blocks)
+        .map(|block| {
+            let mut all = code.cfg.blocks[block].successors.clone();
+            if all.is_empty() || matches!(flow(block), ControlFlow::Return | ControlFlow::Exit) {
+                all.push(LEAVE);
+            }
+            all
+        })
+        .collect();
+    let join = joins(&successors);
+    let depends = dependences(&successors, &join);
+    let of_block = Uniform::new(&code, &successors, &join, Among::Block);
+    let of_warp = Uniform::new(&code, &successors, &join, Among::Warp(block));
+    let instruction =
+        |step: &Step<'_, '_>, is: fn(&Instruction<'_>) -> bool| step.instruction.is_some_and(is);
+    // All threads that pass one of these have waited for each other.
+    let meets: Vec<bool> = (0..blocks)
+        .map(|block| {
+            let all = |one: &Instruction<'_>| is_barrier(one) && !is_counted(one);
+            steps(block).iter().any(|step| step.guard.is_none() && instruction(step, all))
+        })
+        .collect();
+    for at in 0..blocks {
+        for step in steps(at) {
+            let Some(joint) = step.instruction.filter(|joint| is_joint(joint)) else { continue };
+            // In these the threads that take part are counted, or all lanes of the warp have to.
+            if is_barrier(joint) && is_counted(joint) || joint.has("aligned") && !is_barrier(joint) {
+                continue;
+            }
+            let uniform = if is_barrier(joint) { &of_block } else { &of_warp };
+            let refuse = Err(Refusal::Ends { line: joint.line });
+            let ends = ends(&successors, &meets, at as u32, &|block| flow(block) != ControlFlow::Trap);
+            if uniform.guard_differs(step)
+                && successors[at].iter().any(|&to| to == LEAVE || ends[to as usize])
+            {
+                return refuse;
+            }
+            let mut work = depends[at].clone();
+            let mut seen = BTreeSet::new();
+            while let Some(branch) = work.pop() {
+                if !seen.insert(branch) {
+                    continue;
+                }
+                work.extend(&depends[branch as usize]);
+                let mut successors = successors[branch as usize].iter();
+                if uniform.diverges(branch as usize) && successors.any(|&to| to == LEAVE || ends[to as usize])
+                {
+                    return refuse;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for each block from which a thread may come to the end of the function by neither a barrier of all threads nor a
+/// block.
+fn ends(successors: &[Vec<u32>], meets: &[bool], without: u32, ends: &dyn Fn(usize) -> bool) -> Vec<bool> {
+    let mut predecessors = vec![Vec::new(); successors.len()];
+    let mut work = Vec::new();
+    let mut found = vec![false; successors.len()];
+    for (at, all) in successors.iter().enumerate() {
+        for &to in all {
+            match to {
+                LEAVE if ends(at) => work.push(at as u32),
+                LEAVE => {}
+                _ => predecessors[to as usize].push(at as u32),
+            }
+        }
+    }
+    while let Some(at) = work.pop() {
+        let block = at as usize;
+        if at == without || meets[block] || std::mem::replace(&mut found[block], true) {
+            continue;
+        }
+        work.extend(&predecessors[block]);
+    }
+    found
+}

@@ -1,0 +1,257 @@
+//! Values that are the same in all threads of a block, or of a warp.
+//!
+//! A value may differ if it is computed of one that may, or if a phi joins paths on which a branch that may go different ways
+//! sends threads. All else is the same: memory that no thread changes meanwhile is, at one address.
+
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::effect;
+use crate::coverage::LEAVE;
+use crate::isa::{
+    self, Arithmetic, Bitwise, Comparison, Hidden, Opcode, Operation, Register, Threads, Yields, component,
+    register,
+};
+use crate::syntax::Space;
+
+/// The threads of a warp.
+const WARP: u64 = 32;
+
+/// The threads among which values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Among {
+    Block,
+    /// The lanes of a warp, in blocks of this size.
+    Warp([u32; 3]),
+}
+
+/// The branches of a function, each the same in all threads or not.
+pub(super) struct Uniform<'c, 'm, 'a> {
+    code: &'c Code<'m, 'a>,
+    among: Among,
+    /// By value: true if it may differ.
+    differs: Vec<bool>,
+    /// By block: true if it joins threads that have gone different ways.
+    mixed: Vec<bool>,
+}
+
+/// A value as it differs from lane to lane.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The same in all lanes, and a multiple of this, which is at most [`WARP`].
+    Same(u64),
+    /// A multiple of [`WARP`] and the number of the lane.
+    Lane,
+    Other,
+}
+
+impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
+    /// Finds the values that may differ. `successors` and `join` are those of each block.
+    ///
+    /// Time: linear in the body, for each block whose branch may go different ways.
+    pub fn new(code: &'c Code<'m, 'a>, successors: &[Vec<u32>], join: &[u32], among: Among) -> Self {
+        let differs = vec![false; code.values as usize];
+        let mut found = Uniform { code, among, differs, mixed: vec![false; successors.len()] };
+        let mut known = vec![false; successors.len()];
+        loop {
+            let mut changed = false;
+            for step in &code.steps {
+                if step.defines.iter().any(|&value| value != NONE && !found.differs[value as usize])
+                    && found.may_differ(step)
+                {
+                    step.defines
+                        .iter()
+                        .filter(|&&value| value != NONE)
+                        .for_each(|&value| found.differs[value as usize] = true);
+                    changed = true;
+                }
+            }
+            for block in 0..successors.len() {
+                if !known[block] && successors[block].len() > 1 && found.diverges(block) {
+                    (known[block], changed) = (true, true);
+                    for at in between(successors, block as u32, join[block]) {
+                        found.mixed[at as usize] = true;
+                    }
+                }
+            }
+            if !changed {
+                return found;
+            }
+        }
+    }
+
+    /// Returns true if threads may go different ways at the end of a block.
+    pub fn diverges(&self, block: usize) -> bool {
+        let last = self.code.steps.iter().rfind(|step| step.block as usize == block);
+        last.is_none_or(|last| match last.guard {
+            Some((guard, _)) => self.value(guard),
+            None => last.sources.iter().any(|source| self.source(source)),
+        })
+    }
+
+    /// Returns true if the guard of a step may differ.
+    pub fn guard_differs(&self, step: &Step<'_, '_>) -> bool {
+        step.guard.is_some_and(|(guard, _)| self.value(guard))
+    }
+
+    fn value(&self, value: u32) -> bool {
+        self.differs.get(value as usize).is_none_or(|differs| *differs)
+    }
+
+    fn source(&self, source: &Source<'_>) -> bool {
+        match source {
+            Source::Constant(_) | Source::Other(_) => false,
+            Source::Place(place, _) | Source::Memory(place, _) => match place {
+                Place::Value(value) | Place::Part(value) => self.value(*value),
+                Place::Parameter(_) | Place::Module(_) | Place::Function | Place::Absolute => false,
+                Place::Local(_) => true,
+            },
+            Source::Special(name) => register(name).is_none_or(|register| match register.threads() {
+                Threads::BlockSize | Threads::BlockIndex | Threads::GridSize => false,
+                Threads::ThreadIndex | Threads::Lane | Threads::Other => true,
+            }),
+        }
+    }
+
+    /// Returns true if the results of a step may differ, as far as it is known which of its sources do.
+    fn may_differ(&self, step: &Step<'_, '_>) -> bool {
+        let sources = || step.sources.iter().any(|source| self.source(source));
+        let Some(instruction) = step.instruction else {
+            return self.mixed[step.block as usize] || sources();
+        };
+        let kept = step.keeps.iter().any(|&value| value != NONE && self.value(value));
+        if kept || self.guard_differs(step) || isa::row(instruction.op()).hidden == Hidden::ReadsCarry {
+            return true;
+        }
+        let space = instruction.space();
+        match effect::yields(instruction) {
+            Yields::Computed if matches!(self.among, Among::Warp(_)) => {
+                sources() && !self.is_same_in_lanes(step)
+            }
+            Yields::Computed => sources(),
+            Yields::Loaded | Yields::Fixed => {
+                !matches!(space, Some(Space::Param | Space::Global | Space::Const | Space::Shared))
+                    || instruction.has("volatile")
+                    || sources()
+            }
+            Yields::Voted => match instruction.op() {
+                Opcode::Bar | Opcode::Barrier => false,
+                Opcode::Vote | Opcode::Redux => self.among == Among::Block,
+                _ => true,
+            },
+            _ => true,
+        }
+    }
+
+    /// Returns true for a result that is the same in all lanes though the number of the thread is among its sources.
+    fn is_same_in_lanes(&self, step: &Step<'_, '_>) -> bool {
+        if matches!(self.of_step(step, 8), Form::Same(_)) {
+            return true;
+        }
+        let Some(instruction) = step.instruction else { return false };
+        let compares = isa::row(instruction.op()).operation == Operation::Comparison(Comparison::ToPredicate);
+        let (true, [one, other]) = (compares, &step.sources[..]) else { return false };
+        // Between two multiples of 32 all lanes compare alike.
+        let bound = |less: u64| match other {
+            Source::Constant(value) => (value.wrapping_add(less as i64) as u64).is_multiple_of(WARP),
+            _ => less == 0 && self.form(other, 8) == Form::Same(WARP),
+        };
+        self.form(one, 8) == Form::Lane
+            && match instruction.modifiers().next() {
+                Some("lt" | "ge" | "lo" | "hs") => bound(0),
+                Some("le" | "gt" | "ls" | "hi") => bound(1),
+                _ => false,
+            }
+    }
+
+    fn form(&self, source: &Source<'_>, depth: u32) -> Form {
+        let Among::Warp(block) = self.among else { return Form::Other };
+        match source {
+            Source::Constant(value) => Form::Same(divisor(*value as u64)),
+            Source::Special(name) => match register(name).map(Register::threads) {
+                // Warps are rows of 32 threads where rows are no shorter, or where there is one row.
+                Some(Threads::ThreadIndex)
+                    if component(name) == Some(0)
+                        && (u64::from(block[0]).is_multiple_of(WARP) || block[1..] == [1, 1]) =>
+                {
+                    Form::Lane
+                }
+                Some(Threads::BlockSize) => {
+                    let extent = component(name).and_then(|axis| block.get(axis));
+                    Form::Same(extent.map_or(1, |extent| divisor(u64::from(*extent))))
+                }
+                _ if self.source(source) => Form::Other,
+                _ => Form::Same(1),
+            },
+            Source::Place(Place::Value(value), 0) => {
+                let step = self.code.defining(*value).map(|at| &self.code.steps[at as usize]);
+                let of = step.filter(|step| depth > 0 && step.guard.is_none());
+                match of.map_or(Form::Other, |step| self.of_step(step, depth - 1)) {
+                    Form::Other if !self.value(*value) => Form::Same(1),
+                    form => form,
+                }
+            }
+            _ if self.source(source) => Form::Other,
+            _ => Form::Same(1),
+        }
+    }
+
+    /// Returns the form of the result of a step by its operation.
+    fn of_step(&self, step: &Step<'_, '_>, depth: u32) -> Form {
+        let Some(instruction) = step.instruction else { return Form::Other };
+        let of = |at: usize| step.sources.get(at).map_or(Form::Other, |source| self.form(source, depth));
+        let constant = |at: usize| match step.sources.get(at) {
+            Some(Source::Constant(value)) => Some(*value as u64),
+            _ => None,
+        };
+        let product = |one: Form, other: Form| match (one, other) {
+            (Form::Same(one), Form::Same(other)) => Form::Same((one * other).min(WARP)),
+            _ => Form::Other,
+        };
+        let sum = |one: Form, other: Form| match (one, other) {
+            (Form::Same(one), Form::Same(other)) => Form::Same(one.min(other)),
+            (Form::Lane, Form::Same(WARP)) | (Form::Same(WARP), Form::Lane) => Form::Lane,
+            _ => Form::Other,
+        };
+        let low = instruction.has("lo") || instruction.has("wide");
+        match (isa::row(instruction.op()).operation, step.sources.len()) {
+            (Operation::Move | Operation::Convert, 1) if !instruction.has("sat") => of(0),
+            (Operation::Arithmetic(Arithmetic::Add), 2) => sum(of(0), of(1)),
+            (Operation::Arithmetic(Arithmetic::Mul), 2) if low => product(of(0), of(1)),
+            (Operation::Arithmetic(Arithmetic::Mad), 3) if low => sum(product(of(0), of(1)), of(2)),
+            (Operation::Bitwise(Bitwise::Shl), 2) => match (of(0), constant(1)) {
+                (Form::Same(of), Some(by)) if by < 32 => Form::Same((of << by).min(WARP)),
+                _ => Form::Other,
+            },
+            (Operation::Bitwise(Bitwise::Shr), 2) => match (of(0), constant(1)) {
+                (Form::Lane, Some(5..32)) => Form::Same(1),
+                _ => Form::Other,
+            },
+            (Operation::Bitwise(Bitwise::And), 2) => match (of(0), constant(1)) {
+                (Form::Lane, Some(mask)) if mask.is_multiple_of(WARP) => Form::Same(WARP),
+                _ => Form::Other,
+            },
+            _ => Form::Other,
+        }
+    }
+}
+
+/// Returns the largest divisor of a number among the powers of 2 up to [`WARP`].
+fn divisor(number: u64) -> u64 {
+    1 << u64::from(number.trailing_zeros()).min(5)
+}
+
+/// Returns the blocks that threads may reach from a branch up to its join, and the join.
+pub(super) fn between(successors: &[Vec<u32>], branch: u32, join: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut seen = vec![false; successors.len()];
+    let mut work = successors[branch as usize].clone();
+    while let Some(at) = work.pop() {
+        if at == LEAVE || std::mem::replace(&mut seen[at as usize], true) {
+            continue;
+        }
+        found.push(at);
+        if at != join {
+            work.extend(&successors[at as usize]);
+        }
+    }
+    found
+}
