@@ -149,7 +149,11 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
         },
     );
     if one == name && two == name {
-        diagnostic.note(format!("the first borrow in the same call is {}", how(other))).help(
+        let first = match other.mode {
+            Mode::ReadWrite | Mode::Write => "mutable",
+            _ => how(other),
+        };
+        diagnostic.note(format!("the first borrow in the same call is {first}")).help(
             "pass it once, to a parameter declared `&mut [T; _]`, or copy it into a second buffer first",
         )
     } else {

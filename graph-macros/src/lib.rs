@@ -25,7 +25,7 @@ use proc_macro::TokenStream;
 /// stands for the PTX that the build script makes of it with `cuweave_build::ptx`. Cubins and fat binaries are taken as
 /// they are: nothing can be proved about them.
 ///
-/// The declaration is held against the PTX while the crate compiles: names (CW301), numbers and kinds of parameters
+/// The declaration is checked against the PTX while the crate compiles: names (CW301), numbers and kinds of parameters
 /// (CW302, CW303), reads and writes through each buffer (CW304, CW305), static shared memory (CW306), and the extents
 /// of the accesses (CW308). A declaration that the PTX refutes is an error that names the instruction and its line. The
 /// elements that a kernel writes depend on the launch: the build checks each launch against an outline of the kernel;
@@ -110,7 +110,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `exec.layers(i)?` returns the setters of an element. Where the exec has a method of that name, the function's ends with `_`.
 ///
 /// The module `name` has the types: `name::Exec`, which `Graph::instantiate` returns, with `launch`, the setters and
-/// all other methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field an argument. An argument that no
+/// all other methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field for each argument. An argument that no
 /// statement uses is an unused variable for rustc: `_name` or `#[allow(unused_variables)]` silences it.
 ///
 /// `#[cuweave::graph(..)]` takes, each once:
@@ -120,7 +120,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `memory = "arena"`, the default: one alloc node and one free node for all temporaries; `"nodes"`: two for each;
 ///   `"owned"`: no memory nodes, the exec keeps a plain allocation;
 /// - `budget = expr`: the most bytes of the temporaries; order is added if they need more;
-/// - `launches = "as-written"`: one node a launch, and full edges. `"batched"`: launches of one kernel that nothing orders
+/// - `launches = "as-written"`: one node for each launch, and full edges. `"batched"`: launches of one kernel that nothing orders
 ///   become one; `"overlapped"`: kernels start before their predecessors end (compute capability 9.0 and more); `"fused"`:
 ///   kernels of one grid and block, one after another, become one where their blocks are proved to keep to themselves, and
 ///   what one thread alone stores and loads stays in registers. The default is all of these, and many small branches are

@@ -40,36 +40,39 @@ fn with(declared: &'static str, then: &'static str) -> File {
 
 fn cases() -> Vec<Case> {
     vec![
-        neither(first("griddepcontrol.wait;"), "it has a `griddepcontrol` of its own, in line 8"),
+        neither(first("griddepcontrol.wait;"), "it has a `griddepcontrol` of its own, in line 8 of the PTX"),
         neither(
             first("griddepcontrol.launch_dependents;"),
-            "it has a `griddepcontrol` of its own, in line 8",
+            "it has a `griddepcontrol` of its own, in line 8 of the PTX",
         ),
         neither(
             File { directive: ".maxclusterrank 4", ..PLAIN },
-            "its blocks are in clusters: `.maxclusterrank`, in line 5",
+            "its blocks are in clusters: `.maxclusterrank`, in line 5 of the PTX",
         ),
         neither(
             first("mov.u32 %r9, %cluster_nctarank;"),
-            "its blocks are in clusters: `%cluster_nctarank`, in line 8",
+            "its blocks are in clusters: `%cluster_nctarank`, in line 8 of the PTX",
         ),
         neither(
             first("barrier.cluster.arrive; barrier.cluster.wait;"),
-            "its blocks are in clusters: `barrier.cluster.arrive`, in line 8",
+            "its blocks are in clusters: `barrier.cluster.arrive`, in line 8 of the PTX",
         ),
         neither(
             first("mov.u32 %r9, %envreg2;"),
-            "it is for cooperative launches: it reads `%envreg2`, in line 8",
+            "it is for cooperative launches: it reads `%envreg2`, in line 8 of the PTX",
         ),
         alone(
             first("mov.u64 %rd3, %gridid;"),
-            "it reads `%gridid`, in line 8, in a way that cannot be kept in one launch of many",
+            "it reads `%gridid`, in line 8 of the PTX, in a way that cannot be kept in one launch of many",
         ),
         alone(
             first(".reg .b16 %h; mov.u16 %h, %ctaid.x;"),
-            "it reads `%ctaid.x`, in line 8, in a way that cannot be kept in one launch of many",
+            "it reads `%ctaid.x`, in line 8 of the PTX, in a way that cannot be kept in one launch of many",
         ),
-        alone(first("mov.u32 %r9, x;"), "the use of its parameter `x` in line 8 is not understood"),
+        alone(
+            first("mov.u32 %r9, x;"),
+            "the use of its parameter `x` in line 8 of the PTX is not understood",
+        ),
         alone(
             with(".visible .global .u32 bias = 0;", "ld.global.u32 %r9, [bias];"),
             "it uses the variable `bias`, which may be set from outside of the file",
@@ -99,14 +102,14 @@ fn cases() -> Vec<Case> {
         ),
         neither(
             first("ld.param.u64 %rd3, [x]; cvta.to.const.u64 %rd3, %rd3;"),
-            "it reads constant data by an address, which may be set from outside of the file: `cvta.to.const.u64`, in line 8",
+            "it reads constant data by an address, which may be set from outside of the file: `cvta.to.const.u64`, in line 8 of the PTX",
         ),
         alone(
             with(
                 "",
                 "$again: ld.volatile.global.u32 %r9, [%rd1]; setp.ne.u32 %p2, %r9, %r6; @%p2 bra $again;",
             ),
-            "it spins on memory: the loop at line 16 ends by what other threads write",
+            "it spins on memory: the loop at line 16 of the PTX ends by what other threads write",
         ),
         neither(
             with(
@@ -114,14 +117,14 @@ fn cases() -> Vec<Case> {
                 "$type: .callprototype (.reg .b32 _) _ (.reg .b32 _); mov.u64 %rd4, same; \
                  call (%r6), %rd4, (%r6), $type;",
             ),
-            "it has a call, or an address of a function, that cannot be followed, in line 16",
+            "it has a call, or an address of a function, that cannot be followed, in line 16 of the PTX",
         ),
         alone(
             with(
                 ".func (.reg .b32 out) same(.reg .b32 in) { mov.b32 out, in; ret; }",
                 "$to: .calltargets same; mov.u64 %rd4, same; call (%r6), %rd4, (%r6), $to;",
             ),
-            "it has a call, or an address of a function, that cannot be followed, in line 16",
+            "it has a call, or an address of a function, that cannot be followed, in line 16 of the PTX",
         ),
         late(
             File { head: ".version 6.0\n.target sm_60", ..PLAIN },
@@ -129,7 +132,7 @@ fn cases() -> Vec<Case> {
         ),
         late(
             File { head: ".version 6.3\n.target sm_70", then: "shfl.down.b32 %r9, %r6, 1, 31;", ..PLAIN },
-            "its `.version 6.3` cannot be raised: newer PTX has no `shfl.down.b32`, as in line 16",
+            "its `.version 6.3` cannot be raised: newer PTX has no `shfl.down.b32`, as in line 16 of the PTX",
         ),
         alone(
             File {

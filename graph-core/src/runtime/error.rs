@@ -58,7 +58,7 @@ pub enum Error {
         found: (u32, u32),
     },
     /// There is no device of that ordinal.
-    #[error("there is no CUDA device {ordinal}: the driver has {count} of them")]
+    #[error("there is no CUDA device {ordinal}: the driver has {count} of them{}", devices::simulated())]
     #[non_exhaustive]
     NoDevice {
         /// The requested ordinal.
@@ -365,7 +365,7 @@ pub enum Error {
     #[error(transparent)]
     Module(Box<ModuleFailure>),
     /// A launch into a stream of another context.
-    #[error("`{function}` is launched into a stream of another context than the one that it was built for")]
+    #[error("`{function}` is launched into a stream of another context than that of its first device")]
     #[non_exhaustive]
     StreamOfOtherContext {
         /// The graph function.

@@ -12,7 +12,7 @@ unsafe extern "ptx-kernel" {
 
 /// out = factor * blur(blur(x))
 #[cuweave::graph]
-pub fn soften(n: u32, factor: f32, x: &[f32; n], out: &mut [f32; n]) {
+pub fn soften(n: u32, factor: f32, x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
     let once = alloc::<f32>(n);
     blur[per_item(n)](&x, &mut once, n);
     blur[per_item(n)](&once, &mut out, n);

@@ -12,6 +12,9 @@ use crate::nearest::nearest;
 use crate::poly::{Facts as Known, Poly};
 use crate::syntax::{Class, Function, Module, Parameter};
 
+/// The most kernels that a help lists.
+const MOST_NAMES: usize = 6;
+
 /// Returns the fault of a file as a whole, if there is one (CW307).
 pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     let fault = |message: String, help: &str| {
@@ -129,9 +132,19 @@ impl Check<'_, '_, '_> {
                 Some(format!("it is there as `{cpp}`: declare it `extern \"C\"` in the CUDA source"))
             }
             None => nearest(name, self.module.entries().map(|entry| entry.name))
-                .map(|near| format!("there is a kernel `{near}`")),
+                .map(|near| format!("there is a kernel `{near}`"))
+                .or_else(|| self.kernels()),
         };
         self.push("CW301", None, format!("the PTX has no kernel `{name}`"), notes, help);
+    }
+
+    /// Returns the help for a name that is like that of no kernel: the kernels that are there.
+    fn kernels(&self) -> Option<String> {
+        let names: Vec<String> =
+            self.module.entries().take(MOST_NAMES).map(|entry| format!("`{}`", entry.name)).collect();
+        let more = if self.module.entries().count() > names.len() { " and others" } else { "" };
+        let template = "a template is in the PTX only where it is used: write an `extern \"C\"` kernel that calls it as a `__device__` function";
+        (!names.is_empty()).then(|| format!("it has {}{more}; {template}", names.join(", ")))
     }
 
     fn count(&mut self, entry: &Function<'_>) {

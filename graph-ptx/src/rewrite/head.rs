@@ -72,7 +72,7 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
         && let Some((opcode, line)) = removed(module)
     {
         let (major, minor) = module.version;
-        let why = format!("newer PTX has no `{opcode}`, as in line {line}");
+        let why = format!("newer PTX has no `{opcode}`, as in line {line} of the PTX");
         return Err(Refusal::Head(format!("its `.version {major}.{minor}` cannot be raised: {why}")));
     }
     if raises_target {
@@ -160,7 +160,9 @@ mod tests {
         assert!(why(".version 6.0\n.target sm_60", "").contains("lockstep"));
         assert!(why(".version 8.0\n.target sm_61", "").contains("lockstep"));
         let shuffle = "shfl.down.b32 %r1, %r2, 1, 31;";
-        assert!(why(".version 6.3\n.target sm_75", shuffle).contains("`shfl.down.b32`, as in line 3"));
+        assert!(
+            why(".version 6.3\n.target sm_75", shuffle).contains("`shfl.down.b32`, as in line 3 of the PTX")
+        );
         assert!(raised(".version 6.3\n.target sm_75", "shfl.sync.down.b32 %r1, %r2, 1, 31, -1;").is_ok());
         assert!(why(".version 8.0\n.target sm_80, map_f64_to_f32", "").contains("map_f64_to_f32"));
         assert!(why(".version 8.0\n.target compute_80", "").contains("compute_80"));

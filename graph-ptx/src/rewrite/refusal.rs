@@ -150,22 +150,24 @@ impl Display for Refusal {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Refusal::NoEntry(name) => write!(f, "the file has no kernel `{name}`"),
-            Refusal::Dependency { line } => write!(f, "it has a `griddepcontrol` of its own, in line {line}"),
+            Refusal::Dependency { line } => {
+                write!(f, "it has a `griddepcontrol` of its own, in line {line} of the PTX")
+            }
             Refusal::Cooperative { register, line } => {
-                write!(f, "it is for cooperative launches: it reads `{register}`, in line {line}")
+                write!(f, "it is for cooperative launches: it reads `{register}`, in line {line} of the PTX")
             }
             Refusal::Cluster { what, line } => {
-                write!(f, "its blocks are in clusters: `{what}`, in line {line}")
+                write!(f, "its blocks are in clusters: `{what}`, in line {line} of the PTX")
             }
             Refusal::Call { name, line } => {
-                write!(f, "it calls `{name}`, which the file does not define, in line {line}")
+                write!(f, "it calls `{name}`, which the file does not define, in line {line} of the PTX")
             }
             Refusal::Indirect { line } => write!(
                 f,
-                "it has a call, or an address of a function, that cannot be followed, in line {line}"
+                "it has a call, or an address of a function, that cannot be followed, in line {line} of the PTX"
             ),
             Refusal::Texture { what, line } => {
-                write!(f, "it reads textures or surfaces: `{what}`, in line {line}")
+                write!(f, "it reads textures or surfaces: `{what}`, in line {line} of the PTX")
             }
             Refusal::Opaque(name) => write!(f, "its parameter `{name}` is a texture, a sampler or a surface"),
             Refusal::Constant(name) => {
@@ -173,40 +175,43 @@ impl Display for Refusal {
             }
             Refusal::ConstantAddress { what, line } => write!(
                 f,
-                "it reads constant data by an address, which may be set from outside of the file: `{what}`, in line {line}"
+                "it reads constant data by an address, which may be set from outside of the file: `{what}`, in line {line} of the PTX"
             ),
             Refusal::Variable { name, why } => write!(f, "it uses the variable `{name}`, {why}"),
             Refusal::Special { register, line } => write!(
                 f,
-                "it reads `{register}`, in line {line}, in a way that cannot be kept in one launch of many"
+                "it reads `{register}`, in line {line} of the PTX, in a way that cannot be kept in one launch of many"
             ),
             Refusal::Parameter { name, line } => {
-                write!(f, "the use of its parameter `{name}` in line {line} is not understood")
+                write!(f, "the use of its parameter `{name}` in line {line} of the PTX is not understood")
             }
             Refusal::Spins { line } => {
-                write!(f, "it spins on memory: the loop at line {line} ends by what other threads write")
+                write!(
+                    f,
+                    "it spins on memory: the loop at line {line} of the PTX ends by what other threads write"
+                )
             }
             Refusal::Directive { name, line } => {
-                write!(f, "the directive `{name}`, in line {line}, is not known")
+                write!(f, "the directive `{name}`, in line {line} of the PTX, is not known")
             }
             Refusal::Contraction { line } => write!(
                 f,
-                "it adds two products, in line {line}, of which the assembler may round either together with the sum"
+                "it adds two products, in line {line} of the PTX, of which the assembler may round either together with the sum"
             ),
             Refusal::Instruction { opcode, line } => {
-                write!(f, "the instruction `{opcode}`, in line {line}, is not known")
+                write!(f, "the instruction `{opcode}`, in line {line} of the PTX, is not known")
             }
-            Refusal::Calls { line } => write!(f, "it calls a function, in line {line}"),
+            Refusal::Calls { line } => write!(f, "it calls a function, in line {line} of the PTX"),
             Refusal::Beyond { opcode, line } => write!(
                 f,
-                "`{opcode}`, in line {line}, may act on more than its block, or beyond the end of the kernel"
+                "`{opcode}`, in line {line} of the PTX, may act on more than its block, or beyond the end of the kernel"
             ),
             Refusal::Barrier { line } => {
-                write!(f, "the barrier in line {line} cannot be told apart from others")
+                write!(f, "the barrier in line {line} of the PTX cannot be told apart from others")
             }
             Refusal::Barriers => write!(f, "all barriers of a block are in use"),
             Refusal::Ends { line } => {
-                write!(f, "threads end before others of the block synchronise, in line {line}")
+                write!(f, "threads end before others of the block synchronise, in line {line} of the PTX")
             }
             Refusal::Head(name) => write!(f, "{name}"),
             Refusal::Debug => write!(
@@ -215,7 +220,7 @@ impl Display for Refusal {
             ),
             Refusal::Table { capacity } => write!(f, "the parameters of {}", unfit(*capacity)),
             Refusal::Name(name) => write!(f, "the name `{name}` is taken"),
-            Refusal::Overlap { line } => write!(f, "the text of line {line} is not understood"),
+            Refusal::Overlap { line } => write!(f, "the text of line {line} of the PTX is not understood"),
         }
     }
 }

@@ -83,10 +83,13 @@ fn loads_that_promise_constant_memory_become_plain() {
 #[test]
 fn what_may_not_start_early_is_kept() {
     for (text, why) in [
-        (".entry k() { griddepcontrol.launch_dependents; ret; }", "`griddepcontrol` of its own, in line 4"),
+        (
+            ".entry k() { griddepcontrol.launch_dependents; ret; }",
+            "`griddepcontrol` of its own, in line 4 of the PTX",
+        ),
         (
             ".func f() { griddepcontrol.wait; ret; }\n.entry k() { call f; ret; }",
-            "`griddepcontrol` of its own, in line 4",
+            "`griddepcontrol` of its own, in line 4 of the PTX",
         ),
         (
             ".entry k() { .reg .b32 %r; mov.u32 %r, %envreg2; ret; }",
@@ -101,7 +104,7 @@ fn what_may_not_start_early_is_kept() {
             ".extern .func cudaLaunchDevice;\n.entry k() { call cudaLaunchDevice; ret; }",
             "calls `cudaLaunchDevice`",
         ),
-        (".entry k() { .reg .b64 %f; call %f, (), P; ret; }", "cannot be followed, in line 4"),
+        (".entry k() { .reg .b64 %f; call %f, (), P; ret; }", "cannot be followed, in line 4 of the PTX"),
         (
             ".entry k() { tex.2d.v4.f32.f32 {a, b, c, d}, [t, {x, y}]; ret; }",
             "textures or surfaces: `tex.2d.v4.f32.f32`",
@@ -110,9 +113,12 @@ fn what_may_not_start_early_is_kept() {
         (".const .f32 w[4];\n.entry k() { .reg .f32 %f; ld.const.f32 %f, [w+4]; ret; }", "constant data `w`"),
         (
             ".entry k(.param .u64 .ptr .const .align 4 p) { .reg .b64 %r; ld.param.u64 %r, [p]; ret; }",
-            "constant data by an address, which may be set from outside of the file: `p`, in line 4",
+            "constant data by an address, which may be set from outside of the file: `p`, in line 4 of the PTX",
         ),
-        (".entry k() { .reg .b64 %r; cvta.to.const.u64 %r, %r; ret; }", "`cvta.to.const.u64`, in line 4"),
+        (
+            ".entry k() { .reg .b64 %r; cvta.to.const.u64 %r, %r; ret; }",
+            "`cvta.to.const.u64`, in line 4 of the PTX",
+        ),
         (
             ".visible .const .f32 w = 0f00000000;\n.entry k() { .reg .b64 %r; mov.u64 %r, w; ret; }",
             "constant data `w`",
@@ -232,14 +238,20 @@ fn what_cannot_be_one_launch_is_refused() {
         (".entry other() { ret; }", "no kernel `k`"),
         (".entry k() { griddepcontrol.wait; ret; }", "of its own"),
         (".entry k(.param .texref t) { ret; }", "parameter `t` is a texture"),
-        (".entry k() { .reg .b64 %r; mov.u64 %r, %gridid; ret; }", "reads `%gridid`, in line 4"),
+        (".entry k() { .reg .b64 %r; mov.u64 %r, %gridid; ret; }", "reads `%gridid`, in line 4 of the PTX"),
         (".entry k() { .reg .b32 %r; mov.u32 %r, %clusterid.x; ret; }", "clusters"),
-        (".entry k() { .reg .b16 %h; mov.u16 %h, %ctaid.x; ret; }", "reads `%ctaid.x`, in line 4"),
-        (".entry k(.param .u64 p) { .reg .b64 %rd; add.u64 %rd, p, 4; ret; }", "parameter `p` in line 4"),
-        (".entry k(.param .u64 p) { .reg .b32 %r; ld.u32 %r, [p]; ret; }", "parameter `p` in line 4"),
+        (".entry k() { .reg .b16 %h; mov.u16 %h, %ctaid.x; ret; }", "reads `%ctaid.x`, in line 4 of the PTX"),
+        (
+            ".entry k(.param .u64 p) { .reg .b64 %rd; add.u64 %rd, p, 4; ret; }",
+            "parameter `p` in line 4 of the PTX",
+        ),
+        (
+            ".entry k(.param .u64 p) { .reg .b32 %r; ld.u32 %r, [p]; ret; }",
+            "parameter `p` in line 4 of the PTX",
+        ),
         (
             ".entry k(.param .u64 p) { .reg .b32 %r; call f, (p); ret; }\n.func f(.param .u64 a) { ret; }",
-            "parameter `p` in line 4",
+            "parameter `p` in line 4 of the PTX",
         ),
         (
             ".global .u32 c;\n.entry k() { .reg .b32 %r; ld.global.u32 %r, [c]; ret; }",
@@ -266,12 +278,12 @@ fn what_cannot_be_one_launch_is_refused() {
             ".func f() { ret; }\n.entry k() { .reg .b64 %f; mov.u64 %f, f; T: .calltargets f; call %f, T; ret; }",
             "cannot be followed",
         ),
-        (".entry k() { made.up; ret; }", "`made.up`, in line 4, is not known"),
-        (".unheard 1;\n.entry k() { ret; }", "directive `.unheard`, in line 4, is not known"),
+        (".entry k() { made.up; ret; }", "`made.up`, in line 4 of the PTX, is not known"),
+        (".unheard 1;\n.entry k() { ret; }", "directive `.unheard`, in line 4 of the PTX, is not known"),
         (".entry k(.param .align 4 .b8 p[32760]) { ret; }", "one launch leave no room for those of others"),
         (
             ".func f() { .reg .b32 %r; mov.u32 %r, %ctaid.x; ret; }\n.entry k() { .reg .b32 %r; call f, %r; ret; }",
-            "the text of line 5 is not understood",
+            "the text of line 5 of the PTX is not understood",
         ),
     ] {
         let found = not_batched(text);

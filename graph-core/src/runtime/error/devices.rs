@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::parts::At;
+use crate::runtime::cuda::Simulator;
 
 /// A fault of a graph over several devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,4 +144,14 @@ fn count(number: impl fmt::Display, of: &str) -> String {
 fn are(given: usize) -> String {
     let verb = if given == 1 { "is" } else { "are" };
     format!("{} {verb}", count(given, "context"))
+}
+
+/// Returns the help about devices that the simulated driver does not have, or nothing with another driver.
+pub(super) fn simulated() -> &'static str {
+    match Simulator::get().is_some() {
+        true => {
+            "\n  = help: the simulated driver has as many as the environment variable `CUWEAVE_SIM_DEVICES` says"
+        }
+        false => "",
+    }
 }

@@ -353,7 +353,10 @@ impl Core {
             Some(call) => {
                 let program = self.definition.program();
                 let buffer = &program.buffers[BufferId::new(first)].name;
-                let reason = format!("is a library call, which keeps the address of `{buffer}`");
+                let reason = format!(
+                    "is a library call, which keeps the address of `{buffer}`; a buffer that changes is copied by a `copy` into one that the \
+                     call is given"
+                );
                 return Err(Error::BuildAgain { at: at_statement(program, call), reason });
             }
         }

@@ -122,7 +122,8 @@ impl<T> Lends for bind::Exclusive<'_, T> {
     message = "CW205: this part of an argument is written, but it is not declared as `&mut [_; _]`",
     label = "a `{Self}`",
     note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature",
-    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
 )]
 pub trait LendsMut {
     /// The element type.
@@ -161,7 +162,8 @@ pub trait Lent<'v> {
 #[diagnostic::on_unimplemented(
     message = "CW205: this part of an argument is lent by `&mut`, but it is not declared as `&mut [_; _]`",
     label = "a `{Self}`",
-    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`"
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
 )]
 pub trait LentMut<'v> {
     /// The type of the argument.
@@ -349,9 +351,9 @@ takes! {
 }
 
 macro_rules! refusals {
-    ($($(#[$doc:meta])* $name:ident: $message:literal, $label:literal $(, $note:literal)?;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $message:literal, $label:literal $(, $note:literal)*;)*) => {$(
         $(#[$doc])*
-        #[diagnostic::on_unimplemented(message = $message, label = $label $(, note = $note)?)]
+        #[diagnostic::on_unimplemented(message = $message, label = $label $(, note = $note)*)]
         pub trait $name {}
     )*};
 }
@@ -377,13 +379,15 @@ refusals! {
     /// A buffer, not all of whose elements are written, for a parameter that is read.
     Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
         "nothing has written all elements of type `{Self}` of this buffer",
-        "only a parameter declared as `&mut [MaybeUninit<{Self}>; _]` takes elements that nothing has written, as those of an argument \
-         with `#[discard]`";
+        "write all of it first, with `fill`, `copy` or another launch; or, if the kernel writes all elements before it reads any, declare \
+         the parameter as `&mut [MaybeUninit<{Self}>; _]`",
+        "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
     /// `b`, not all of whose elements are written, for a parameter that takes the allocation over.
     UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",
         "nothing has written all elements of type `{Self}` of this allocation",
         "a parameter declared as `[{Self}; _]` takes elements that are written; lend it to one that is declared as \
-         `&mut [MaybeUninit<{Self}>; _]`";
+         `&mut [MaybeUninit<{Self}>; _]`",
+        "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
 }
 
 /// The element type of an output beyond those of a graph function.

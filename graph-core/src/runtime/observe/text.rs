@@ -24,7 +24,7 @@ impl Display for Report {
         if self.devices > 1 {
             let [whole, tenth] = [self.crossings * 11 / 2, self.crossings * 11 % 2 * 5];
             let text = format!(
-                "{}, {} edges between devices: {whole}.{tenth} us at 5.5 each, as far as nothing hides them",
+                "{}, {} edges between devices: up to {whole}.{tenth} us, 5.5 each, where no other work hides them",
                 self.devices, self.crossings
             );
             lines.push(line("devices", text));
@@ -129,7 +129,7 @@ impl Report {
         if !self.assumed.is_empty() {
             let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
             lines.push(format!(
-                "  * by the registers of a thread that the simulated driver assumes: {}",
+                "  * if a thread has the registers that the simulated driver assumes: {}",
                 registers.join("; ")
             ));
         }

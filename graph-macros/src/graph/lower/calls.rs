@@ -154,7 +154,13 @@ impl Lowering<'_> {
                         Origin::Part(_) => "a part of a buffer of a record is passed by reference",
                         _ => "a buffer that the graph owns is passed by reference",
                     };
-                    let help = format!("write `&{0}`, `&mut {0}` or `atomic(&mut {0})`", compact(bare));
+                    let mut help = format!("write `&{0}`, `&mut {0}` or `atomic(&mut {0})`", compact(bare));
+                    if let Some(function) = self.returned_by(&self.buffers[buffer].origin) {
+                        help.push_str(&format!(
+                            "; if `{function}` is an ordinary function of scalars, write the type: `let {}: T = {function}(..);`",
+                            compact(bare)
+                        ));
+                    }
                     return Err(self.refuse(bare, what, &help));
                 }
                 None => return Ok(None),
@@ -228,16 +234,38 @@ impl Lowering<'_> {
         Ok(self.access(&view, mode, inner.span()))
     }
 
+    /// Reports a copy whose arguments stand in the order of C's `memcpy`.
+    pub(super) fn source_first(&mut self, call: &ExprCall) -> Lower<()> {
+        let (Some(Expr::Reference(to)), Some(Expr::Reference(from))) = (call.args.first(), call.args.get(1))
+        else {
+            return Ok(());
+        };
+        if to.mutability.is_none() || from.mutability.is_some() {
+            return Ok(());
+        }
+        let help = format!("write `copy(&{}, &mut {})`", compact(&from.expr), compact(&to.expr));
+        let reported =
+            self.refuse(call, "`copy` takes what it reads first, and what it writes second", &help);
+        self.poison(quote::ToTokens::to_token_stream(&call.args));
+        Err(reported)
+    }
+
     /// Reports an argument that is not a buffer. A name that is not bound in the function is left to rustc.
     pub(super) fn no_buffer(&mut self, at: &Expr, user: &str) -> Reported {
         if let Some(name) = root(at).filter(|name| !self.is_scalar(name) && self.scopes.get(name).is_none()) {
             return self.no_such_buffer(&name.clone());
         }
-        self.refuse(
-            at,
-            &format!("this argument of `{user}` is not a buffer"),
-            "pass an allocation or an argument by `&` or `&mut`",
-        )
+        let (message, help) = match root(at).filter(|name| self.is_scalar(name)) {
+            Some(name) => (
+                format!("`{name}` is a scalar, and this argument of `{user}` is a buffer"),
+                "pass an allocation, `let b = alloc::<T>(len);`, or an argument by `&` or `&mut`",
+            ),
+            None => (
+                format!("this argument of `{user}` is not a buffer"),
+                "pass an allocation or an argument by `&` or `&mut`",
+            ),
+        };
+        self.refuse(at, &message, help)
     }
 
     /// Records a name that is not bound in the function, for rustc to report.

@@ -72,12 +72,21 @@ impl Lowering<'_> {
         );
     }
 
+    /// Returns the name of the call that returns a buffer.
+    pub(super) fn returned_by(&self, origin: &Origin) -> Option<&str> {
+        match origin {
+            Origin::Alloc(at) => match self.statements.get(*at) {
+                Some(Statement { kind: Kind::Call(_), name, .. }) => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns the subject and the help of a message about a buffer in the place of a scalar.
     fn buffer_as_scalar(&self, view: &View) -> (&'static str, String) {
         let Buffer { origin, len, .. } = &self.buffers[view.buffer];
-        if let Origin::Alloc(at) = origin
-            && let Some(Statement { kind: Kind::Call(_), name, .. }) = self.statements.get(*at)
-        {
+        if let Some(name) = self.returned_by(origin) {
             let help = format!(
                 "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
             );

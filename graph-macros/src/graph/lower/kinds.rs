@@ -315,6 +315,7 @@ fn copy(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
+    lowering.source_first(call)?;
     let from = lowering.buffer_argument(&call.args[0], "copy", Mode::Read);
     let to = lowering.buffer_argument(&call.args[1], "copy", Mode::Write);
     let (Ok(from), Ok(to)) = (from, to) else {

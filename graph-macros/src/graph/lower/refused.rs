@@ -69,9 +69,12 @@ pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
             "an array is",
             "give each a `let` of its own; memory of the device is `alloc::<T>(len)`, filled by `copy` from an argument",
         ),
-        Expr::Tuple(_) => refused("a tuple is", "give each a `let` of its own"),
+        Expr::Tuple(_) => refused(
+            "a tuple is",
+            "give each a `let` of its own; a launch configuration is a tuple of scalars: `let config = (grid, block);`",
+        ),
         Expr::Struct(_) => {
-            refused("a struct is", "take it as an argument by value, or give each field a `let` of its own")
+            refused("a struct without its type is", "write the type, as in `let s: Shape = Shape { .. };`")
         }
         Expr::Field(_) => refused(
             "a name for a field is",
@@ -123,7 +126,7 @@ pub(super) const EACH: Refused = refused(
 /// The advice on a type on a `let` that names a buffer.
 pub(super) const TYPED: Refused = refused(
     "a type on this `let` is",
-    "write `let b = alloc::<T>(len);`, `let b = name(args);`; a scalar's value is an expression",
+    "memory of the device is `let b = alloc::<T>(len);`, and its type stands there",
 );
 
 /// The advice on `let b;`.

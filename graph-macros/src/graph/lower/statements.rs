@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Local, Pat, PatTuple, PatType, RangeLimits, Stmt, Type};
 
-use super::calls::ungrouped;
+use super::calls::{is_named, ungrouped};
 use super::refused::{self, Refused};
 use super::structure::reversed;
 use super::tail::is_tail;
@@ -232,8 +232,12 @@ impl Lowering<'_> {
             self.no_after(&local.attrs);
             return Ok(());
         }
-        if self.gives_a_scalar(value) || self.configures(value) {
+        if self.gives_a_scalar(value) || self.names_a_constant(value) || self.configures(value) {
             self.no_after(&local.attrs);
+            if self.names_a_constant(value) {
+                // rustc reports a path that leads nowhere.
+                self.typed.push(value.clone());
+            }
             self.scalar(name, value);
             return Ok(());
         }
@@ -251,7 +255,7 @@ impl Lowering<'_> {
                     false => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
             }
-            _ if !(is_scalar || is_number(&typed.ty)) => {
+            _ if !(is_scalar || is_by_value(&typed.ty) && !allocates(value)) => {
                 Err(self.not_in_language(local, refused::TYPED.what, &[]))
             }
             Some(name) => {
@@ -304,7 +308,12 @@ impl Lowering<'_> {
         for value in values {
             meanings.push(match self.named_part(value)? {
                 Some(place) => Ok(place),
-                None if self.gives_a_scalar(value) || self.configures(value) => Err(self.substituted(value)),
+                None if self.gives_a_scalar(value)
+                    || self.names_a_constant(value)
+                    || self.configures(value) =>
+                {
+                    Err(self.substituted(value))
+                }
                 None => return Err(self.no_pattern(local)),
             });
         }
@@ -533,13 +542,20 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns true for a scalar type of Rust, whose `let` is an expression of scalars.
-fn is_number(ty: &Type) -> bool {
-    const NUMBERS: [&str; 16] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-        "bool", "char",
-    ];
-    matches!(ty, Type::Path(path) if NUMBERS.iter().any(|name| path.path.is_ident(name)))
+/// Returns true for a type of values, whose `let` is an expression of scalars: a number, a structure, a tuple.
+fn is_by_value(ty: &Type) -> bool {
+    match ty {
+        Type::Path(_) => true,
+        Type::Tuple(tuple) => tuple.elems.iter().all(is_by_value),
+        Type::Paren(inner) => is_by_value(&inner.elem),
+        Type::Group(inner) => is_by_value(&inner.elem),
+        _ => false,
+    }
+}
+
+/// Returns true for a call of `alloc`.
+fn allocates(value: &Expr) -> bool {
+    matches!(ungrouped(value), Expr::Call(call) if is_named(ungrouped(&call.func), "alloc"))
 }
 
 /// Returns the name of an element of a pattern, `None` inside for `_`.

@@ -264,7 +264,9 @@ impl Lowering<'_> {
     pub(super) fn configures(&self, expr: &Expr) -> bool {
         match ungrouped(expr) {
             Expr::Tuple(tuple) => {
-                let part = |part: &Expr| self.gives_a_scalar(part) || self.configures(part);
+                let part = |part: &Expr| {
+                    self.gives_a_scalar(part) || self.names_a_constant(part) || self.configures(part)
+                };
                 !tuple.elems.is_empty() && tuple.elems.iter().all(part)
             }
             Expr::Call(call) => match ungrouped(&call.func) {
@@ -286,6 +288,12 @@ impl Lowering<'_> {
         matches!(expr, Expr::Path(path) if path.path.get_ident().is_some_and(|name| {
             self.is_scalar(name) && matches!(self.scopes.get(name), Some(Binding::Number) | None)
         }))
+    }
+
+    /// Returns true for a path that nothing in the function binds: a constant, or a name that rustc does not find.
+    pub(super) fn names_a_constant(&self, expr: &Expr) -> bool {
+        matches!(ungrouped(expr), Expr::Path(path) if path.qself.is_none()
+            && path.path.get_ident().is_none_or(|name| !self.is_scalar(name) && self.scopes.get(name).is_none()))
     }
 
     /// Lowers `if a { .. } else if b { .. } else { .. }`, whose conditions the build evaluates.

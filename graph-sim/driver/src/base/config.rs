@@ -54,7 +54,7 @@ const H200: Device = match Device::of((9, 0)) {
 fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
     let Ok(text) = std::env::var(name) else { return default };
     parse(text.trim()).unwrap_or_else(|| {
-        super::console::print(&format!("`{name}={text}` is not understood and ignored"));
+        super::console::print(&format!("`{name}={text}` is not understood and ignored: the values are in the documentation of `cuweave-sim`"));
         default
     })
 }
@@ -78,11 +78,11 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads `all`, `none`, or pairs of devices: `0-1,2-3`.
+/// Reads `all` (or `1`), `none` (or `0`), or pairs of devices: `0-1,2-3`.
 fn pairs(text: &str) -> Option<Option<Vec<(usize, usize)>>> {
     match text {
-        "all" => return Some(None),
-        "none" | "" => return Some(Some(Vec::new())),
+        "all" | "1" => return Some(None),
+        "none" | "0" | "" => return Some(Some(Vec::new())),
         _ => {}
     }
     let pair = |pair: &str| {

@@ -23,11 +23,12 @@ const KEPT: usize = 1000;
 static REPORTS: Mutex<Vec<Report>> = Mutex::new(Vec::new());
 
 impl Report {
-    /// Prints the report and adds it to the list.
+    /// Prints the report and adds it to the list. A warning that every turn or launch repeats is printed once.
     pub fn file(self) {
-        let grade = if self.status == Status::SUCCESS { "warning" } else { "error" };
-        super::console::print(&format!("{grade}[{}]: {}", self.kind, self.text));
-        if self.status != Status::SUCCESS {
+        if self.status == Status::SUCCESS {
+            super::console::say_once(format!("warning[{}]: {}", self.kind, self.text));
+        } else {
+            super::console::print(&format!("error[{}]: {}", self.kind, self.text));
             super::log::say(self.status, format!("{}: {}", self.kind, self.text));
         }
         let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -412,8 +412,8 @@ fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option
     let mut text = format!("{who}: {fault}");
     let own = fault.address >> 48 == interp::SHARED >> 48;
     if fault.address != 0 && !own {
-        let buffer = node.and_then(|node| (node.buffer)(fault.address));
-        let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));
+        let name = |address| node.and_then(|node| (node.buffer)(address));
+        let place = name(fault.address).unwrap_or_else(|| describe(&state.memory, fault.address, name));
         text.push_str(&format!("; address {:#x} is in {place}", fault.address));
         if let Some(found) = state.memory.find(fault.address) {
             text.push_str(&access::explain(state, context, found));
@@ -425,15 +425,17 @@ fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option
     Report { kind, status, nodes: node.iter().map(|node| node.name.to_owned()).collect(), text }
 }
 
-/// Describes the allocation at an address, or the one before it.
-fn describe(memory: &Memory, address: u64) -> String {
+/// Describes the allocation at an address, or the one before it, by the name of the node's buffer at its end if there is one.
+fn describe(memory: &Memory, address: u64, name: impl Fn(u64) -> Option<String>) -> String {
     if let Some(found) = memory.find(address) {
         return found.describe();
     }
     let before = memory.iter().take_while(|found| found.base <= address).last();
     match before.filter(|found| address - found.end() < 1 << 20) {
         Some(found) => {
-            format!("no allocation, {} bytes after the end of {}", address - found.end(), found.describe())
+            let buffer = name(found.end() - 1).map(|buffer| format!("{buffer}, ")).unwrap_or_default();
+            let past = address - found.end();
+            format!("no allocation, {past} bytes after the end of {buffer}{}", found.describe())
         }
         None => "no allocation".to_owned(),
     }
