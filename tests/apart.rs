@@ -211,7 +211,7 @@ fn assumed_registers_are_told() {
     assert_eq!(report.assumed.len(), 1, "{report}");
     let text = report.to_string();
     assert!(text.contains("launches     3 in 1* nodes\n"), "{text}");
-    let assumed = "* by the registers of a thread that the simulated driver assumes: 40 of `scale`";
+    let assumed = "* if a thread has the registers that the simulated driver assumes: 40 of `scale`";
     assert!(text.contains(assumed), "{text}");
 }
 

@@ -38,6 +38,36 @@ fn every_form_of_configuration() {
     assert_eq!(device.download(&x), ramp(200).iter().map(|x| x * 1024.0).collect::<Vec<_>>());
 }
 
+/// Constants that a `let` names.
+mod tiles {
+    pub const TILE: u32 = 16;
+    pub const ONE: u32 = 1;
+}
+use tiles::TILE;
+
+fn line(length: u32) -> (u32, u32) {
+    (length, 1)
+}
+
+#[cuweave::graph]
+fn named(n: u32, x: &mut [f32; n]) {
+    let tile = TILE;
+    let block = (tile, tiles::ONE);
+    let (grid, width) = (n.div_ceil(TILE), TILE);
+    let typed: (u32, u32) = line(64);
+    scale[(grid, block)](&mut x, 2.0, n);
+    scale[((grid, 1), (width, tiles::ONE))](&mut x, 2.0, n);
+    scale[(n.div_ceil(64), typed)](&mut x, 2.0, n);
+}
+
+#[test]
+fn a_let_names_constants_tuples_of_them_and_what_functions_return() {
+    let device = device();
+    let mut x = device.upload(&ramp(200));
+    run!(device, named(&device.ctx, 200, &mut x));
+    assert_eq!(device.download(&x), ramp(200).iter().map(|x| x * 8.0).collect::<Vec<_>>());
+}
+
 #[cuweave::graph]
 fn shared_memory(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let config = alloc::<f32>(n);

@@ -120,7 +120,8 @@ fn scalars_and_elements_of_every_width() {
 #[cuweave::graph]
 fn structure(n: u32, by: Affine, x: &mut [f32; n]) {
     kernels::affine[per_item(n)](&mut x, by, n);
-    kernels::affine[per_item(n)](&mut x, Affine { a: 2.0, b: -1.0 }, n);
+    let other: Affine = Affine { a: 2.0, b: -1.0 };
+    kernels::affine[per_item(n)](&mut x, other, n);
 }
 
 #[test]

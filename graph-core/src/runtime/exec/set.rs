@@ -354,8 +354,7 @@ impl Core {
                 let program = self.definition.program();
                 let buffer = &program.buffers[BufferId::new(first)].name;
                 let reason = format!(
-                    "is a library call, which keeps the address of `{buffer}`; a buffer that changes is copied by a `copy` into one that the \
-                     call is given"
+                    "is a library call, which keeps the address of `{buffer}` (a `copy` into a buffer that it is given can change)"
                 );
                 return Err(Error::BuildAgain { at: at_statement(program, call), reason });
             }

@@ -102,7 +102,22 @@ impl Layered {
             layered.points.push(Some(points));
         }
         layered.sweep();
+        layered.lighten();
         layered
+    }
+
+    /// Makes boxes light whose neighbours on one side are all in other bands. Such a box beside a chain would otherwise move the chain
+    /// aside at each of its steps.
+    fn lighten(&mut self) {
+        let leaves_on = |vertices: &[Vertex], at: usize, list: &[usize]| {
+            !list.is_empty() && list.iter().all(|&other| vertices[other].band != vertices[at].band)
+        };
+        for at in 0..self.vertices.len() {
+            let vertex = &self.vertices[at];
+            let leaves =
+                leaves_on(&self.vertices, at, &vertex.above) || leaves_on(&self.vertices, at, &vertex.below);
+            self.vertices[at].is_light |= leaves;
+        }
     }
 
     fn add(&mut self, vertex: Vertex) -> usize {

@@ -117,5 +117,9 @@ fn text(scene: &Scene<'_>, statement: StatementId, name: &str) -> String {
     if accesses.len() > MOST_ARGUMENTS {
         shown.push("..".to_owned());
     }
-    format!("{name}({})", shown.join(", "))
+    match shown.is_empty() {
+        // Events, flags and host values are no accesses.
+        true => name.to_owned(),
+        false => format!("{name}({})", shown.join(", ")),
+    }
 }
