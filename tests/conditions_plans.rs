@@ -54,7 +54,7 @@ fn exclusive_arms_take_the_bytes_of_the_largest() {
     let report = graph.report();
     let plan = report.plan.clone().expect("there is a plan");
     assert_eq!((plan.planned, plan.antichain, plan.optimal), (2 * ONE, 2 * ONE, true), "{report}");
-    // Of the three arms that which needs most, with both halves of `c` in use.
+    // The arm that needs most, with both halves of `c` in use.
     assert_eq!(plan.antichain_arms, ["match which: 1"]);
     assert!(report.to_string().contains("bound 8 KiB in `match which: 1`, floor"), "{report}");
     assert!((1..=3).contains(&report.conditions) && report.setters == 1, "{report}");

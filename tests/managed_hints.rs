@@ -58,7 +58,7 @@ fn a_builder_gives_advice_and_moves_pages() -> Outcome {
     assert_eq!(out.attributes(..)?.preferred_location, Some(Location::Device(0)));
     let found = counted(|| exec.launch(&device.stream))?;
     assert_eq!((found.copied, found.migrated, found.prefetched, found.device_faults), (3, 0, 3, 3));
-    // What a setter binds gets the advice, and its pages are moved.
+    // Memory that a setter binds gets the advice, and its pages are moved.
     let other = managed(&device, 5);
     drop(other.host()?);
     exec.set_buffer(&from, &other)?;

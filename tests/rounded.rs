@@ -89,7 +89,7 @@ fn products_are_rounded_in_chains_as_they_are_alone() {
                 .iter()
                 .fold((0, 0), |sum, one| (sum.0 + one.stores, sum.1 + one.left_out.len()));
             match product {
-                // What the product is used for stays: of `behind` also the branch in front of the sum.
+                // The uses of the product stay: of `behind` also the branch in front of the sum.
                 Product::Clamped | Product::Behind | Product::Both => {
                     assert_eq!(left_out, 0, "{product:?}: {report}");
                 }

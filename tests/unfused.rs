@@ -358,7 +358,7 @@ fn kernels_that_are_no_parts() {
         text.starts_with("`ticket` and `mixed`: `ticket` cannot be a part of a fused kernel: `atom"),
         "{text}"
     );
-    // What orders these are the updates alone.
+    // The updates alone order these.
     let mut b = Builder::with_name(&device.ctx, "atomics");
     let total = b.exclusive("total", 1_u32, buffer(&device, 1));
     b.launch(exchange {}, (2, 64), (total.atomic(), 3_u32)).expect("a launch");

@@ -170,7 +170,7 @@ fn a_match_takes_all_values() {
 #[test]
 fn the_build_checks_bodies() {
     let device = alone();
-    // What one arm writes is not written behind it.
+    // Elements that one arm writes are not written behind it.
     let (mut b, go, x) = start(&device);
     let h = b.named("h").alloc::<u32>(8);
     b.if_(&go, |b| b.fill(h.write(), 1)).expect("a body");

@@ -80,7 +80,7 @@ fn mapped() {
     let found = counted(|| execs[1].launch(&streams[1]).expect("it launches"));
     assert_eq!((found.device_faults, found.migrated), if are_peers { (0, 0) } else { (2, 2) });
     assert_eq!([Some(0), Some(1)].map(resident), if are_peers { [2, 0] } else { [0, 2] });
-    // What is preferred there, too, moves there by a fault.
+    // Pages that are preferred there, too, move there by a fault.
     x.prefetch(&streams[0], .., Location::Device(0)).expect("a prefetch");
     x.set_preferred_location(.., Location::Device(1)).expect("advice");
     let found = counted(|| execs[1].launch(&streams[1]).expect("it launches"));

@@ -262,7 +262,7 @@ impl Writer<'_> {
         }
         self.depth += 1;
         self.body = outer;
-        // What a body allocates ends with it.
+        // Temporaries of a body end with it.
         self.homes[known..].iter_mut().for_each(|home| *home = None);
         works
     }

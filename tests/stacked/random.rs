@@ -99,7 +99,7 @@ fn step(random: &mut Random, strange: u32) -> Step {
     }
 }
 
-/// The buffers: that which all read, and two of each chain.
+/// The buffers: one that all chains read, and two of each chain.
 #[derive(Clone, PartialEq, Debug)]
 struct Data {
     all: Vec<u32>,
@@ -261,7 +261,7 @@ fn body(
             }
             continue;
         }
-        // What a chain reads of its neighbour is what the neighbour had before.
+        // A chain reads the elements that its neighbour had before the step.
         if let Step::Neighbour(x) = step {
             let old: Vec<Handle> = (0..chains)
                 .map(|at| {

@@ -39,30 +39,13 @@ pub(super) fn widths(
     fuses: impl Fn(StatementId, Manner) -> bool,
     given_up: &mut GivenUp,
 ) -> (Vec<Batch>, Left) {
-    let nodes = Contracted::new(&draft.reach, &batches);
-    let by_node: BTreeMap<StatementId, usize> =
-        batches.iter().enumerate().map(|(at, batch)| (batch.members[0], at)).collect();
-    let mut after = vec![None; batches.len()];
-    let mut is_head = vec![true; batches.len()];
-    for (at, batch) in batches.iter().enumerate() {
-        let before = nodes.previous(batch.members[0]).and_then(|node| by_node.get(&node));
-        let Some((before, successors)) =
-            before.and_then(|&before| Some((before, one_by_one(draft, &batches[before], batch)?)))
-        else {
-            continue;
-        };
-        is_head[at] = false;
-        after[before] = Some((at, successors));
-    }
-    let mut kept = Vec::with_capacity(batches.len());
-    let mut left = Left::new();
-    let heads = (0..batches.len()).filter(|&at| is_head[at]);
-    let rows: Vec<Row> = heads.map(|head| row(head, &batches, &after)).collect();
+    let rows = rows(draft, &batches);
+    let (mut kept, mut left) = (Vec::with_capacity(batches.len()), Left::new());
     let in_rows = rows.iter().filter(|row| row.len() > 1).flatten();
     let levels = Levels::of(draft, in_rows.flat_map(|(_, members)| members.iter().copied()));
     for row in rows {
         let first = row[0].1[0];
-        let open = open(draft, &levels, &row, &fuses);
+        let open = open_levels(draft, &levels, &row, &fuses);
         if open.contains(&true) {
             for ((at, members), open) in row.into_iter().zip(open) {
                 if !open {
@@ -109,6 +92,27 @@ fn sorted(mut members: Vec<StatementId>) -> Vec<StatementId> {
 /// The batches of consecutive levels, each with its members in the order of the chains.
 type Row = Vec<(usize, Vec<StatementId>)>;
 
+/// Returns the rows of batches: each batch is in one.
+fn rows(draft: &Draft<'_>, batches: &[Batch]) -> Vec<Row> {
+    let nodes = Contracted::new(&draft.reach, batches);
+    let by_node: BTreeMap<StatementId, usize> =
+        batches.iter().enumerate().map(|(at, batch)| (batch.members[0], at)).collect();
+    let mut after = vec![None; batches.len()];
+    let mut is_head = vec![true; batches.len()];
+    for (at, batch) in batches.iter().enumerate() {
+        let before = nodes.previous(batch.members[0]).and_then(|node| by_node.get(&node));
+        let Some((before, successors)) =
+            before.and_then(|&before| Some((before, one_by_one(draft, &batches[before], batch)?)))
+        else {
+            continue;
+        };
+        is_head[at] = false;
+        after[before] = Some((at, successors));
+    }
+    let heads = (0..batches.len()).filter(|&at| is_head[at]);
+    heads.map(|head| row(head, batches, &after)).collect()
+}
+
 /// Returns the row that begins with a batch. `after` has the batch behind each, with the successors of its members.
 fn row(head: usize, batches: &[Batch], after: &[Option<(usize, BTreeMap<StatementId, StatementId>)>]) -> Row {
     let mut row = vec![(head, batches[head].members.clone())];
@@ -123,7 +127,7 @@ fn row(head: usize, batches: &[Batch], after: &[Option<(usize, BTreeMap<Statemen
 
 /// Returns true for the levels of a row that are left to be fused, all chains into one kernel, since that is faster than a launch for each: two
 /// levels or more one after another. The levels of a row that would be halved are left together, or none is.
-fn open(
+fn open_levels(
     draft: &Draft<'_>,
     levels: &Levels<'_, '_>,
     row: &Row,

@@ -31,7 +31,7 @@ impl StackedTable {
 /// Time: that of [`fused`], and of [`batched`] for its text.
 ///
 /// # Errors
-/// Why the parts cannot be fused, or the fused kernel cannot be batched.
+/// The reason that the parts cannot be fused, or that the fused kernel cannot be batched.
 pub fn stacked(
     fusion: &Fusion<'_, '_>,
     capacity: u32,

@@ -142,8 +142,8 @@ impl Peers {
         Ok(peers)
     }
 
-    /// Returns the device whose context a statement's node is of: that which the statement is on, but for copies of memory that only the
-    /// device that has it can access.
+    /// Returns the device whose context the node of a statement has: the device of the statement, or for a copy of memory that no other device
+    /// can access the device of that memory.
     pub fn runs(&self, statement: StatementId, device: Device) -> Device {
         self.copiers.get(&statement).copied().unwrap_or(device)
     }

@@ -100,7 +100,7 @@ const ROW: [u32; 3] = [32, 1, 1];
 /// Time: an analysis of the entry's registers; where it names variables of the module, one of the whole module.
 ///
 /// # Errors
-/// Why it cannot.
+/// The reason that it cannot.
 pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
     let name = free_name(module, "fused");
     let fusion = Fusion { parts: &[(module, entry)], name: &name, block: ROW, waits: false, forward: None };
@@ -116,7 +116,7 @@ pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
 /// Time: linear in the bodies, and what [`fusible`] takes for each different part.
 ///
 /// # Errors
-/// Why the parts cannot be fused.
+/// The reason that the parts cannot be fused.
 pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
     let prefix = free_prefix(fusion)?;
     let mut parts: Vec<Part<'_, '_>> = Vec::with_capacity(fusion.parts.len());

@@ -318,7 +318,7 @@ mod tests {
         });
         assert_eq!(of(counted(|| memory.access(0, all.clone(), true))), faults(0, 0));
         assert_eq!(of(counted(|| memory.access(HOST, all.clone(), true))), faults(0, 0));
-        // What is preferred at the processor that is advised moves there.
+        // Pages that are preferred at the processor that is advised move there.
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| {

@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(depths(&sketch).0, [1, 0, 1, 2, 3]);
         sketch.slack[0] = 2;
         assert_eq!(depths(&sketch).0, [0, 0, 1, 2, 3]);
-        // What stands in front of a box that moved moves with it.
+        // The boxes in front of one that moved move with it.
         sketch.edges = vec![(0, 1), (1, 4), (2, 3), (3, 4)];
         sketch.slack = vec![1, 1, 0, 0, 0];
         assert_eq!(depths(&sketch), (vec![0, 1, 0, 1, 2], vec![false; 5]));

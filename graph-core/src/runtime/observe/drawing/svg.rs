@@ -65,7 +65,7 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     let back = view.links.iter().filter(|link| link.back && link.from != link.to).count();
     let beside = 10.0 * count(back.min(12)) + if back > 0 { 14.0 } else { 0.0 };
     let width = (placed.size.0 + beside).max(drawing.legend_width()) + 2.0 * MARGIN;
-    // What is not drawn is said below the drawing.
+    // The text below the drawing says what is left out.
     let drawn = |(link, way): (&Link, &Vec<(f64, f64)>)| link.back || !way.is_empty();
     let far = view.links.iter().zip(&placed.links).filter(|&pair| !drawn(pair)).count();
     let mut notes = Vec::new();
