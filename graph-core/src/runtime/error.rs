@@ -367,7 +367,9 @@ pub enum Error {
     #[error(transparent)]
     Module(Box<ModuleFailure>),
     /// A launch into a stream of another context.
-    #[error("`{function}` is launched into a stream of another context than the one that it was built for")]
+    #[error(
+        "`{function}` is launched into a stream of another context than the one that it was built for, of several the first"
+    )]
     #[non_exhaustive]
     StreamOfOtherContext {
         /// The graph function.
@@ -400,7 +402,7 @@ pub enum Error {
     #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
     /// A [`Buffer`](crate::runtime::Buffer) is lent to a stream of another context than its own.
-    #[error("a buffer is lent to a stream of another context than its own")]
+    #[error("a buffer is lent or attached to a stream of another context than its own")]
     BufferOfOtherContext,
     /// More elements are copied to a [`Buffer`](crate::runtime::Buffer) than it has.
     #[error("{needed} elements are copied to a buffer of {len}")]
