@@ -367,9 +367,7 @@ pub enum Error {
     #[error(transparent)]
     Module(Box<ModuleFailure>),
     /// A launch into a stream of another context.
-    #[error(
-        "`{function}` is launched into a stream of another context than the one that it was built for, of several the first"
-    )]
+    #[error("`{function}` is launched into a stream of another context than the first that it is built for")]
     #[non_exhaustive]
     StreamOfOtherContext {
         /// The graph function.
