@@ -377,3 +377,31 @@ fn the_option_of_launches_is_that_of_each_function() {
         assert_eq!((graph.launches, graph.kernels), (32, 17), "{graph}");
     }
 }
+
+mod scaled_by {
+    use cuweave::prelude::*;
+
+    #[cuweave::graph]
+    pub fn by(n: u32, factor: f32, x: &mut [f32; n]) {
+        super::scale[per_item(n)](&mut x, factor, n);
+    }
+}
+use scaled_by::by as multiplied;
+
+#[cuweave::graph]
+fn renamed(n: u32, factor: f32, x: &mut [f32; n]) {
+    multiplied(n, 2.0 * factor, &mut x);
+}
+
+/// A name of an import is that of the function, also for the setters of what it is given.
+#[test]
+fn functions_are_imported_under_other_names() {
+    let device = device();
+    let mut x = device.upload(&[1.0_f32; 2]);
+    let mut exec = renamed(&device.ctx, 2, 3.0, &mut x).expect("it builds").instantiate().expect("an exec");
+    exec.launch(&device.stream).expect("it launches");
+    exec.set_factor(5.0).expect("it has a setter");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    assert_eq!(device.download(&x), [60.0; 2]);
+}

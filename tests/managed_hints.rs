@@ -122,6 +122,12 @@ fn a_builder_refuses_what_attributes_refuse() -> Outcome {
     assert!(text(b.advise(&h, Advice::ReadMostly)).contains("cannot be bound to `h`"));
     b.prefetch(&to, Location::Host)?;
     assert!(text(b.prefetch(&to, Location::Device(0))).contains("`prefetch` is called twice for `out`"));
+    b.advise(&to, Advice::PreferredLocation(Location::Host))?;
+    let second = b.advise(&to, Advice::PreferredLocation(Location::Device(0)));
+    assert!(text(second).contains("`advise` gives `out` a second preferred location"));
+    assert!(
+        text(b.advise(&to, Advice::PreferredLocation(Location::Host))).contains("second preferred location")
+    );
     let foreign = Builder::new(&device.ctx).alloc::<i32>(1_u64);
     assert!(text(b.discard(&foreign)).contains("CW402"));
     b.copy(&shared, &mut to)?;

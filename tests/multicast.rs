@@ -82,10 +82,12 @@ fn writes() {
     let all = object.map().unwrap();
     let last = streams.last().unwrap();
     all.write(last, STEP + 4, &[1.5_f32, 2.5]).unwrap();
+    // Each member of a team may have addresses of its own.
+    object.map().unwrap().write(last, STEP + 12, &[3.5_f32]).unwrap();
     // Across the border of the two parts.
     all.write(&streams[0], 2 * STEP - 4, &[7u32, 8]).unwrap();
     for (memory, stream) in memory.iter().zip(&streams) {
-        assert_eq!(memory.read::<f32>(stream, STEP, 4).unwrap(), [0.0, 1.5, 2.5, 0.0]);
+        assert_eq!(memory.read::<f32>(stream, STEP, 4).unwrap(), [0.0, 1.5, 2.5, 3.5]);
         assert_eq!(memory.read::<u32>(stream, 2 * STEP - 4, 1).unwrap(), [7]);
         assert_eq!(memory.read::<u32>(stream, 0, 2).unwrap(), [8, 0]);
     }

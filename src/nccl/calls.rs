@@ -71,13 +71,12 @@ pub unsafe fn reduce<T: Element>(
     n: u32,
 ) -> Result<(), Error> {
     let x = x.device_ptr_mut(stream).0;
-    let rank = root_of(comm, root)?;
     let text = format!("reduce {} of {n} {} to rank {root}", by.name(), T::NAME);
     comm.describe(stream, text, move |raw| {
-        let (library, by) = (raw.library, by.number());
+        let (library, by, root) = (raw.library, by.number(), root_of(root, raw.ranks)?);
         let (from, to) = (pointer(x), pointer_mut(x));
         let status =
-            unsafe { (library.ncclReduce)(from, to, n as usize, T::NUMBER, by, rank, raw.comm, raw.stream) };
+            unsafe { (library.ncclReduce)(from, to, n as usize, T::NUMBER, by, root, raw.comm, raw.stream) };
         library.done("ncclReduce", status)
     })
 }
@@ -94,13 +93,12 @@ pub unsafe fn broadcast<T: Element>(
     n: u32,
 ) -> Result<(), Error> {
     let x = x.device_ptr_mut(stream).0;
-    let rank = root_of(comm, root)?;
     let text = format!("broadcast of {n} {} from rank {root}", T::NAME);
     comm.describe(stream, text, move |raw| {
-        let library = raw.library;
+        let (library, root) = (raw.library, root_of(root, raw.ranks)?);
         let (from, to) = (pointer(x), pointer_mut(x));
         let status =
-            unsafe { (library.ncclBroadcast)(from, to, n as usize, T::NUMBER, rank, raw.comm, raw.stream) };
+            unsafe { (library.ncclBroadcast)(from, to, n as usize, T::NUMBER, root, raw.comm, raw.stream) };
         library.done("ncclBroadcast", status)
     })
 }
@@ -177,10 +175,11 @@ pub unsafe fn shift<T: Element>(
     })
 }
 
-/// Returns the number of a root, which must be a rank.
-fn root_of(comm: &Communicator, root: u32) -> Result<c_int, Error> {
-    if root >= comm.ranks() {
-        return Err(Error::NoRank { rank: root, ranks: comm.ranks() });
+/// Returns the number of a root, which must be a rank. It is checked when all ranks have agreed on it: a rank that gives another one than
+/// the others is an error of all.
+fn root_of(root: u32, ranks: u32) -> Result<c_int, Error> {
+    if root >= ranks {
+        return Err(Error::NoRank { rank: root, ranks });
     }
     Ok(c_int::try_from(root).unwrap_or(c_int::MAX))
 }

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 
-use crate::__private::{Clique, Collective, is_simulated};
+use crate::__private::{Clique, Collective, Sequence, is_simulated};
 use crate::CallStream;
 
+use super::agreement::hash;
 use super::error::Error;
 use super::library::{Comm, Config, Library, RawId};
 
@@ -67,8 +68,10 @@ impl fmt::Debug for UniqueId {
 pub struct Communicator(Arc<Ranks>);
 
 /// The ranks of this process.
-struct Ranks {
+pub(super) struct Ranks {
     library: &'static Library,
+    /// A digest of its name.
+    key: u64,
     /// The number of all ranks.
     count: u32,
     local: Vec<Rank>,
@@ -105,7 +108,7 @@ struct Exchange {
 }
 
 /// The bytes that each rank gives in one exchange.
-const PIECE: usize = 256;
+pub(super) const PIECE: usize = 256;
 
 impl Communicator {
     /// Joins a communicator of `ranks` ranks as `rank`, on the device of a context. Returns when all ranks have.
@@ -180,6 +183,7 @@ impl Communicator {
             .collect();
         let mut made = Ranks {
             library,
+            key: hash(&id.0),
             count,
             local,
             limit: Mutex::new(Some(Duration::from_secs(300))),
@@ -358,7 +362,7 @@ impl Ranks {
     }
 
     /// Gives all ranks a piece of bytes, and returns those of all ranks.
-    fn exchange(&self, piece: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(super) fn exchange(&self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let Some(exchange) = &self.exchange else { return Ok(piece.to_vec()) };
         let mut exchange = exchange.lock().unwrap_or_else(PoisonError::into_inner);
         let Exchange { stream, own, all } = &mut *exchange;
@@ -400,71 +404,6 @@ impl Ranks {
         }
         Ok(stream.clone_dtoh(all)?)
     }
-
-    /// Compares texts in order with those of the other ranks.
-    fn compare(&self, own: &[String]) -> Result<(), (Option<usize>, String)> {
-        let failed = |error: Error| match error {
-            Error::Dead(reason) => (None, reason),
-            error => (None, format!("cannot compare its ranks: {error}")),
-        };
-        let exchange = |piece: &[u8]| self.exchange(piece).map_err(failed);
-        let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
-        let digest = own.iter().fold(hash(&[]), |hash, text| hash_on(hash, text));
-        let all = exchange(&[digest.to_le_bytes(), count.to_le_bytes()].concat())?;
-        let heads: Vec<[u64; 2]> = all.chunks(PIECE).map(|piece| [word(piece, 0), word(piece, 1)]).collect();
-        if heads.iter().all(|head| *head == heads[0]) {
-            return Ok(());
-        }
-        // All ranks come here, since all have the same digests.
-        let most = heads.iter().map(|head| head[1]).max().unwrap_or(0);
-        let words = (PIECE / 8) as u64;
-        for begin in (0..most).step_by(PIECE / 8) {
-            let digest_of = |at: u64| {
-                let text = usize::try_from(at).ok().and_then(|at| own.get(at));
-                text.map_or(0, |text| hash_on(hash(&[]), text)).to_le_bytes()
-            };
-            let piece: Vec<u8> = (begin..begin + words).flat_map(digest_of).collect();
-            let all = exchange(&piece)?;
-            let differs = |at: &usize| {
-                let mut words = all.chunks(PIECE).map(|piece| word(piece, *at));
-                let first = words.next();
-                words.any(|word| Some(word) != first)
-            };
-            let Some(offset) = (0..PIECE / 8).find(differs) else { continue };
-            let at = usize::try_from(begin).unwrap_or(usize::MAX).saturating_add(offset);
-            let text = own.get(at).map_or("none", String::as_str);
-            let all = exchange(&text.as_bytes()[..text.len().min(PIECE)])?;
-            let texts: Vec<String> = all
-                .chunks(PIECE)
-                .map(|piece| String::from_utf8_lossy(piece).trim_end_matches('\0').to_owned())
-                .collect();
-            let other = texts.iter().position(|text| *text != texts[0]).unwrap_or(0);
-            let said = format!(
-                "collective {at} of the communicator is `{}` on rank 0, and `{}` on rank {other}",
-                texts[0], texts[other]
-            );
-            return Err((Some(at), said));
-        }
-        Err((None, "their collectives have different digests".to_owned()))
-    }
-}
-
-fn word(piece: &[u8], at: usize) -> u64 {
-    let bytes = piece.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
-    bytes.map_or(0, u64::from_le_bytes)
-}
-
-/// FNV-1a in 64 bits.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| add(hash, byte))
-}
-
-fn hash_on(hash: u64, text: &str) -> u64 {
-    text.bytes().chain([0xff]).fold(hash, add)
-}
-
-fn add(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
 /// Locks a mutex, unless another thread holds it all the time: one that waits in NCCL for a rank ends by the abort alone.
@@ -489,8 +428,12 @@ impl Clique for Ranks {
         self.local.len()
     }
 
-    fn agree(&self, collectives: &[String]) -> Result<(), (Option<usize>, String)> {
-        if self.exchange.is_none() { Ok(()) } else { self.compare(collectives) }
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn agree(&self, own: &Sequence<'_>) -> Result<(), (Option<usize>, String)> {
+        if self.exchange.is_none() { Ok(()) } else { self.compare(own) }
     }
 
     fn begin(&self) -> Result<(), String> {

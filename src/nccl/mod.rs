@@ -46,6 +46,7 @@
 //! - NCCL is loaded when a communicator is made, and never linked. It reads its own environment: `NCCL_NVLS_ENABLE=0` keeps it from
 //!   multicast objects, which cuweave does not touch.
 
+mod agreement;
 mod calls;
 mod communicator;
 mod element;

@@ -14,3 +14,4 @@ mod profile;
 mod programs;
 mod records;
 mod resources;
+mod values;

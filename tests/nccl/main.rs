@@ -13,6 +13,7 @@ mod processes;
 mod programs;
 mod ranks;
 mod training;
+mod turns;
 mod types;
 
 use cuweave_testkit::device::driver;

@@ -18,7 +18,7 @@ fn step(n: u32, times: u32, ranks: u32, comm: &Communicator, x: &mut [f32; n], a
 }
 
 /// Runs a function for each rank, on a thread of its own.
-fn each_rank<T: Send>(count: usize, run: impl Fn(Communicator, usize) -> T + Sync) -> Option<Vec<T>> {
+pub fn each_rank<T: Send>(count: usize, run: impl Fn(Communicator, usize) -> T + Sync) -> Option<Vec<T>> {
     let (contexts, _) = devices(count)?;
     let id = UniqueId::new().expect("an id");
     let id = UniqueId::from_bytes(id.to_bytes());

@@ -34,6 +34,16 @@ fn twice(#[discard] #[discard] x: &mut [f32; 4]) { //~ CW001
 }
 
 #[cuweave::graph]
+fn two_places(#[advise(preferred_location(device), preferred_location(host))] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn said_twice(#[advise(read_mostly)] #[advise(accessed_by(host), read_mostly)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
 fn of_no_device(#[prefetch(device(n))] x: &mut [f32; 4]) { //~ CW001
     fill(&mut x, 0.0);
 }

@@ -20,7 +20,8 @@ unsafe fn two(_stream: &CallStream, _a: &mut Library, _b: &mut Library) {}
 #[cuweave::graph]
 fn f(n: u32, library: &Library, resource: &mut Library, x: &mut [f32; n]) {
     scale[per_item(n)](&library, 2.0, n); //~ CW001
-    scale[per_item(n)](&mut x, library.factor, n); //~ CW001
+    scale[per_item(n)](&mut x, library, n); //~ CW001
+    scale[per_item(n)](&mut x, resource.factor, n); //~ CW001
     copy(&x, &mut library); //~ CW001
     call(&mut library, &mut x, n); //~ CW001
     two(&resource, &mut resource); //~ CW001

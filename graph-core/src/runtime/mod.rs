@@ -73,8 +73,8 @@ pub mod private {
     };
     pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
-        Bits, CallBuffer, CallStream, Clique, Collective, HostMemory, NotAnyBits, Packed, PinnedViewMut,
-        any_bits, between_captures,
+        Beside, Bits, CallBuffer, CallStream, Clique, Collective, HostMemory, NotAnyBits, Packed,
+        PinnedViewMut, Sequence, any_bits, between_captures,
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
@@ -85,7 +85,7 @@ pub mod private {
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
         no_item,
     };
-    pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
+    pub use crate::runtime::kernels::mark::{Fits, OfElement, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,

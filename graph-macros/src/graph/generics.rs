@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics, Ident, TypeParam, WhereClause};
+use syn::{GenericParam, Generics, Ident, Type, TypeParam, WhereClause};
 
 use cuweave_core::codes::Code;
 
@@ -64,6 +64,11 @@ impl TypeParameters {
     pub fn marker(&self) -> TokenStream {
         let names = self.idents();
         quote!((&'v (), #(fn() -> #names,)*))
+    }
+
+    /// Returns true if a type is one of them, and no more.
+    pub fn are(&self, ty: &Type) -> bool {
+        matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| self.idents().any(|one| one == name)))
     }
 
     fn idents(&self) -> impl Iterator<Item = &Ident> {

@@ -79,7 +79,20 @@ impl Hints {
         }
         for advice in &given {
             match advised(advice) {
-                Some(advice) => self.list.push(hint(advice)),
+                Some(advice) => {
+                    let advice = hint(advice);
+                    let text = advice.to_string();
+                    let is_preferred = |text: &str| text.contains("PreferredLocation");
+                    let meets = |other: String| other == text || is_preferred(&other) && is_preferred(&text);
+                    if self.list.iter().map(ToString::to_string).any(meets) {
+                        let message = match is_preferred(&text) {
+                            true => "`preferred_location(..)` stands twice",
+                            false => "the same advice stands twice",
+                        };
+                        return refuse(message, "delete one of the two");
+                    }
+                    self.list.push(advice);
+                }
                 None => return refuse("`#[advise(..)]` takes advice", ADVISE),
             }
         }

@@ -288,6 +288,10 @@ impl Declaration<'_> {
                 #[derive(Debug)]
                 pub struct #name {}
 
+                /// The type of the item, whatever name the call is imported under.
+                #[doc(hidden)]
+                pub type __Item = #name;
+
                 #[doc(hidden)]
                 pub const __ITEM: ::cuweave::__private::GraphPath<#name> =
                     ::cuweave::__private::GraphPath(#name {});
@@ -316,6 +320,7 @@ impl Declaration<'_> {
     fn callee(&self) -> TokenStream {
         let name = &self.function.sig.ident;
         let (mut fitting, mut generics, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
+        let mut said: Vec<&Type> = Vec::new();
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let value = &argument.name;
             let ArgumentKind::Buffer(BufferType { element, mutable, fresh, .. }) = &argument.kind else {
@@ -329,8 +334,12 @@ impl Declaration<'_> {
                 (true, false) => quote!(ReadWrite),
                 (false, _) => quote!(Read),
             };
+            // The first buffer of a type parameter says the type, also where it does not fit: so rustc says that and nothing else.
+            let is_first = self.types.are(element) && !said.contains(&element);
+            let says = is_first.then(|| quote!(+ ::cuweave::__private::OfElement<Element = #element>));
+            said.push(element);
             generics.push(quote! {
-                #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>>
+                #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>> #says
             });
             parameters.push(quote!(_: #generic));
             fitting.push(generic);

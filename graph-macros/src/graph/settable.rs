@@ -20,10 +20,9 @@ impl Expansion<'_> {
             quote!(for<'__setter> (): #reason)
         });
         // A scalar that is settled here needs no other reason.
-        let passed = passed.iter().filter(|_| fixed.is_none()).filter_map(|(callee, index)| {
-            let last = callee.segments.last().map(|last| &last.ident)?;
-            Some(quote!(for<'__setter> #callee::#last: ::cuweave::__private::Sets<#index>))
-        });
+        let passed = passed.iter().filter(|_| fixed.is_none()).map(
+            |(callee, index)| quote!(for<'__setter> #callee::__Item: ::cuweave::__private::Sets<#index>),
+        );
         let bounds: Vec<TokenStream> = own.chain(passed).collect();
         if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
     }

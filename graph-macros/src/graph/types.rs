@@ -204,6 +204,10 @@ impl Expansion<'_> {
             #[derive(Debug)]
             pub struct #item {}
 
+            /// The type of the item, whatever name the function is imported under.
+            #[doc(hidden)]
+            pub type __Item = #item;
+
             #[doc(hidden)]
             pub const __ITEM: ::cuweave::__private::GraphPath<#item> =
                 ::cuweave::__private::GraphPath(#item {});

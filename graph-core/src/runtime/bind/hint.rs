@@ -17,6 +17,16 @@ pub enum Hint {
     Discard,
 }
 
+impl Hint {
+    /// Returns true if one argument cannot have both.
+    pub fn excludes(&self, other: &Hint) -> bool {
+        matches!(
+            (self, other),
+            (Hint::Prefetch(_), Hint::Prefetch(_)) | (Hint::PreferredLocation(_), Hint::PreferredLocation(_))
+        )
+    }
+}
+
 /// The location of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Site {

@@ -21,7 +21,8 @@ use crate::picture::counted;
 use crate::scopes::Scopes;
 
 use crate::runtime::cuda::{
-    Clique, Collective, Context, Driver, Failure, Node, Outcome, RawGraph, Stream, during_capture, record,
+    Beside, Clique, Collective, Context, Driver, Failure, Node, Outcome, RawGraph, Sequence, Stream,
+    during_capture, record,
 };
 use crate::runtime::error::{At, CallFault, Error, Result, at_statement};
 use crate::runtime::observe::CollectiveEntry;
@@ -40,6 +41,19 @@ struct Described {
     device: Device,
     clique: usize,
     text: String,
+}
+
+/// Returns the places of a communicator's collectives on a device among those of another one; `None` if that has none there.
+fn beside(all: &[Described], device: Device, own: usize, (other, key): (usize, u64)) -> Option<Beside> {
+    let (mut count, mut before) = (0, Vec::new());
+    for one in all.iter().filter(|one| one.device == device) {
+        if one.clique == other {
+            count += 1;
+        } else if one.clique == own {
+            before.push(count);
+        }
+    }
+    (count > 0).then_some(Beside { key, before })
 }
 
 impl Flattened {
@@ -81,14 +95,22 @@ impl Nodes {
         if described.is_empty() {
             return Ok(());
         }
-        for (number, clique) in self.agreed.cliques.clone().into_iter().enumerate() {
-            let own: Vec<&Described> = described.iter().filter(|one| one.clique == number).collect();
-            let order = self.matched(program, &*clique, &own)?;
+        // In one order on all ranks, whichever communicator a rank's graph uses first.
+        let mut cliques: Vec<_> = self.agreed.cliques.iter().cloned().enumerate().collect();
+        cliques.sort_by_key(|(_, clique)| clique.key());
+        for (number, clique) in &cliques {
+            let own: Vec<&Described> = described.iter().filter(|one| one.clique == *number).collect();
+            let order = self.matched(program, &**clique, &own)?;
             let texts: Vec<String> = order.iter().map(|one| one.text.clone()).collect();
+            let others = cliques.iter().filter(|other| other.0 != *number);
+            let others = others.filter_map(|(other, clique)| {
+                beside(&described, order[0].device, *number, (*other, clique.key()))
+            });
+            let sequence = Sequence { texts: &texts, beside: others.collect() };
             let devices: BTreeSet<Device> = own.iter().map(|one| one.device).collect();
             let contexts = devices.iter().map(|&device| definition.context_of(device));
-            let agreed = Turns::of(contexts).alone(definition.driver, &*clique, || {
-                clique.check().map_err(|reason| (None, reason)).and_then(|()| clique.agree(&texts))
+            let agreed = Turns::of(contexts).alone(definition.driver, &**clique, || {
+                clique.check().map_err(|reason| (None, reason)).and_then(|()| clique.agree(&sequence))
             });
             definition.driver.enter(definition.context)?;
             agreed?.map_err(|(first, text)| {

@@ -17,7 +17,7 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// A handle of another builder (CW402), what is no argument `&[T; len]` or `&mut [T; len]` (CW001). That the memory is not managed, or that the
-    /// location cannot be named by this advice, is an error of the build.
+    /// location cannot be named by this advice, is an error of the build. A second preferred location, or the same advice twice (CW001).
     #[track_caller]
     pub fn advise(&mut self, argument: &Handle, advice: Advice) -> Result<&mut Self> {
         self.program.hint((Place::caller(), "advise"), *argument, advice.into())?;
@@ -55,16 +55,19 @@ impl Program {
         let buffer = self.own(&site, argument)?;
         let declared = &self.buffers[buffer];
         let text = &declared.name;
-        let is =
-            |other: &Hint| matches!((other, &hint), (Hint::Prefetch(_), Hint::Prefetch(_))) || *other == hint;
+        let is = |other: &Hint| *other == hint || other.excludes(&hint);
         let (message, help) = match declared.origin {
             Origin::Device { mutable: false } if hint == Hint::Discard => (
                 format!("`{text}` is only read, and its contents are discarded"),
                 "declare it by `exclusive`, and write all of it",
             ),
-            Origin::Device { .. } if self.hints_of(buffer).iter().any(is) => {
-                (format!("`{name}` is called twice for `{text}`"), "delete one of the two calls")
-            }
+            Origin::Device { .. } if self.hints_of(buffer).iter().any(is) => match hint {
+                Hint::PreferredLocation(_) => (
+                    format!("`{name}` gives `{text}` a second preferred location"),
+                    "delete one of the two calls",
+                ),
+                _ => (format!("`{name}` is called twice for `{text}`"), "delete one of the two calls"),
+            },
             Origin::Device { .. } => {
                 self.hints.push((buffer, hint));
                 return Ok(());

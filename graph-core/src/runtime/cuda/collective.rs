@@ -13,13 +13,16 @@ pub trait Clique: Send + Sync + fmt::Debug {
     /// Returns the number of ranks in this process, each on a device of its own.
     fn ranks(&self) -> usize;
 
+    /// Returns a number of the communicator that is the same for all of its ranks.
+    fn key(&self) -> u64;
+
     /// Compares the collectives of a graph with those of the ranks in other processes, before anything is captured.
     ///
     /// # Errors
     ///
     /// The position of the first collective that differs, and a text that names it on both sides; or `None` and the reason that they
     /// cannot be compared.
-    fn agree(&self, collectives: &[String]) -> Result<(), (Option<usize>, String)>;
+    fn agree(&self, own: &Sequence<'_>) -> Result<(), (Option<usize>, String)>;
 
     /// Keeps other threads from enqueuing collectives of the communicator, and an abort from destroying it, until the guard is dropped.
     fn alone(&self) -> MutexGuard<'_, ()>;
@@ -48,6 +51,24 @@ pub trait Clique: Send + Sync + fmt::Debug {
     /// Called while the host waits for a launch, with the time since the wait began. Aborts the communicator if an error of it, or its
     /// limit of time, says that the launch does not end.
     fn waited(&self, time: Duration);
+}
+
+/// The collectives of one communicator in a graph, in the order of a rank.
+#[derive(Clone, Debug)]
+pub struct Sequence<'s> {
+    /// The operations with their counts and types.
+    pub texts: &'s [String],
+    /// Their places among the collectives of the graph's other communicators.
+    pub beside: Vec<Beside>,
+}
+
+/// The places of collectives among those of another communicator.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// The key of the other communicator.
+    pub key: u64,
+    /// For each collective, the number of the other communicator's that come before it on the device.
+    pub before: Vec<u64>,
 }
 
 /// The function that enqueues a collective.

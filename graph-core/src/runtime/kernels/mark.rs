@@ -59,6 +59,10 @@ macro_rules! marks {
         }
 
         impl<P: $takes<T>, T> Fits<P> for $name<T> {}
+
+        impl<T> OfElement for $name<T> {
+            type Element = T;
+        }
     )*};
 }
 marks! {
@@ -247,6 +251,18 @@ pub trait Mark {
     note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer"
 )]
 pub trait Fits<P>: Mark {}
+
+/// A buffer argument with a known element type, by which a call whose element type is a parameter has it, also where the argument does
+/// not fit.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit a parameter that is a buffer",
+    label = "a value of type `{Self}`",
+    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer"
+)]
+pub trait OfElement {
+    /// The element type.
+    type Element;
+}
 
 /// An element type that fits the declared one.
 #[diagnostic::on_unimplemented(

@@ -44,12 +44,14 @@ impl Lowering<'_> {
                 self.mentioned.insert(name.clone());
             }
         }
-        found.values.iter().for_each(|name| self.check_scalar(name));
+        let alone = name_alone(expr).is_some();
+        found.values.iter().for_each(|name| self.check_scalar(name, alone));
         found
     }
 
-    /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
-    fn check_scalar(&mut self, name: &Ident) {
+    /// Reports a name in an expression of scalars that is bound to a buffer or a statement. `alone` is true if the name is all of the
+    /// expression.
+    fn check_scalar(&mut self, name: &Ident, alone: bool) {
         let (what, help) = match self.scopes.get(name) {
             Some(Binding::View(view)) => self.buffer_as_scalar(view),
             Some(Binding::Part(_)) => return,
@@ -59,6 +61,11 @@ impl Lowering<'_> {
             ),
             Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
             Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
+            // rustc knows the type of what its methods and functions of it return.
+            Some(Binding::Host { resource: false, .. }) if !alone => {
+                self.mentioned.insert(name.to_string());
+                return;
+            }
             Some(Binding::Host { .. }) => {
                 self.host_elsewhere(name);
                 return;
@@ -97,5 +104,16 @@ impl Lowering<'_> {
             "a buffer",
             format!("its length is `{len}`; its elements are in the device's memory, which kernels read"),
         )
+    }
+}
+
+/// Returns the name that an expression is, also borrowed or in parentheses.
+pub(super) fn name_alone(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Path(path) => path.path.get_ident(),
+        Expr::Paren(inner) => name_alone(&inner.expr),
+        Expr::Group(inner) => name_alone(&inner.expr),
+        Expr::Reference(inner) => name_alone(&inner.expr),
+        _ => None,
     }
 }

@@ -41,8 +41,10 @@ pub(super) fn host(
             "write `host(&a, &mut b, |a, b| ..);`",
         ));
     }
-    arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(work))));
-    faulty |= lowering.captures_no_host(work).is_err();
+    match lowering.captures_no_host(work) {
+        Ok(()) => arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(work)))),
+        Err(Reported) => faulty = true,
+    }
     if faulty {
         lowering.poison(call.args.to_token_stream());
         return Err(Reported);
@@ -118,12 +120,12 @@ impl Lowering<'_> {
         Some(format!("it stands in {} on line {}", condition.body(), around.line))
     }
 
-    /// Refuses a function that names a host value inside the call of a macro.
+    /// Refuses a function that names a host value which it is not given: it runs when the arguments may be gone.
     fn captures_no_host(&mut self, work: &Expr) -> Lower<()> {
         let names = Names::of(work);
         let mut mentioned = Vec::new();
         identifiers(work.to_token_stream(), &mut mentioned);
-        let free = |name: &&Ident| !names.is_bound(name) && !names.values.contains(name);
+        let free = |name: &&Ident| !names.is_bound(name);
         let is_host = |name: &&Ident| matches!(self.scopes.get(name), Some(Binding::Host { .. }));
         match mentioned.iter().filter(free).find(is_host) {
             Some(name) => Err(self.host_elsewhere(name)),

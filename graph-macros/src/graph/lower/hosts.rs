@@ -5,6 +5,7 @@ use cuweave_core::structure::Argument;
 use proc_macro2::Ident;
 use syn::Expr;
 
+use super::expressions::name_alone;
 use super::{Lower, Lowering, Reported};
 use crate::graph::scope::Binding;
 
@@ -79,13 +80,25 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reports a host value that is used outside the arguments of a call.
+    /// Reports a host value in the place of a buffer or a scalar.
     pub(super) fn host_elsewhere(&mut self, name: &Ident) -> Reported {
         self.mentioned.insert(name.to_string());
+        let resource = matches!(self.scopes.get(name), Some(Binding::Host { resource: true, .. }));
+        let scalar = match resource {
+            true => "a scalar, also one that it returns, by value".to_owned(),
+            false => format!("a scalar by value, or by an expression such as `{name}.method()`"),
+        };
         self.refuse(
             name,
             &format!("`{name}` is a host value, which only calls and host statements take"),
-            "pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and a scalar, also one that it returns, by value",
+            &format!("pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and {scalar}"),
         )
+    }
+
+    /// Returns true for the name of a host value whose methods expressions of scalars may call.
+    pub(super) fn names_a_host_value(&self, expr: &Expr) -> bool {
+        let host =
+            |name: &Ident| matches!(self.scopes.get(name), Some(Binding::Host { resource: false, .. }));
+        name_alone(expr).is_some_and(host)
     }
 }

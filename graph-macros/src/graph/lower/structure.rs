@@ -11,6 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Lit, Pat, RangeLimits, Stmt, Type};
 
 use super::calls::ungrouped;
+use super::expressions::name_alone;
 use super::{Lower, Lowering, Reported, Turn, refused};
 use crate::dims::{Bound, turn, typed};
 use crate::graph::attributes::{Attributes, Takes};
@@ -257,7 +258,9 @@ impl Lowering<'_> {
         {
             whole = inner;
         }
-        is_scalar(expr) || self.names_a_scalar(ungrouped(whole))
+        // A bare host value is none, but its fields are.
+        let of_host = self.names_a_host_value(whole) && name_alone(expr).is_none();
+        is_scalar(expr) || of_host || self.names_a_scalar(ungrouped(whole))
     }
 
     /// Returns true for an expression that is a launch configuration, or a part of one: `(grid, block)`, `per_item(n)`.

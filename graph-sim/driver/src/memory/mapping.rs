@@ -52,8 +52,8 @@ pub struct Multicast {
     pub devices: Vec<usize>,
     /// The number of handles to it.
     pub handles: u32,
-    /// True while it has a mapping.
-    pub mapped: bool,
+    /// The number of its mappings.
+    pub mapped: u32,
     /// The memory bound to it.
     pub bound: Vec<Bound>,
 }

@@ -22,8 +22,7 @@ impl Memory {
     /// Creates an object for a number of devices; returns its handle.
     pub fn create_multicast(&mut self, size: u64, wanted: usize) -> Result<u64> {
         whole(size)?;
-        let made =
-            Multicast { size, wanted, devices: Vec::new(), handles: 1, mapped: false, bound: Vec::new() };
+        let made = Multicast { size, wanted, devices: Vec::new(), handles: 1, mapped: 0, bound: Vec::new() };
         Ok(self.mappings.multicast.insert(made))
     }
 
@@ -135,7 +134,7 @@ impl Memory {
 
     /// Frees an object that nothing refers to, and unbinds what is bound to it.
     pub(super) fn collect_multicast(&mut self, handle: u64) {
-        let unused = |found: &&Multicast| found.handles == 0 && !found.mapped;
+        let unused = |found: &&Multicast| found.handles == 0 && found.mapped == 0;
         if self.mappings.multicast.get(handle).filter(unused).is_none() {
             return;
         }

@@ -101,21 +101,24 @@ impl Memory {
         let range = addresses(start, size)?;
         self.mappings.range_of(&range)?;
         let object = self.mappings.multicast.get_mut(handle).filter(|found| found.handles > 0);
-        let object = object.map(|found| (found.size, &mut found.mapped));
         let memory = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
-        let memory = memory.map(|found| (found.size, &mut found.mapped));
-        let (bytes, mapped) = object.or(memory).ok_or(Status::INVALID_VALUE)?;
-        if bytes != size {
+        let bytes = object.as_ref().map(|found| found.size).or(memory.as_ref().map(|found| found.size));
+        if bytes.ok_or(Status::INVALID_VALUE)? != size {
             return Err(Status::INVALID_VALUE);
         }
         if self.mappings.mapped.range(..range.end).next_back().is_some_and(|(_, last)| last.end > start) {
             return Err(Status::INVALID_VALUE);
         }
-        if *mapped {
-            say_once("two mappings of one physical memory or multicast object are not simulated".to_owned());
-            return Err(Status::NOT_SUPPORTED);
+        if let Some(memory) = memory {
+            if memory.mapped {
+                say_once("two mappings of one physical memory are not simulated".to_owned());
+                return Err(Status::NOT_SUPPORTED);
+            }
+            memory.mapped = true;
         }
-        *mapped = true;
+        if let Some(object) = object {
+            object.mapped += 1;
+        }
         let mapping = Mapping { end: range.end, physical: handle, access: Vec::new() };
         self.mappings.mapped.insert(start, mapping);
         Ok(())
@@ -136,7 +139,7 @@ impl Memory {
                 physical.bytes = bytes.or(physical.bytes.take());
             }
             if let Some(object) = self.mappings.multicast.get_mut(gone.physical) {
-                object.mapped = false;
+                object.mapped -= 1;
             }
             self.collect(gone.physical);
             self.collect_multicast(gone.physical);

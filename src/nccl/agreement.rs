@@ -1,0 +1,171 @@
+//! The agreement of ranks in different processes on the collectives of a graph, before any of them is enqueued.
+//!
+//! Ranks compare digests first. Where these differ, they look for the first collective that does. All ranks take the same
+//! way, since each step depends only on what all have exchanged.
+
+use crate::__private::{Beside, Sequence};
+
+use super::communicator::{PIECE, Ranks};
+use super::error::Error;
+
+/// The position of the first collective that differs, and the reason.
+type Difference = (Option<usize>, String);
+
+/// The words of a piece.
+const WORDS: usize = PIECE / 8;
+
+/// The words that each rank has given, in the order of ranks.
+type Words = Vec<[u64; WORDS]>;
+
+impl Ranks {
+    /// Compares the collectives of this rank with those of the other ranks.
+    pub(super) fn compare(&self, own: &Sequence<'_>) -> Result<(), Difference> {
+        let texts = own.texts;
+        let digest = texts.iter().fold(hash(&[]), |hash, text| hash_on(hash, text));
+        let heads =
+            self.exchange_words([digest, count(texts.len()), count(own.beside.len()), turns(&own.beside)])?;
+        if heads.iter().any(|head| head[..2] != heads[0][..2]) {
+            return Err(self.first_difference(texts, &heads)?);
+        }
+        if heads.iter().all(|head| head[..4] == heads[0][..4]) {
+            return Ok(());
+        }
+        self.compare_turns(own, &heads)
+    }
+
+    /// Returns the first collective that differs between ranks of these digests and numbers of collectives.
+    fn first_difference(&self, own: &[String], heads: &Words) -> Result<Difference, Difference> {
+        let most = heads.iter().map(|head| head[1]).max().unwrap_or(0);
+        let digest_of = |at: u64| own.get(place(at)).map_or(0, |text| hash_on(hash(&[]), text));
+        let found = self.first_word(most, digest_of, |words| words.iter().any(|word| *word != words[0]))?;
+        let Some((at, _)) = found else {
+            return Ok((None, "their collectives have different digests".to_owned()));
+        };
+        let text = own.get(at).map_or("none", String::as_str);
+        let all = self.exchange(&text.as_bytes()[..text.len().min(PIECE)]).map_err(failed)?;
+        let texts: Vec<String> = all
+            .chunks(PIECE)
+            .map(|piece| String::from_utf8_lossy(piece).trim_end_matches('\0').to_owned())
+            .collect();
+        let other = texts.iter().position(|text| *text != texts[0]).unwrap_or(0);
+        let said = format!(
+            "collective {at} of the communicator is `{}` on rank 0, and `{}` on rank {other}",
+            texts[0], texts[other]
+        );
+        Ok((Some(at), said))
+    }
+
+    /// Compares the places of the collectives among those of the communicators that several of these ranks have in their graphs: two such
+    /// ranks run both communicators in the same turns, or wait for each other.
+    fn compare_turns(&self, own: &Sequence<'_>, heads: &Words) -> Result<(), Difference> {
+        let most = heads.iter().map(|head| head[2]).max().unwrap_or(0);
+        let mut keys: Vec<u64> = Vec::new();
+        for begin in (0..most).step_by(WORDS) {
+            let key_of = |at: u64| own.beside.get(place(at)).map_or(0, |other| other.key);
+            for words in
+                self.exchange_words(std::array::from_fn::<_, WORDS, _>(|at| key_of(begin + count(at))))?
+            {
+                keys.extend(words.into_iter().filter(|&key| key != 0));
+            }
+        }
+        keys.sort_unstable();
+        // One rank alone has a communicator that is named once.
+        let shared: Vec<u64> = keys
+            .chunk_by(|one, other| one == other)
+            .filter(|same| same.len() > 1)
+            .map(|same| same[0])
+            .collect();
+        for key in shared {
+            let here = own.beside.iter().find(|other| other.key == key);
+            // A rank without that communicator says nothing: 0.
+            let before =
+                |at: u64| here.map_or(0, |other| other.before.get(place(at)).map_or(0, |before| before + 1));
+            let differs = |words: &[u64]| {
+                let mut said = words.iter().filter(|word| **word != 0);
+                said.next().is_some_and(|first| said.any(|word| word != first))
+            };
+            if let Some((at, words)) = self.first_word(heads[0][1], before, differs)? {
+                let said: Vec<(usize, u64)> =
+                    words.iter().copied().enumerate().filter(|(_, word)| *word != 0).collect();
+                let (first, other) =
+                    (said[0], said.iter().find(|one| one.1 != said[0].1).unwrap_or(&said[0]));
+                let said = format!(
+                    "collective {at} of the communicator, `{}`, comes behind {} of another communicator on rank {}, and behind {} on rank {}",
+                    own.texts.get(at).map_or("none", String::as_str),
+                    first.1 - 1,
+                    first.0,
+                    other.1 - 1,
+                    other.0
+                );
+                return Err((Some(at), said));
+            }
+        }
+        Ok(())
+    }
+
+    /// Exchanges a word for each of `len` positions. Returns the first position whose words differ, with the words of all ranks.
+    fn first_word(
+        &self,
+        len: u64,
+        word_at: impl Fn(u64) -> u64,
+        differs: impl Fn(&[u64]) -> bool,
+    ) -> Result<Option<(usize, Vec<u64>)>, Difference> {
+        for begin in (0..len).step_by(WORDS) {
+            let all =
+                self.exchange_words(std::array::from_fn::<_, WORDS, _>(|at| word_at(begin + count(at))))?;
+            for at in 0..WORDS {
+                let words: Vec<u64> = all.iter().map(|words| words[at]).collect();
+                if differs(&words) {
+                    return Ok(Some((place(begin).saturating_add(at), words)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives all ranks some words, and returns those of all ranks.
+    fn exchange_words<const N: usize>(&self, words: [u64; N]) -> Result<Words, Difference> {
+        let piece: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let all = self.exchange(&piece).map_err(failed)?;
+        Ok(all.chunks(PIECE).map(|piece| std::array::from_fn(|at| word(piece, at))).collect())
+    }
+}
+
+fn failed(error: Error) -> Difference {
+    match error {
+        Error::Dead(reason) => (None, reason),
+        error => (None, format!("cannot compare its ranks: {error}")),
+    }
+}
+
+/// Returns a digest of the places of the collectives among those of other communicators.
+fn turns(beside: &[Beside]) -> u64 {
+    let bytes = beside.iter().flat_map(|other| std::iter::once(&other.key).chain(&other.before));
+    bytes.flat_map(|word| word.to_le_bytes()).fold(hash(&[]), add)
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+fn place(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn word(piece: &[u8], at: usize) -> u64 {
+    let bytes = piece.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
+    bytes.map_or(0, u64::from_le_bytes)
+}
+
+/// FNV-1a in 64 bits.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| add(hash, byte))
+}
+
+fn hash_on(hash: u64, text: &str) -> u64 {
+    text.bytes().chain([0xff]).fold(hash, add)
+}
+
+fn add(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+}
