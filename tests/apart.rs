@@ -81,7 +81,7 @@ fn the_registers_of_a_batch_are_limited_where_that_costs_less() {
     let [WhyApart::Slower(why)] = entry.reasons.as_slice() else { panic!("{report}") };
     assert_eq!(
         why,
-        "one launch of 12 needs 12 blocks a multiprocessor and gets 8: 64 registers a thread, the kernel alone 38 (12 blocks); limited to 40 registers it gets 12 and 96 bytes more of local memory"
+        "one launch of 12 needs 12 blocks a multiprocessor and gets 8: 64 registers a thread, the kernel alone 38 (12 blocks); limited to 40 registers it gets 12 and 96 bytes more of local memory: its blocks are expected to take 106.8 % longer, and one launch to save 10.0 %"
     );
     assert_eq!((entry.nodes, entry.kernel.name.as_str()), (12, "scale"));
     // A batch of fewer blocks of the same kernel is made beside it.

@@ -1,4 +1,4 @@
-//! The import graph of each crate: modules form no cycle, and rooms are imported from above only.
+//! The import graph of each crate: modules form no cycle, and rooms are imported from above only. The length of files.
 //!
 //! Imports are read as text, outside test modules: paths that begin with `crate`, `self`, `super` or the name of a child
 //! module. A name that is no module counts for the module that it is imported from, also where that re-exports it: so
@@ -168,6 +168,35 @@ fn the_files_that_contributors_are_told_of_exist() {
     let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).expect("a page");
     let widest = text.lines().map(|line| line.chars().count()).max();
     assert!(text.lines().count() <= 126 && widest <= Some(120), "ARCHITECTURE.md is two pages");
+}
+
+#[test]
+fn no_source_is_too_long() {
+    const MOST: usize = 600;
+    let mut files = Vec::new();
+    sources(Path::new(env!("CARGO_MANIFEST_DIR")), &mut files);
+    assert!(files.len() > 1000, "only {} sources were found", files.len());
+    let lines = |path: &PathBuf| std::fs::read_to_string(path).expect("a source file").lines().count();
+    let long: Vec<String> = files
+        .iter()
+        .map(|path| (path, lines(path)))
+        .filter(|&(_, lines)| lines > MOST)
+        .map(|(path, lines)| format!("{}: {lines} lines", path.display()))
+        .collect();
+    assert!(long.is_empty(), "files of more than {MOST} lines:\n{}", long.join("\n"));
+}
+
+/// Adds the Rust sources below a folder, but for hidden folders and what builds write.
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            sources(&path, files);
+        } else if name.ends_with(".rs") {
+            files.push(path);
+        }
+    }
 }
 
 /// The path of the module that a folder of sources is: none for `src` itself.

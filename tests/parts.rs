@@ -57,6 +57,47 @@ fn rows_that_turns_write_are_read_together() {
     assert_eq!(device.download(&out), expected);
 }
 
+/// The values of each layer, which are read from the last to the first: the first turn writes its range by other bounds than the others.
+#[cuweave::graph]
+fn kept(n: u32, layers: u32, x: &[f32; n], last: &mut [f32; n], sum: &mut [f32; n]) {
+    let by_equal = alloc::<f32>(layers * n);
+    let by_less = alloc::<f32>(layers * n);
+    for i in 0..layers {
+        if i == 0 {
+            copy_to[per_item(n)](&x, &mut by_equal[0..n], n);
+        } else {
+            copy_to[per_item(n)](&by_equal[(i - 1) * n..i * n], &mut by_equal[i * n..(i + 1) * n], n);
+            scale[per_item(n)](&mut by_equal[i * n..(i + 1) * n], 2.0, n);
+        }
+        if i > 0 {
+            copy_to[per_item(n)](&by_less[(i - 1) * n..i * n], &mut by_less[i * n..(i + 1) * n], n);
+        } else {
+            copy_to[per_item(n)](&x, &mut by_less[..n], n);
+        }
+    }
+    copy(&by_equal[(layers - 1) * n..layers * n], &mut last);
+    for i in (0..layers).rev() {
+        axpy[per_item(n)](1.0, &by_equal[i * n..(i + 1) * n], &mut sum, n);
+        axpy[per_item(n)](-1.0, &by_less[i * n..(i + 1) * n], &mut sum, n);
+    }
+}
+
+#[test]
+fn layers_keep_their_values_for_a_second_loop() {
+    let device = device();
+    for layers in 1..5_u32 {
+        let x = device.upload(&[3.0_f32; 8]);
+        let (mut last, mut sum) = (device.zeros::<f32>(8), device.zeros::<f32>(8));
+        let graph = kept(&device.ctx, 8, layers, &x, &mut last, &mut sum).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        assert_eq!(device.download(&last), [3.0 * (1 << (layers - 1)) as f32; 8]);
+        assert_eq!(device.download(&sum), [3.0 * ((1 << layers) - 1 - layers) as f32; 8]);
+    }
+    device.nothing_reported();
+}
+
 /// A sum of rows: the first is copied, the others are added.
 #[cuweave::graph]
 fn summed(n: u32, count: u32, x: &[f32; n * count], out: &mut [f32; n]) {

@@ -22,6 +22,18 @@ mod triton {
             scratch: &[u8; 0],
         );
     }
+
+    #[cuweave::kernels("tests/kernels/aligned.ptx")]
+    unsafe extern "ptx-kernel" {
+        /// The length is that of the help of CW308 (`tests/ui/ptx/cw308_multiple.rs`).
+        pub fn aligned(
+            x: &mut [f32; n.next_multiple_of(4)],
+            a: f32,
+            n: u32,
+            profile: &[u8; 0],
+            scratch: &[u8; 0],
+        );
+    }
 }
 
 /// By a literal, by an expression, and by the number of items.
@@ -40,6 +52,27 @@ fn tiled(items: u32, y: &mut [u32; 32]) {
 #[cuweave::graph]
 fn added(n: u32, x: &[f32; n], y: &[f32; n], out: &mut [f32; n], none: &[u8; 1]) {
     triton::triton_add[(n.div_ceil(256), 128)](&x, &y, &mut out, n, &none, &none);
+}
+
+#[cuweave::graph]
+fn scaled(n: u32, x: &mut [f32; n.next_multiple_of(4)], none: &[u8; 1]) {
+    triton::aligned[(n.div_ceil(512), 128)](&mut x, 2.0, n, &none, &none);
+}
+
+#[test]
+fn a_kernel_for_multiples_takes_lengths_that_are_rounded_up() -> cuweave::Result<()> {
+    let Device { ctx, stream, .. } = device();
+    for n in [1, 16, 510, 512, 1000_u32] {
+        let len = n.next_multiple_of(4) as usize;
+        let mut x = stream.clone_htod(&vec![0.5_f32; len]).expect("an upload");
+        let none = stream.alloc_zeros::<u8>(1).expect("an allocation");
+        stream.synchronize().expect("the uploads are done");
+        let mut exec = scaled(&ctx, n, &mut x, &none)?.instantiate()?;
+        exec.launch(&stream)?;
+        drop(exec);
+        assert_eq!(stream.clone_dtoh(&x).expect("a download"), vec![1.0; len]);
+    }
+    Ok(())
 }
 
 #[test]

@@ -7,6 +7,7 @@ use cuweave::__private::change_next_rules;
 use cuweave::builder::{Builder, Handle};
 use cuweave::prelude::*;
 use cuweave::report::{Report, Unfused, WhyUnfused};
+use cuweave_core::launches::tuning::Waves;
 use cuweave_testkit::device::{Device, device};
 
 #[cuweave::kernels("tests/kernels/fused.ptx")]
@@ -17,6 +18,11 @@ unsafe extern "ptx-kernel" {
     fn sums(x: &mut [u32; n], n: u32);
     fn mirrored(x: &[u32; n], y: &mut [MaybeUninit<u32>; n], n: u32);
     fn gathered(x: &[u32; n], at: &[u32; n], y: &mut [MaybeUninit<u32>; n], n: u32);
+}
+
+#[cuweave::kernels("tests/kernels/stacked.ptx")]
+unsafe extern "ptx-kernel" {
+    fn repeated(x: &mut [u32; n], turns: &[u32; n], n: u32);
 }
 
 #[cuweave::kernels("tests/kernels/atomics.ptx")]
@@ -250,6 +256,36 @@ fn repeated_lines_are_one_entry() {
     assert_eq!(entries, [("linear", "mirrored", 1), ("mirrored", "mirrored", 7), ("linear", "mirrored", 6)]);
     assert_eq!(report.fused.len(), 6, "{report}");
     assert!(report.to_string().contains("\n  not fused, 7 times: `mirrored` (line "), "{report}");
+}
+
+/// Chains side by side whose turns are in memory, for a device on which so few blocks are too many for one kernel, and too few for many.
+#[test]
+fn long_kernels_side_by_side() {
+    let (_guard, device) = alone();
+    let launched = || {
+        let (mut b, [x, y, turns]) = builder(&device, ["x", "y", "turns"]);
+        for to in [x, y] {
+            b.launch(repeated {}, FOUR, (to.write(), turns.read(), N)).expect("a launch");
+            b.launch(repeated {}, FOUR, (to.write(), turns.read(), N)).expect("a launch");
+        }
+        b
+    };
+    change_next_rules(|_, _, rules| {
+        rules.tuning.chains.stacked.iter_mut().for_each(|stacked| stacked.long = Waves(0, 1));
+    });
+    let (entry, text) = only(&report(&device, launched()));
+    let WhyUnfused::Crowd(at) = &entry.reason else { panic!("{entry:?}") };
+    assert_eq!((at.name.as_str(), entry.first.line + 1, entry.times), ("repeated", entry.second.line, 2));
+    assert_eq!(
+        text,
+        "`repeated` and `repeated`, 2 times: `repeated` runs beside others and may last long: fused, blocks stay where they are, on some multiprocessors more than on others"
+    );
+    let report = report(&device, launched());
+    assert_eq!(
+        (report.kernels, report.stacked.as_slice(), report.unfused.len()),
+        (1, [2].as_slice(), 0),
+        "{report}"
+    );
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub mod fusion;
 mod joined;
 mod lanes;
 mod launch;
+mod levels;
 pub mod residency;
 mod stacks;
 pub mod tuning;

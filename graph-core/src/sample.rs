@@ -9,7 +9,8 @@
 //! - Behind a choice, a range is written if all arms write it. A name that arms give to different buffers stands for a joined one,
 //!   which is written where the buffers of all arms are, and freed if that of one arm is.
 //! - Where the range of a turn begins at the end of the range of another, the union of all ranges is written behind the loop; it is
-//!   empty where there is no turn.
+//!   empty where there is no turn. A turn writes what all arms of a choice write, also where an arm for one turn, such as `i == 0`,
+//!   names its range by numbers.
 //! - Choices whose condition is known in a turn take their arm.
 
 mod condition;
@@ -295,11 +296,8 @@ impl Sampler<'_> {
         for (arm, at) in candidates {
             join.arm(self, |sampler| {
                 let assumed = sampler.assumed.len();
-                for (test, holds) in condition.arms[..=at].iter().zip((0..=at).map(|other| other == at)) {
-                    let mut found = Vec::new();
-                    test.imply(holds, &|poly| sampler.now(poly), &mut found);
-                    sampler.assumed.extend(found);
-                }
+                let implied = condition.implied(at, &|poly| sampler.now(poly));
+                sampler.assumed.extend(implied);
                 sampler.items(arm);
                 sampler.assumed.truncate(assumed);
             });

@@ -1,6 +1,6 @@
 //! The number of extents of the corpus that are proved, and their bounds.
 
-use cuweave_ptx::declare::{self, Access, Declaration, Declared, Kind, Primitive};
+use cuweave_ptx::declare::{self, Access, Declaration, Declared, Finding, Kind, Primitive};
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Analysis};
 
@@ -91,26 +91,33 @@ fn the_share_of_bounded_parameters_is_told() {
     assert!(bounded * 100 >= all * 25, "{bounded} of {all}");
 }
 
-/// A kernel of one buffer of `f32`, a thread index `%r4`, `n` and `m`; declared with this extent.
-fn findings(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly) -> (Vec<&'static str>, bool) {
-    let text = format!(
+/// Checks a kernel of one buffer of `f32`, a thread index `%r4`, `n` and `m`; declared with this extent, which reads so. Returns true with the
+/// findings if the extent is proved.
+fn check(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly, text: &str) -> (Vec<Finding>, bool) {
+    let source = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 x, .param .u32 n, .param .u32 m) {{\n\
          .reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n\
          ld.param.u64 %rd1, [x]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [m];\n\
          mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n\
          {body}\n END: ret; }}"
     );
-    let module = ptx::parse(&text).unwrap();
+    let module = ptx::parse(&source).unwrap();
     let scalar = |name: &str| Declared { name: name.to_owned(), kind: Kind::Scalar(Primitive::of("u32")) };
     let buffer = Kind::Buffer {
         access: Access::ReadWrite,
         element: Primitive::of("u32"),
         extent: extent(Poly::variable(1), Poly::variable(2)),
-        text: "len".to_owned(),
+        text: text.to_owned(),
     };
     let parameters = vec![Declared { name: "x".to_owned(), kind: buffer }, scalar("n"), scalar("m")];
     let (findings, checked) = declare::check(&module, &[Declaration { name: "k".to_owned(), parameters }]);
     let proved = checked[0].as_ref().unwrap().proofs[0].as_ref().is_some_and(|proof| proof.extent);
+    (findings, proved)
+}
+
+/// As [`check`], with the codes of the findings.
+fn findings(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly) -> (Vec<&'static str>, bool) {
+    let (findings, proved) = check(body, extent, "len");
     (findings.iter().map(|finding| finding.code).collect(), proved)
 }
 
@@ -144,6 +151,36 @@ fn an_extent_is_proved_refuted_or_vouched_for() {
         findings(&format!("setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; L: {STORE}"), &less),
         (vec![], false)
     );
+}
+
+/// A kernel that is compiled for lengths that are multiples of a vector's elements checks the first one alone.
+#[test]
+fn the_help_for_vectors_names_the_multiple() {
+    let help = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly, text| {
+        let (mut findings, _) = check(body, extent, text);
+        assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["CW308"], "{body}");
+        findings.remove(0).help
+    };
+    let n = |n: Poly, _: Poly| n;
+    let less = |n: Poly, _: Poly| n.minus(&Poly::constant(1)).unwrap();
+    let store = |count: u32, store: &str| {
+        format!(
+            "mul.lo.u32 %r7, %r4, {count}; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; \
+             mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; {store}"
+        )
+    };
+    let two = store(2, "st.global.v2.f32 [%rd3], {%f1, %f2};");
+    let four = store(4, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
+    let said = |count: u32, text: &str| {
+        Some(format!(
+            "if the kernel is compiled for multiples of {count} alone, declare `{text}.next_multiple_of({count})` elements"
+        ))
+    };
+    assert_eq!([help(&two, &n, "len"), help(&four, &n, "len")], [said(2, "len"), said(4, "len")]);
+    assert_eq!(help(&four, &n, "rows * cols"), said(4, "(rows * cols)"));
+    // More is missing than a vector behind its first element, or no vector is accessed.
+    assert_eq!(help(&four, &less, "n - 1"), None);
+    assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), None);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::blocks::Blocks;
 use super::decision::{Batch, GivenUp, Why};
 use super::draft::{Contracted, Draft};
 use super::launch::{Launch, Length};
+use super::levels::{Level, Levels};
 use super::stacks;
 use crate::ir::StatementId;
 
@@ -57,10 +58,11 @@ pub(super) fn widths(
     let mut left = Left::new();
     let heads = (0..batches.len()).filter(|&at| is_head[at]);
     let rows: Vec<Row> = heads.map(|head| row(head, &batches, &after)).collect();
-    let levels = Levels::of(draft, &rows);
+    let in_rows = rows.iter().filter(|row| row.len() > 1).flatten();
+    let levels = Levels::of(draft, in_rows.flat_map(|(_, members)| members.iter().copied()));
     for row in rows {
         let first = row[0].1[0];
-        let open = levels.open(draft, &row, &fuses);
+        let open = open(draft, &levels, &row, &fuses);
         if open.contains(&true) {
             for ((at, members), open) in row.into_iter().zip(open) {
                 if !open {
@@ -72,7 +74,7 @@ pub(super) fn widths(
             }
             continue;
         }
-        if levels.are_better_fused(draft, &row) && fuses(first, Manner::Alone) {
+        if are_better_fused(draft, &levels, &row) && fuses(first, Manner::Alone) {
             let launches = row.iter().flat_map(|(_, members)| members.iter().copied()).collect();
             left.insert((first, Manner::Alone), launches);
             given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Fused)));
@@ -119,62 +121,37 @@ fn row(head: usize, batches: &[Batch], after: &[Option<(usize, BTreeMap<Statemen
     row
 }
 
-/// The launches of rows that run side by side: those of one level.
-struct Levels(BTreeMap<u32, Level>);
-
-struct Level {
-    /// The blocks, by the blocks of a wave of the kernel.
-    grids: BTreeMap<u32, Blocks>,
-    /// The length of the longest kernel.
-    length: Length,
+/// Returns true for the levels of a row that are left to be fused, all chains into one kernel, since that is faster than a launch for each: two
+/// levels or more one after another. The levels of a row that would be halved are left together, or none is.
+fn open(
+    draft: &Draft<'_>,
+    levels: &Levels<'_, '_>,
+    row: &Row,
+    fuses: &impl Fn(StatementId, Manner) -> bool,
+) -> Vec<bool> {
+    let may_stack = |&member: &StatementId| draft.launches[member].as_ref().is_some_and(stacks::may_stack);
+    let gains = |level: &Level| draft.tuning.gains_by_stacking(level.length, &level.grids);
+    let is_open = |(_, members): &(usize, Vec<StatementId>)| {
+        let level = levels.level(members[0]);
+        fuses(members[0], Manner::Stacked) && members.iter().all(may_stack) && level.is_some_and(gains)
+    };
+    let open: Vec<bool> = row.iter().map(is_open).collect();
+    if !matches!(width(draft, row), Width::Kept) && open.contains(&false) {
+        return vec![false; row.len()];
+    }
+    let beside = |at: usize| at > 0 && open[at - 1] || open.get(at + 1).is_some_and(|open| *open);
+    (0..row.len()).map(|at| open[at] && beside(at)).collect()
 }
 
-impl Levels {
-    /// Sums up the launches of rows of several levels.
-    fn of(draft: &Draft<'_>, rows: &[Row]) -> Levels {
-        let mut levels = BTreeMap::new();
-        let members = rows.iter().filter(|row| row.len() > 1).flatten().flat_map(|(_, members)| members);
-        for &member in members {
-            let Some(launch) = &draft.launches[member] else { continue };
-            let level = levels.entry(draft.reach.levels()[member]);
-            let Level { grids, length } =
-                level.or_insert(Level { grids: BTreeMap::new(), length: Length::Short });
-            let blocks = grids.entry(launch.wave).or_default();
-            *blocks = *blocks + launch.blocks();
-            *length = draft.tuning.length_of(launch).max(*length);
-        }
-        Levels(levels)
-    }
-
-    /// Returns true for the levels of a row that are left to be fused, all chains into one kernel, since that is faster than a launch for
-    /// each: two levels or more one after another. The levels of a row that would be halved are left together, or none is.
-    fn open(&self, draft: &Draft<'_>, row: &Row, fuses: &impl Fn(StatementId, Manner) -> bool) -> Vec<bool> {
-        let may_stack =
-            |&member: &StatementId| draft.launches[member].as_ref().is_some_and(stacks::may_stack);
-        let is_open = |(_, members): &(usize, Vec<StatementId>)| {
-            let level = self.0.get(&draft.reach.levels()[members[0]]);
-            let gains = |level: &Level| draft.tuning.gains_by_stacking(level.length, &level.grids);
-            fuses(members[0], Manner::Stacked) && members.iter().all(may_stack) && level.is_some_and(gains)
-        };
-        let open: Vec<bool> = row.iter().map(is_open).collect();
-        if !matches!(width(draft, row), Width::Kept) && open.contains(&false) {
-            return vec![false; row.len()];
-        }
-        let beside = |at: usize| at > 0 && open[at - 1] || open.get(at + 1).is_some_and(|open| *open);
-        (0..row.len()).map(|at| open[at] && beside(at)).collect()
-    }
-
-    /// Returns true if one kernel for each chain is faster than a launch for each level.
-    fn are_better_fused(&self, draft: &Draft<'_>, row: &Row) -> bool {
-        row.len() > 1
-            && row.iter().all(|(_, members)| {
-                let level = members.first().and_then(|&first| self.0.get(&draft.reach.levels()[first]));
-                level.is_some_and(|Level { grids, length }| {
-                    let short = *length == Length::Short;
-                    draft.tuning.gains_by_fusing((row.len(), members.len()), short, grids)
-                })
-            })
-    }
+/// Returns true if one kernel for each chain of a row is faster than a launch for each level.
+fn are_better_fused(draft: &Draft<'_>, levels: &Levels<'_, '_>, row: &Row) -> bool {
+    row.len() > 1
+        && row.iter().all(|(_, members)| {
+            let gains = |Level { grids, length, .. }: &Level| {
+                draft.tuning.gains_by_fusing((row.len(), members.len()), *length == Length::Short, grids)
+            };
+            levels.level(members[0]).is_some_and(gains)
+        })
 }
 
 /// Returns the successor of each member of `first`, if the members of `second` are one to one their successors.

@@ -12,16 +12,16 @@
 //! So the levels rise along every path that leaves a chain, and no path leads back: chains close no cycle. All that stands
 //! beside a chain stays beside it.
 
-use super::blocks::Blocks;
 use super::decision::{Batch, Chain, Decision, Fault, Obstacle};
 use super::draft::{Contracted, Draft};
 use super::launch::{Footing, Fusing, Launch};
+use super::levels::{Level, Levels};
 use super::stacks;
 use crate::index::Vector;
 use crate::ir::{BufferId, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, apart};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Returns the chains, sorted by their least members: stacked, if `stacks` is true. `edges` is the order of the program.
 ///
@@ -204,23 +204,14 @@ impl<'d, 'a> Grow<'d, 'a> {
 
 /// Returns the launches that may be members of chains, and lose by it: those of a level of several, if its kernels are long and its blocks too many.
 fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
-    let mut levels: BTreeMap<_, Vec<StatementId>> = BTreeMap::new();
-    for (id, launch) in draft.launches.enumerate() {
-        if launch.as_ref().is_some_and(|launch| matches!(launch.fuse, Fusing::With(_))) {
-            levels.entry((draft.scopes.around(id), draft.reach.levels()[id])).or_default().push(id);
-        }
-    }
-    let is_crowd = |ids: &Vec<StatementId>| {
-        let launches = || ids.iter().filter_map(|&id| draft.launches[id].as_ref());
-        let mut grids: BTreeMap<u32, Blocks> = BTreeMap::new();
-        for launch in launches() {
-            let blocks = grids.entry(launch.wave).or_default();
-            *blocks = *blocks + launch.blocks();
-        }
-        let longest = launches().map(|launch| draft.tuning.length_of(launch)).max();
-        ids.len() > 1 && longest.is_some_and(|longest| draft.tuning.loses_by_fusing(longest, &grids))
+    let may_be_fused = |&id: &StatementId| {
+        draft.launches[id].as_ref().is_some_and(|launch| matches!(launch.fuse, Fusing::With(_)))
     };
-    levels.into_values().filter(is_crowd).flatten().collect()
+    let ids = || draft.launches.ids().filter(may_be_fused);
+    let levels = Levels::of(draft, ids());
+    let loses =
+        |level: &Level| level.launches > 1 && draft.tuning.loses_by_fusing(level.length, &level.grids);
+    ids().filter(|&id| levels.level(id).is_some_and(loses)).collect()
 }
 
 /// Checks that no block of one launch of a grid accesses what another block of the other launch accesses, where one of the

@@ -1,7 +1,5 @@
 //! The errors of the runtime, as one enum.
 
-use std::fmt;
-
 mod calls;
 mod convert;
 mod devices;
@@ -593,10 +591,4 @@ pub enum Error {
     /// The plan cannot be made.
     #[error("{0}")]
     Plan(String),
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
 }

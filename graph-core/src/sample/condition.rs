@@ -49,6 +49,17 @@ pub enum Number {
     Operation(Op, Box<(Number, Number)>),
 }
 
+impl Condition {
+    /// Returns the polynomials that are not negative where an arm is taken: its test holds, and those before do not.
+    pub fn implied(&self, arm: usize, put_in: &impl Fn(&Poly) -> Poly) -> Vec<Poly> {
+        let mut found = Vec::new();
+        for (at, test) in self.arms.iter().enumerate().take(arm + 1) {
+            test.imply(at == arm, put_in, &mut found);
+        }
+        found
+    }
+}
+
 impl Number {
     /// Returns its polynomial with values put in; `None` where it has none.
     pub fn poly(&self, put_in: &impl Fn(&Poly) -> Poly) -> Option<Poly> {

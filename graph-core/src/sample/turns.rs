@@ -22,6 +22,16 @@ struct Row {
     like: DimId,
 }
 
+impl Row {
+    /// Returns true if another row is the same range where variables have these values.
+    fn is(&self, other: &Row, values: &[(Poly, Poly)]) -> bool {
+        let same = |one: &Poly, other: &Poly| {
+            one == other || in_turn(one, values).is_some_and(|one| in_turn(other, values) == Some(one))
+        };
+        self.buffer == other.buffer && same(&self.lo, &other.lo) && same(&self.hi, &other.hi)
+    }
+}
+
 /// A loop over a range, with the values of its ends.
 struct Range<'l> {
     each: &'l Loop,
@@ -273,7 +283,7 @@ impl Sampler<'_> {
     fn rows_of(&self, body: &[Item], variable: &Poly, (lo, hi): (&Poly, &Poly)) -> Vec<Row> {
         let mut renamed = BTreeSet::new();
         self.renamed_in(body, &mut renamed);
-        let mut rows = self.rows(body);
+        let mut rows = self.rows(body, &[(variable.clone(), lo.clone())]);
         rows.retain(|row| !renamed.contains(&row.buffer));
         let rows = rows.into_iter().filter_map(|row| over_turns(row, variable, lo, hi, self.runs(lo, hi)));
         let value = |poly: &Poly| in_turn(poly, &self.turns).unwrap_or_else(|| poly.clone());
@@ -302,8 +312,9 @@ impl Sampler<'_> {
         }
     }
 
-    /// Returns the ranges that items write, over the variables of all loops around them, and the unions of adjacent ones.
-    fn rows(&self, items: &[Item]) -> Vec<Row> {
+    /// Returns the ranges that items write, over the variables of all loops around them, and the unions of adjacent ones. `loops` are the
+    /// variables of these loops, each with its first value.
+    fn rows(&self, items: &[Item], loops: &[(Poly, Poly)]) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
         // Bodies of conditional nodes may not run.
         let mut bodies = 0;
@@ -335,25 +346,44 @@ impl Sampler<'_> {
                     let (lo, hi) = (&self.source.polys[lo], &self.source.polys[hi]);
                     let variable = &self.shape.variables[each.variable];
                     let runs = self.runs(lo, hi);
-                    let inner = self.rows(&each.body).into_iter();
+                    let loops = [loops, &[(variable.clone(), lo.clone())]].concat();
+                    let inner = self.rows(&each.body, &loops).into_iter();
                     rows.extend(inner.filter_map(|row| over_turns(row, variable, lo, hi, runs)));
                 }
                 Item::Choice(choice) if self.shape.conditions[size(choice.number)].total => {
-                    let mut arms = choice.arms.iter().map(|arm| self.rows(arm));
-                    let Some(first) = arms.next() else { continue };
-                    let others: Vec<Vec<Row>> = arms.collect();
-                    let alike = |one: &Row, other: &Row| {
-                        (one.buffer, &one.lo, &one.hi) == (other.buffer, &other.lo, &other.hi)
+                    let condition = &self.shape.conditions[size(choice.number)];
+                    let arm = |(at, arm): (usize, &Vec<Item>)| {
+                        (self.rows(arm, loops), fixed(condition.implied(at, &Poly::clone), loops))
                     };
-                    let common =
-                        |row: &Row| others.iter().all(|arm| arm.iter().any(|other| alike(row, other)));
-                    rows.extend(first.into_iter().filter(common));
+                    let arms: Vec<_> = choice.arms.iter().enumerate().map(arm).collect();
+                    let in_arm = |row: &Row, (own, values): &(Vec<Row>, Vec<(Poly, Poly)>)| {
+                        own.iter().any(|other| row.is(other, values))
+                    };
+                    for row in arms.iter().flat_map(|(own, _)| own) {
+                        let known = rows.iter().any(|other| row.is(other, &[]));
+                        if !known && arms.iter().all(|arm| in_arm(row, arm)) {
+                            rows.push(row.clone());
+                        }
+                    }
                 }
                 Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {}
             }
         }
         joined(rows)
     }
+}
+
+/// Returns the variables of loops that have one value where polynomials are not negative, each with that value.
+fn fixed(not_negative: Vec<Poly>, loops: &[(Poly, Poly)]) -> Vec<(Poly, Poly)> {
+    let value = |(variable, first): &(Poly, Poly)| {
+        let least = |value: &Poly| {
+            value == first || variable.minus(value).is_some_and(|above| not_negative.contains(&above))
+        };
+        let most = not_negative.iter().filter_map(|below| below.plus(variable));
+        let value = most.filter(|value| !mentions(value, variable)).find(least)?;
+        Some((variable.clone(), value))
+    };
+    loops.iter().filter_map(value).collect()
 }
 
 /// The most ranges of a turn that are joined.

@@ -56,3 +56,29 @@ fn long_kernels_side_by_side_stay_alone() {
         [1; 3]
     );
 }
+
+/// Launches of two devices are on no level together: as many blocks of each are as many as on one device alone.
+#[test]
+fn each_device_has_levels_of_its_own() {
+    let all = Fusing::With(Vec::new().into());
+    let case = Case::chains(2, 8).change(
+        |_| true,
+        |launch, id| {
+            (launch.grid, launch.wave, launch.work) = ([1; 3], 3, vec![id.into()]);
+            (launch.fuse, launch.turns) = (all.clone(), Turns::ByData);
+            launch.kernel = KernelId::from_u32(id % 2);
+        },
+    );
+    let fused = |devices: u32| {
+        let mut program = program(case.launches.len());
+        for (at, statement) in (0..).zip(program.statements.iter_mut()) {
+            statement.device = Device::from_u32(at % devices);
+        }
+        let (launches, others) = (case.launches.clone().into(), case.others.iter().copied().collect());
+        let allowed = Allowed { batches: true, fuse: true, ..Allowed::default() };
+        let edges = ids_of(&case.edges);
+        let decision = decide(&program, &edges, (&launches, &others), allowed, usize::MAX, &case.tuning);
+        decision.expect("the order has no cycle").chains.len()
+    };
+    assert_eq!([fused(1), fused(2)], [0, 2]);
+}

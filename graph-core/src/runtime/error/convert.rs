@@ -1,5 +1,6 @@
-//! Errors of what others return: cudarc, and the driver's calls.
+//! Conversions of errors: from what cudarc and the driver's calls return, and to text.
 
+use std::fmt;
 use std::panic::Location;
 
 use cudarc::driver::DriverError;
@@ -44,5 +45,11 @@ impl From<Unavailable> for Error {
             Unavailable::TooOld(found) => Error::DriverTooOld { found },
             Unavailable::Failed(failure) => Error::from(failure),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

@@ -329,7 +329,8 @@ fn number_of(statement: StatementId) -> u64 {
     u64::from(statement.as_u32())
 }
 
-/// Returns a bound on the turns of a launch's loops: the product of the scalars that bound them.
+/// Returns a bound on the turns of a launch's loops: the product of the scalars that bound them. One that is 0, such as the begin of a loop,
+/// counts as 1.
 fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> Turns {
     if entry.by_data {
         return Turns::ByData;
@@ -341,7 +342,7 @@ fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> Turns {
             return Turns::Unknown;
         }
         if *bounds {
-            turns = Some(turns.unwrap_or(1).saturating_mul(cuda::number(words[at])));
+            turns = Some(turns.unwrap_or(1).saturating_mul(cuda::number(words[at]).max(1)));
         }
         at += param.words();
     }

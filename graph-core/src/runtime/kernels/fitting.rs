@@ -56,6 +56,10 @@ pub(crate) enum Unfit {
         plain: Resources,
         /// Those of the variant with a limit of its registers, if it was tried.
         limited: Option<Resources>,
+        /// The cost of the better one of both, in thousandths of the kernel's time.
+        cost: u64,
+        /// The maximum cost of a batch.
+        most: u64,
     },
 }
 
@@ -108,7 +112,8 @@ impl Needs {
             Some(limited) if limited.cost < plain.cost => limited,
             _ => plain,
         };
-        if best.cost <= most_of(tuning, self.alone, self.share) {
+        let most = most_of(tuning, self.alone, self.share);
+        if best.cost <= most {
             return Ok(best.variant);
         }
         Err(Unfit::Slower {
@@ -117,6 +122,8 @@ impl Needs {
             needed: needed(self.share, self.alone),
             plain: of_plain,
             limited: of_limited,
+            cost: best.cost,
+            most,
         })
     }
 }
@@ -125,7 +132,7 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unfit::Refused(why) => write!(f, "{why}"),
-            Unfit::Slower { members, alone, needed, plain, limited } => {
+            Unfit::Slower { members, alone, needed, plain, limited, cost, most } => {
                 write!(
                     f,
                     "one launch of {members} needs {needed} blocks a multiprocessor and gets {}: {} registers a thread, the kernel alone {} ({} blocks)",
@@ -135,17 +142,31 @@ impl fmt::Display for Unfit {
                 if more(plain) > 0 {
                     write!(f, ", and {} bytes more of local memory", more(plain))?;
                 }
-                match limited {
-                    Some(limited) => write!(
+                if let Some(limited) = limited {
+                    write!(
                         f,
                         "; limited to {} registers it gets {} and {} bytes more of local memory",
                         limited.registers,
                         limited.blocks,
                         more(limited)
-                    ),
-                    None => Ok(()),
+                    )?;
                 }
+                write!(
+                    f,
+                    ": its blocks are expected to take {} longer, and one launch to save {}",
+                    Percent(*cost),
+                    Percent(*most)
+                )
             }
         }
+    }
+}
+
+/// Thousandths, as a percentage.
+struct Percent(u64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} %", self.0 / 10, self.0 % 10)
     }
 }

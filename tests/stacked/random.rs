@@ -8,28 +8,7 @@ use cuweave::report::Report;
 use cuweave_testkit::device::{Device, device};
 use cuweave_testkit::random::Random;
 
-mod kernels {
-    use cuweave::prelude::*;
-
-    #[cuweave::kernels("tests/kernels/fused.ptx")]
-    unsafe extern "ptx-kernel" {
-        pub fn linear(x: &mut [u32; n], a: u32, b: u32, n: u32);
-        pub fn mixed(a: &[u32; n], b: &[u32; n], out: &mut [MaybeUninit<u32>; n], n: u32);
-        pub fn strided(x: &mut [u32; n], a: u32, n: u32);
-        pub fn odd(x: &[u32; n], y: &mut [u32; n], n: u32);
-        pub fn sums(x: &mut [u32; n], n: u32);
-        pub fn turned(x: &[u32; n], y: &mut [u32; n], n: u32);
-        pub fn rows(x: &mut [u32; width * rows], width: u32, rows: u32);
-        pub fn mirrored(x: &[u32; n], y: &mut [MaybeUninit<u32>; n], n: u32);
-    }
-
-    #[cuweave::kernels("tests/kernels/stacked.ptx")]
-    unsafe extern "ptx-kernel" {
-        pub fn exchanged(x: &mut [u32; n], n: u32);
-        pub fn evened(x: &mut [u32; n], a: u32, n: u32);
-        pub fn spread(x: &[u32; n], y: &mut [MaybeUninit<u32>; n], a: u32, n: u32);
-    }
-}
+use super::{kernels, linear, mixed, odd, sums};
 
 /// A launch of each chain, on its two own buffers and one that all read.
 #[derive(Clone, Copy, Debug)]
@@ -139,14 +118,6 @@ impl Data {
     }
 }
 
-fn mixed(a: &[u32], b: &[u32]) -> Vec<u32> {
-    a.iter().zip(b).map(|(a, b)| a ^ b.wrapping_add(1)).collect()
-}
-
-fn odd(x: &[u32], y: &mut [u32]) {
-    x.iter().zip(y).filter(|(x, _)| *x & 1 == 1).for_each(|(x, y)| *y = y.wrapping_add(*x));
-}
-
 /// Runs the statements one after the other on the host.
 fn meaning(program: &Program, data: &mut Data) {
     let threads = THREADS as usize;
@@ -169,8 +140,7 @@ fn meaning(program: &Program, data: &mut Data) {
             let both = |x: usize| (before[at][x].clone(), 1 - x);
             match step {
                 Step::Linear(x, a) => {
-                    let b = at as u32 + 3;
-                    own[x].iter_mut().for_each(|x| *x = x.wrapping_mul(a).wrapping_add(b));
+                    linear(&mut own[x], a, at as u32 + 3);
                 }
                 Step::Mixed(x) => own[1 - x] = mixed(&data.all[..n], &own[x]),
                 Step::Strided(x) => {
@@ -181,12 +151,7 @@ fn meaning(program: &Program, data: &mut Data) {
                     let (from, to) = both(x);
                     odd(&from, &mut own[to]);
                 }
-                Step::Sums(x) => {
-                    for block in own[x].chunks_mut(threads) {
-                        let sum = block.iter().fold(0_u32, |sum, x| sum.wrapping_add(*x));
-                        block.iter_mut().for_each(|x| *x = x.wrapping_add(sum));
-                    }
-                }
+                Step::Sums(x) => sums(&mut own[x]),
                 Step::Turned(x) => {
                     let (from, to) = both(x);
                     for first in (0..n).step_by(threads) {
@@ -236,7 +201,7 @@ fn meaning(program: &Program, data: &mut Data) {
                     odd(&from[..n], &mut own[1 - x][..n]);
                 }
                 Step::Even(x) if at % 2 == 0 => {
-                    own[x].iter_mut().for_each(|x| *x = x.wrapping_mul(5).wrapping_add(1));
+                    linear(&mut own[x], 5, 1);
                 }
                 Step::Even(_) | Step::Join => {}
                 Step::Copy(x) => own[1 - x] = before[at][x].clone(),
@@ -473,102 +438,4 @@ fn chains_side_by_side_mean_their_launches_in_every_form() {
     device.nothing_reported();
     println!("{stacks} stacks, of up to {widest} chains, of up to {longest} launches");
     assert!(stacks > 20 && widest == 17 && longest > 16, "{stacks}, {widest}, {longest}");
-}
-
-mod graphs {
-    use super::kernels::{linear, odd, sums};
-    use cuweave::prelude::*;
-
-    /// Two chains of three blocks. The scalar and the buffers have setters.
-    #[cuweave::graph]
-    pub fn settable(n: u32, a: u32, x: &mut [u32; n], y: &mut [u32; n], z: &[u32; n]) {
-        linear[(3, 64)](&mut x, a, 1, n);
-        linear[(3, 64)](&mut y, a, 2, n);
-        odd[(3, 64)](&z, &mut x, n);
-        odd[(3, 64)](&z, &mut y, n);
-        linear[(3, 64)](&mut x, 3, a, n);
-        linear[(3, 64)](&mut y, 3, a, n);
-        sums[(3, 64)](&mut x, n);
-        sums[(3, 64)](&mut y, n);
-    }
-
-    /// Two chains of one block, on ranges that a setter moves.
-    #[cuweave::graph]
-    pub fn movable(n: u32, pos: u32, x: &mut [u32; 8 * n]) {
-        for at in 0..2 {
-            linear[(1, 64)](&mut x[pos + 2 * at * n..pos + 2 * at * n + n], 3, at, n);
-            sums[(1, 64)](&mut x[pos + 2 * at * n..pos + 2 * at * n + n], n);
-            linear[(1, 64)](&mut x[pos + 2 * at * n..pos + 2 * at * n + n], 5, 1, n);
-        }
-    }
-}
-
-fn linear(x: &mut [u32], a: u32, b: u32) {
-    x.iter_mut().for_each(|x| *x = x.wrapping_mul(a).wrapping_add(b));
-}
-
-fn sums(x: &mut [u32]) {
-    for block in x.chunks_mut(64) {
-        let sum = block.iter().fold(0_u32, |sum, x| sum.wrapping_add(*x));
-        block.iter_mut().for_each(|x| *x = x.wrapping_add(sum));
-    }
-}
-
-#[test]
-fn setters_reach_the_members_of_a_stack() {
-    let device = device();
-    let n = 190_usize;
-    let numbers = |by: u32| (0..n as u32).map(|at| at.wrapping_mul(by) % 1_001).collect::<Vec<u32>>();
-    let mut buffers = [7, 11, 13].map(|by| device.upload(&numbers(by)));
-    let mut expected = [7, 11, 13].map(numbers);
-    let z = device.upload(&numbers(17));
-    let once = |x: &mut [u32], a: u32, b: u32| {
-        linear(x, a, b);
-        odd(&numbers(17), x);
-        linear(x, 3, a);
-        sums(x);
-    };
-    let [first, second, third] = &mut buffers;
-    let graph = graphs::settable(&device.ctx, n as u32, 5, first, second, &z).expect("a graph");
-    let report = graph.report();
-    assert_eq!((report.kernels, report.stacked.as_slice()), (1, [2].as_slice()), "{report}");
-    assert!(report.to_string().contains("of 2 chains side by side"), "{report}");
-    let mut exec = graph.instantiate().expect("an exec");
-    exec.launch(&device.stream).expect("a launch");
-    (0..2).for_each(|at| once(&mut expected[at], 5, at as u32 + 1));
-    exec.set_a(9).expect("a");
-    exec.launch(&device.stream).expect("a launch");
-    (0..2).for_each(|at| once(&mut expected[at], 9, at as u32 + 1));
-    exec.set_y(third).expect("y");
-    exec.launch(&device.stream).expect("a launch");
-    once(&mut expected[0], 9, 1);
-    once(&mut expected[2], 9, 2);
-    drop(exec);
-    assert_eq!(buffers.each_ref().map(|own| device.download(own)), expected);
-    device.nothing_reported();
-}
-
-#[test]
-fn setters_move_the_ranges_of_a_stack() {
-    let device = device();
-    let n = 60_usize;
-    let start: Vec<u32> = (0..8 * n as u32).map(|at| at * 37 % 1_001).collect();
-    let (mut x, mut expected) = (device.upload(&start), start);
-    let graph = graphs::movable(&device.ctx, n as u32, 0, &mut x).expect("a graph");
-    let report = graph.report();
-    assert_eq!((report.kernels, report.stacked.as_slice()), (1, [2].as_slice()), "{report}");
-    let mut exec = graph.instantiate().expect("an exec");
-    for pos in [0, 17, 4 * n, 1] {
-        exec.set_pos(pos as u32).expect("pos");
-        exec.launch(&device.stream).expect("a launch");
-        for at in 0..2 {
-            let part = &mut expected[pos + 2 * at * n..][..n];
-            linear(part, 3, at as u32);
-            sums(part);
-            linear(part, 5, 1);
-        }
-    }
-    drop(exec);
-    assert_eq!(device.download(&x), expected);
-    device.nothing_reported();
 }

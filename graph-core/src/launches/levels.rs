@@ -1,0 +1,62 @@
+//! The launches that run side by side: those of one level, on one device and in one body.
+
+use std::collections::BTreeMap;
+
+use super::blocks::Blocks;
+use super::draft::Draft;
+use super::launch::Length;
+use crate::ir::{Device, StatementId};
+use crate::scopes::ScopeId;
+
+/// The device, the body and the level of launches.
+type Key = (Device, Option<ScopeId>, u32);
+
+/// The launches of each level.
+pub(super) struct Levels<'d, 'a> {
+    draft: &'d Draft<'a>,
+    levels: BTreeMap<Key, Level>,
+}
+
+/// The launches of a level.
+pub(super) struct Level {
+    /// The number of launches.
+    pub launches: usize,
+    /// Their blocks, by the blocks of a wave of their kernels.
+    pub grids: BTreeMap<u32, Blocks>,
+    /// The length of the longest kernel.
+    pub length: Length,
+}
+
+impl<'d, 'a> Levels<'d, 'a> {
+    /// Sums up the launches among some statements.
+    ///
+    /// # Complexity
+    ///
+    /// O(n log n) in the statements.
+    pub fn of(draft: &'d Draft<'a>, statements: impl Iterator<Item = StatementId>) -> Levels<'d, 'a> {
+        let mut levels = Levels { draft, levels: BTreeMap::new() };
+        for id in statements {
+            let Some(launch) = &draft.launches[id] else { continue };
+            let length = draft.tuning.length_of(launch);
+            let level = levels.levels.entry(key(draft, id)).or_insert(Level {
+                launches: 0,
+                grids: BTreeMap::new(),
+                length,
+            });
+            level.launches += 1;
+            level.length = level.length.max(length);
+            let blocks = level.grids.entry(launch.wave).or_default();
+            *blocks = *blocks + launch.blocks();
+        }
+        levels
+    }
+
+    /// Returns the level of a statement; `None` if it has none of the launches.
+    pub fn level(&self, id: StatementId) -> Option<&Level> {
+        self.levels.get(&key(self.draft, id))
+    }
+}
+
+fn key(draft: &Draft<'_>, id: StatementId) -> Key {
+    (draft.program.statements[id].device, draft.scopes.around(id), draft.reach.levels()[id])
+}
