@@ -14,6 +14,8 @@ use crate::syntax::Space;
 
 /// The threads of a warp.
 const WARP: u64 = 32;
+/// The maximum number of operations that the form of a value is read through.
+const DEPTH: u32 = 6;
 
 /// The threads among which values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub(super) enum Among {
 pub(super) struct Uniform<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     among: Among,
+    /// The steps of each block.
+    ranges: Vec<(u32, u32)>,
     /// By value: true if it may differ.
     differs: Vec<bool>,
     /// By block: true if it joins threads that have gone different ways.
@@ -46,10 +50,11 @@ enum Form {
 impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
     /// Finds the values that may differ. `successors` and `join` are those of each block.
     ///
-    /// Time: linear in the body, for each block whose branch may go different ways.
+    /// Time: linear in the body, for each branch that may go different ways and each loop that values pass through.
     pub fn new(code: &'c Code<'m, 'a>, successors: &[Vec<u32>], join: &[u32], among: Among) -> Self {
         let differs = vec![false; code.values as usize];
-        let mut found = Uniform { code, among, differs, mixed: vec![false; successors.len()] };
+        let ranges = code.ranges();
+        let mut found = Uniform { code, among, ranges, differs, mixed: vec![false; successors.len()] };
         let mut known = vec![false; successors.len()];
         loop {
             let mut changed = false;
@@ -80,8 +85,8 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
 
     /// Returns true if threads may go different ways at the end of a block.
     pub fn diverges(&self, block: usize) -> bool {
-        let last = self.code.steps.iter().rfind(|step| step.block as usize == block);
-        last.is_none_or(|last| match last.guard {
+        let (first, end) = self.ranges[block];
+        self.code.steps[first as usize..end as usize].last().is_none_or(|last| match last.guard {
             Some((guard, _)) => self.value(guard),
             None => last.sources.iter().any(|source| self.source(source)),
         })
@@ -143,7 +148,7 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
 
     /// Returns true for a result that is the same in all lanes though the number of the thread is among its sources.
     fn is_same_in_lanes(&self, step: &Step<'_, '_>) -> bool {
-        if matches!(self.of_step(step, 8), Form::Same(_)) {
+        if matches!(self.of_step(step, DEPTH), Form::Same(_)) {
             return true;
         }
         let Some(instruction) = step.instruction else { return false };
@@ -152,9 +157,9 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         // Between two multiples of 32 all lanes compare alike.
         let bound = |less: u64| match other {
             Source::Constant(value) => (value.wrapping_add(less as i64) as u64).is_multiple_of(WARP),
-            _ => less == 0 && self.form(other, 8) == Form::Same(WARP),
+            _ => less == 0 && self.form(other, DEPTH) == Form::Same(WARP),
         };
-        self.form(one, 8) == Form::Lane
+        self.form(one, DEPTH) == Form::Lane
             && match instruction.modifiers().next() {
                 Some("lt" | "ge" | "lo" | "hs") => bound(0),
                 Some("le" | "gt" | "ls" | "hi") => bound(1),
