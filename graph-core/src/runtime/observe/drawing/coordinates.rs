@@ -87,10 +87,16 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
             next += vertices[at].width + BESIDE;
         }
     }
+    let joined = |at: usize| {
+        let vertex = &vertices[at];
+        vertex.above.iter().chain(&vertex.below).any(|&other| vertices[other].band == vertex.band)
+    };
     for sweep in 0..SWEEPS {
+        // Boxes without neighbours in the band stand in the middle of those that have some.
+        let middle = mean(layers.iter().flatten().filter(|&&at| joined(at)).map(|&at| x[at]));
         for step in 0..layers.len() {
             let at = if sweep.is_multiple_of(2) { step } else { layers.len() - 1 - step };
-            settle(layered, &layers[at], x, sweep);
+            settle(layered, &layers[at], x, (sweep, middle));
         }
     }
     let of_band = || layers.iter().flatten();
@@ -104,7 +110,7 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
 }
 
 /// Moves a layer towards its neighbours: those of the layer before in the sweep, and in the last sweeps those of both.
-fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize) {
+fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], (sweep, middle): (usize, Option<f64>)) {
     let vertices = &layered.vertices;
     let both = sweep + 4 >= SWEEPS;
     let (down, up) = (sweep.is_multiple_of(2) || both, !sweep.is_multiple_of(2) || both);
@@ -126,7 +132,9 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize) {
         let own = neighbours.filter(|&&other| vertices[other].band == vertex.band);
         let (sum, weight) = own
             .fold((0.0, 0.0), |(sum, weight), &other| (sum + pull(other) * x[other], weight + pull(other)));
-        wanted.push(if weight > 0.0 { (sum / weight, weight) } else { (x[at], 0.1) });
+        // Where there is no room for two, what is light gives way.
+        let own = if vertex.is_light { 0.05 * weight } else { weight };
+        wanted.push(if weight > 0.0 { (sum / weight, own) } else { (middle.unwrap_or(x[at]), 0.1) });
     }
     let gap = |one: usize, other: usize| {
         let beside = if vertices[one].is_point && vertices[other].is_point { BESIDE / 2.0 } else { BESIDE };
