@@ -250,7 +250,7 @@ fn products_with_other_uses_fix_their_kernels() {
     assert!(!fixed("div.rn.f32 %f5, %f1, %f2; st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;"));
 }
 
-/// What a body stores is as unknown to the next one as what it would load: constants, products and reciprocals alike.
+/// Elements that stay in registers are as unknown to the next body as elements that it would load: constants, products and reciprocals alike.
 #[test]
 fn elements_in_registers_are_mixed_with_a_zero() {
     let text = |body: &str| {
