@@ -35,8 +35,8 @@ for line in sys.stdin:
 }
 
 echo "building (release)"
-# One call, so that the simulated driver is built once, with the features that all of these share.
-built=$(cargo build --release --locked --workspace --examples --tests --benches --message-format=json-render-diagnostics |
+# One call, so that the simulated driver is built once, with the features that all of these share; some programs need all.
+built=$(cargo build --release --locked --workspace --features blas,half,nccl --examples --tests --benches --message-format=json-render-diagnostics |
     executables | sort -u)
 
 while read -r kind name path; do
