@@ -13,6 +13,34 @@ mod kernels {
     unsafe extern "ptx-kernel" {
         pub fn mixed(a: &[u32; n], b: &[u32; n], out: &mut [MaybeUninit<u32>; n], n: u32);
     }
+
+    #[cuweave::kernels("tests/kernels/forwarded.ptx")]
+    unsafe extern "ptx-kernel" {
+        fn scaled(x: &mut [f32; n], a: f32, n: u32);
+        fn added(x: &[f32; n], y: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+        fn waved(x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
+    }
+
+    /// In each turn, `sum` goes through memory, since a setter may change `limit`; the other temporaries stay in registers if all of
+    /// their launches are in one kernel.
+    #[cuweave::graph]
+    pub fn turns(n: u32, turns: u32, limit: u32, x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
+        let h = alloc::<f32>(n);
+        waved[(n.div_ceil(64), 64)](&x, &mut h, n);
+        for _ in 0..turns {
+            let wave = alloc::<f32>(n);
+            let sum = alloc::<f32>(n);
+            let again = alloc::<f32>(n);
+            let next = alloc::<f32>(n);
+            waved[(n.div_ceil(64), 64)](&h, &mut wave, n);
+            added[(n.div_ceil(64), 64)](&wave, &x, &mut sum, n);
+            scaled[(n.div_ceil(64), 64)](&mut sum, 0.5, limit);
+            waved[(n.div_ceil(64), 64)](&sum, &mut again, n);
+            added[(n.div_ceil(64), 64)](&again, &h, &mut next, n);
+            h = next;
+        }
+        waved[(n.div_ceil(64), 64)](&h, &mut out, n);
+    }
 }
 
 /// Builds a chain of `steps` launches, each into a temporary of `n` elements, launches it, and returns its report. Elements stay in
@@ -96,4 +124,47 @@ fn small_buffers_are_fused_whatever_they_take() {
     let device = device();
     let fused = through(&device, 12, 1 << 10, None, false);
     assert_eq!(fused.kernels, 1, "{fused}");
+}
+
+/// Builds [`kernels::turns`], launches it with each of some limits, and returns its report and the results.
+fn turned(device: &Device, (n, turns): (u32, u32), fuse: bool, limits: &[u32]) -> (Report, Vec<Vec<f32>>) {
+    let host: Vec<f32> = (0..n).map(|i| i as f32 * 1e-4 - 10.0).collect();
+    let (x, mut out) = (device.upload(&host), device.upload(&vec![0.0_f32; n as usize]));
+    change_next_rules(move |_, _, rules| rules.allowed.fuse &= fuse);
+    let graph = kernels::turns(&device.ctx, n, turns, n, &x, &mut out).expect("a graph");
+    let mut exec = graph.instantiate().expect("an exec");
+    let results = limits.iter().map(|&limit| {
+        exec.set_limit(limit).expect("the setter");
+        exec.launch(&device.stream).expect("a launch");
+        exec.synchronize().expect("the launch");
+        device.download(&exec.args().out)
+    });
+    let results = results.collect();
+    (exec.report(), results)
+}
+
+/// Pieces of a chain hold what goes through memory, and what another piece reads.
+#[test]
+fn chains_that_are_cut_for_memory_keep_the_rest_in_registers() {
+    let device = device();
+    // A last block of threads without elements: what they would access depends on the limit.
+    let n = (1 << 18) - 10;
+    for (turns, kernels) in [(4, 1), (6, 2), (8, 4)] {
+        let (written, _) = turned(&device, (n, turns), false, &[]);
+        let (fused, _) = turned(&device, (n, turns), true, &[]);
+        assert_eq!((planned(&written), written.kernels), (3 << 20, 5 * turns as usize + 2));
+        assert!(planned(&fused) <= 4 << 20 && fused.kernels == kernels, "{fused}");
+    }
+    let limits = [n, n / 2 + 5];
+    let (_, wanted) = turned(&device, (n, 5), false, &limits);
+    let (fused, found) = turned(&device, (n, 5), true, &limits);
+    assert_eq!((fused.kernels, planned(&fused)), (2, 4 << 20), "{fused}");
+    assert_eq!(found, wanted);
+    // Where all blocks are full, nothing goes through memory.
+    let limits = [1 << 14, 1000];
+    let (_, wanted) = turned(&device, (1 << 14, 3), false, &limits);
+    let (fused, found) = turned(&device, (1 << 14, 3), true, &limits);
+    assert_eq!((fused.kernels, fused.planned_bytes), (1, 0), "{fused}");
+    assert_eq!(found, wanted);
+    device.nothing_reported();
 }

@@ -7,7 +7,7 @@
 //! - equal inputs give equal lists.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::index::{Vector, size};
 use crate::ir::{Device, Program, StatementId};
@@ -44,6 +44,7 @@ pub fn emit(
         pointed_of: Vector::new(),
         batches: Vector::new(),
         chains: Vector::new(),
+        left_out: BTreeSet::new(),
         cut: None,
         serialized: 0,
         overlapped: 0,

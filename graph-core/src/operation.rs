@@ -2,6 +2,7 @@
 //! picture shows the graph.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId, Text};
@@ -247,6 +248,8 @@ pub struct Operations {
     pub batches: Vector<BatchId, Batch>,
     /// Fused launches.
     pub chains: Vector<ChainId, Chain>,
+    /// The temporaries without memory, which stay in registers of one chain.
+    pub left_out: BTreeSet<BufferId>,
     /// The reason that chains were cut, if they were.
     pub cut: Option<Cut>,
     /// The number of branches that come after another one in its lane.

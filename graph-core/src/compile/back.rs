@@ -49,7 +49,7 @@ pub struct Wishes {
     pub others: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
-    /// The buffers whose elements stay in registers: those that only members of one chain access have no memory.
+    /// The temporaries whose elements can stay in registers: those that only members of one chain access have no memory.
     pub left_out: BTreeSet<BufferId>,
     /// True if chains stay whole however much memory they take.
     pub whole: bool,
@@ -260,12 +260,13 @@ fn sparing(
     }
     let cut = Some(Cut::Pages { whole: planned(&fused), most });
     let bytes = |buffer: BufferId| match program.buffers[buffer].origin {
-        Origin::Alloc(_) if wishes.left_out.contains(&buffer) => 0,
         Origin::Alloc(_) => layout::bytes(program, dims, buffer).unwrap_or(u64::MAX),
         _ => 0,
     };
+    let bytes: Vec<u64> = program.buffers.ids().map(bytes).collect();
+    let held = fusion::Held::new(program, bytes.into(), &wishes.left_out);
     for halved in 0..CUTS {
-        let pieces = |chains: Vec<Chain>| fusion::pieces(program, &chains, most >> halved, bytes);
+        let pieces = |chains: Vec<Chain>| fusion::pieces(&chains, most >> halved, &held);
         let decision = decide(wishes.allowed, &pieces)?;
         if decision.chains.is_empty() {
             break;
@@ -291,7 +292,7 @@ fn decided(
     let all = [edges, decision.edges.as_slice()].concat();
     let mut edges = fusion::contracted(program, &decision.chains, all);
     let left_out = LeftOut { buffers: &wishes.left_out, chains: &decision.chains };
-    let mut placed = left_out.place(program, &edges)?;
+    let (mut placed, mut without) = left_out.place(program, &edges)?;
     let keeps = wishes.budgeted && !wishes.whole;
     let budgeted = match program.options.budget {
         Some(budget) if keeps => Some(within_budget(program, dims, &placed, dims[budget])?),
@@ -302,7 +303,7 @@ fn decided(
         edges.extend(&added.edges);
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         edges = fusion::contracted(program, &decision.chains, edges);
-        placed = left_out.place(program, &edges)?;
+        (placed, without) = left_out.place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {
@@ -328,6 +329,7 @@ fn decided(
     operations.chains = decision.chains.into();
     operations.point(program, dims);
     operations.budget = budgeted;
+    operations.left_out = without;
     operations.serialized = decision.lanes.len();
     if wishes.allowed.overlap {
         let launch = |id: StatementId| wishes.launches.get(id).and_then(Option::as_ref);
@@ -349,16 +351,21 @@ fn costs(program: &Program) -> Vector<StatementId, u64> {
     program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
 }
 
-/// The buffers that have no memory where they stay in registers of a chain.
+/// The temporaries that have no memory where they stay in registers of a chain.
 struct LeftOut<'a> {
     buffers: &'a BTreeSet<BufferId>,
     chains: &'a [Chain],
 }
 
 impl LeftOut<'_> {
-    /// Places the buffers of a program that have memory.
-    fn place(&self, program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Placed, Cycle> {
+    /// Places the buffers of a program that have memory, and returns those that have none beside them.
+    fn place(
+        &self,
+        program: &Program,
+        edges: &[(StatementId, StatementId)],
+    ) -> Result<(Placed, BTreeSet<BufferId>), Cycle> {
         let mut placed = place::place(program, edges)?;
+        let mut without = BTreeSet::new();
         for &buffer in self.buffers {
             let range = &mut placed.live_ranges[buffer];
             let stays_in = |chain: &Chain| {
@@ -368,9 +375,10 @@ impl LeftOut<'_> {
             };
             if self.chains.iter().any(stays_in) {
                 *range = None;
+                without.insert(buffer);
             }
         }
-        Ok(placed)
+        Ok((placed, without))
     }
 }
 

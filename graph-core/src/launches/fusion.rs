@@ -21,7 +21,7 @@ use crate::index::Vector;
 use crate::ir::{BufferId, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, apart};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the chains, sorted by their least members: stacked, if `stacks` is true. `edges` is the order of the program.
 ///
@@ -298,35 +298,73 @@ pub fn contracted(
     all
 }
 
-/// Cuts chains into pieces whose members access at most `most` bytes together: stacked ones all behind the same launches. Pieces of one launch
-/// are none.
+/// The memory that pieces of chains hold.
+#[derive(Debug)]
+pub struct Held<'a> {
+    program: &'a Program,
+    /// The bytes of each temporary, and 0 for other buffers.
+    bytes: Vector<BufferId, u64>,
+    /// The statements that access each temporary that needs no memory in a piece that has all of them.
+    users: BTreeMap<BufferId, Vec<StatementId>>,
+}
+
+impl<'a> Held<'a> {
+    /// `bytes` are those of each temporary and 0 for other buffers, `registers` the temporaries that may stay in registers.
+    pub fn new(
+        program: &'a Program,
+        bytes: Vector<BufferId, u64>,
+        registers: &BTreeSet<BufferId>,
+    ) -> Held<'a> {
+        let mut users: BTreeMap<BufferId, Vec<StatementId>> =
+            registers.iter().map(|&buffer| (buffer, Vec::new())).collect();
+        for (id, statement) in program.statements.enumerate() {
+            for access in statement.accesses.iter() {
+                if let Some(users) = users.get_mut(&access.buffer) {
+                    users.push(id);
+                }
+            }
+        }
+        Held { program, bytes, users }
+    }
+
+    /// Returns the bytes that launches hold together as one kernel.
+    fn by(&self, members: &BTreeSet<StatementId>) -> u64 {
+        let accesses = members.iter().flat_map(|&member| self.program.statements[member].accesses.iter());
+        let buffers: BTreeSet<BufferId> = accesses.map(|access| access.buffer).collect();
+        let stays = |buffer: &BufferId| {
+            self.users.get(buffer).is_some_and(|users| users.iter().all(|user| members.contains(user)))
+        };
+        let in_memory = buffers.into_iter().filter(|buffer| !stays(buffer));
+        in_memory.map(|buffer| self.bytes[buffer]).fold(0, u64::saturating_add)
+    }
+}
+
+/// Cuts chains into pieces whose members hold at most `most` bytes together, each as long as it can be: stacked ones all behind the same
+/// launches. Pieces of one launch are none.
+///
+/// # Complexity
+///
+/// For a chain of n members, which is at most [`Tuning::fused`](super::Tuning), O(n²) sums over its accesses.
 #[must_use]
-pub fn pieces(program: &Program, chains: &[Chain], most: u64, bytes: impl Fn(BufferId) -> u64) -> Vec<Chain> {
+pub fn pieces(chains: &[Chain], most: u64, held: &Held<'_>) -> Vec<Chain> {
     let mut pieces = Vec::new();
     for chain in chains {
-        let (mut first, mut held) = (0, BTreeSet::new());
-        let mut piece = |part: std::ops::Range<usize>| {
-            let members = chain.chains().map(|members| members[part.clone()].to_vec());
-            let piece = match (part.len() > 1, chain.stack) {
+        let mut first = 0;
+        while first < chain.length() {
+            let fits = |&end: &usize| {
+                let members = chain.chains().flat_map(|members| members[first..end].iter().copied());
+                held.by(&members.collect()) <= most
+            };
+            let end = (first + 2..=chain.length()).rev().find(fits).unwrap_or(first + 1);
+            let members = chain.chains().map(|members| members[first..end].to_vec());
+            let piece = match (end - first > 1, chain.stack) {
                 (false, _) => None,
                 (true, Some(stack)) => Chain::stacked(members.collect(), stack.axis),
                 (true, None) => Chain::new(members.flatten().collect()),
             };
             pieces.extend(piece);
-        };
-        for at in 0..chain.length() {
-            let accesses = |members: &[StatementId]| program.statements[members[at]].accesses.clone();
-            let mine: BTreeSet<BufferId> = chain
-                .chains()
-                .flat_map(|members| accesses(members).iter().map(|access| access.buffer).collect::<Vec<_>>())
-                .collect();
-            held.extend(&mine);
-            if held.iter().map(|&buffer| bytes(buffer)).fold(0, u64::saturating_add) > most {
-                piece(first..at);
-                (first, held) = (at, mine);
-            }
+            first = end;
         }
-        piece(first..chain.length());
     }
     pieces.sort_by_key(|chain| chain.least);
     pieces

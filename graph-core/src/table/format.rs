@@ -51,6 +51,10 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
         for statements in [&scalar.statements, &scalar.grids, &scalar.blocks] {
             writer.ids(statements);
         }
+        writer.list(scalar.parameters.iter(), |writer, &(statement, parameter)| {
+            writer.id(statement);
+            writer.number(parameter);
+        });
     });
     writer.list(printed.parameters.iter(), |writer, (name, parameter)| {
         writer.text(name);
@@ -195,6 +199,7 @@ impl Decoded {
                 statements: reader.ids()?,
                 grids: reader.ids()?,
                 blocks: reader.ids()?,
+                parameters: reader.list(|reader| Some((reader.id()?, reader.number()?)))?,
             })
         })?;
         let (arguments, parameters): (Vec<Text>, Vec<Parameter>) =

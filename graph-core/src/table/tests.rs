@@ -166,6 +166,7 @@ fn everything() -> (Vec<u8>, Decoded) {
             statements: vec![],
             grids: vec![],
             blocks: vec![],
+            parameters: vec![],
         },
         Scalar {
             name: "layers.by".into(),
@@ -177,6 +178,7 @@ fn everything() -> (Vec<u8>, Decoded) {
             statements: list(&[1, 300]),
             grids: list(&[1]),
             blocks: list(&[300]),
+            parameters: vec![(id(1), 0), (id(1), 4), (id(300), 2)],
         },
     ];
     let (program, steps) = (program(), vec![0, 1, 2, 1, 0, 3]);

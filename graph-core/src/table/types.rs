@@ -69,6 +69,9 @@ pub struct Scalar {
     pub leaf: Option<LeafId>,
     /// The statements whose configuration, arguments or value mention it.
     pub statements: Vec<StatementId>,
+    /// The parameters of launches whose arguments mention it, by their index in the kernel's declaration, rising; empty if it is
+    /// fixed.
+    pub parameters: Vec<(StatementId, u32)>,
     /// The launches whose grid mentions it.
     pub grids: Vec<StatementId>,
     /// The launches whose block or dynamic shared memory may mention it.

@@ -135,6 +135,19 @@ impl<'l> Steps<'l> {
         self.first.iter().map(one).collect()
     }
 
+    /// Returns the names in each argument of each step; none in buffers, records and lists.
+    pub fn arguments(&self) -> Vec<Vec<BTreeSet<String>>> {
+        let of = |argument: &LaunchArgument| match argument {
+            LaunchArgument::Scalar(value) => self.names([value]),
+            LaunchArgument::Buffer(_)
+            | LaunchArgument::Moved(_)
+            | LaunchArgument::Part(_)
+            | LaunchArgument::Field(..) => BTreeSet::new(),
+        };
+        let one = |&at: &usize| self.statement(at).syntax.arguments.iter().map(of).collect();
+        self.first.iter().map(one).collect()
+    }
+
     /// Returns the names in the configuration of each step: in the grid, and in the block and the shared memory.
     pub fn configured(&self) -> Vec<[BTreeSet<String>; 2]> {
         let one = |&at: &usize| match &self.statement(at).syntax.config {

@@ -125,9 +125,18 @@ fn scalars(
     let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
     // No setter moves a bound that a scalar of a record reaches.
     let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
-    let (uses, configured) = (steps.mentioned(), steps.configured());
+    let (uses, configured, arguments) = (steps.mentioned(), steps.configured(), steps.arguments());
     let program = &lowered.source.program;
-    let named = |name: String, argument: usize, path: &[&str], mention: &str| {
+    let parameters = |mention: &str| -> Vec<(StatementId, u32)> {
+        let launches = program.statements.enumerate().filter(|(_, one)| matches!(one.kind, Kind::Launch(())));
+        let of = |(statement, _): (StatementId, &Statement)| {
+            let names = arguments.get(steps.of[statement.index()] as usize).into_iter().flatten();
+            let mentions = (0..).zip(names).filter(|(_, names)| names.contains(mention));
+            mentions.map(move |(parameter, _)| (statement, parameter)).collect::<Vec<_>>()
+        };
+        launches.flat_map(of).collect()
+    };
+    let named = |name: String, (argument, path): (usize, &[&str]), mention: &str, fixed: bool| {
         let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
             // A faulty statement has no step.
             let evaluated = |statement: &StatementId| {
@@ -141,24 +150,26 @@ fn scalars(
             line: signature.arguments[argument].name.span().start().line as u32,
             argument: ArgumentId::new(argument),
             path: path.iter().map(|&field| field.to_owned().into()).collect(),
-            fixed: dims.contains(mention),
+            fixed,
             leaf: None,
             statements: statements_where(&|step| uses[step].contains(mention)),
             grids: statements_where(&|step| configured[step][0].contains(mention)),
             blocks: statements_where(&|step| configured[step][1].contains(mention)),
+            parameters: if fixed { Vec::new() } else { parameters(mention) },
             name: name.into(),
         }
     };
-    let arguments = signature.arguments.iter().enumerate();
-    let mut scalars: Vec<Scalar> = arguments
+    let mut scalars: Vec<Scalar> = signature
+        .arguments
+        .iter()
+        .enumerate()
         .filter(|(_, argument)| argument.is_scalar())
         .zip(setters)
         .map(|((at, argument), setter)| {
             let name = argument.name.to_string();
             Scalar {
-                fixed: setter.fixed.is_some(),
                 leaf: leaves.iter().position(|leaf| *leaf == name).map(LeafId::new),
-                ..named(name.clone(), at, &[], &name)
+                ..named(name.clone(), (at, &[]), &name, setter.fixed.is_some())
             }
         })
         .collect();
@@ -174,7 +185,8 @@ fn scalars(
         let root = path.next()?;
         let argument = signature.arguments.iter().position(|argument| argument.name == root)?;
         let path: Vec<&str> = path.collect();
-        Some(named(chain.clone(), argument, &path, &format!("{FIELD}{chain}")))
+        let mention = format!("{FIELD}{chain}");
+        Some(named(chain.clone(), (argument, &path), &mention, dims.contains(&mention)))
     }));
     scalars
 }

@@ -156,12 +156,19 @@ struct Templates {
     statements: Vector<StatementId, bool>,
     grids: Vector<StatementId, bool>,
     blocks: Vector<StatementId, bool>,
+    parameters: BTreeSet<(StatementId, u32)>,
 }
 
 impl Templates {
     fn of(table: &Decoded, scalars: &[ScalarId]) -> Templates {
         let none = Vector::filled(false, table.program.statements.len());
-        let mut templates = Templates { statements: none.clone(), grids: none.clone(), blocks: none };
+        let parameters = scalars.iter().flat_map(|&scalar| table.scalars[scalar].parameters.iter().copied());
+        let mut templates = Templates {
+            statements: none.clone(),
+            grids: none.clone(),
+            blocks: none,
+            parameters: parameters.collect(),
+        };
         for &scalar in scalars {
             let Scalar { statements, grids, blocks, .. } = &table.scalars[scalar];
             let lists = [
@@ -240,6 +247,11 @@ impl Reach<'_> {
                 .map(|(statement, _)| statement)
                 .collect()
         };
+        let parameters = instances.enumerate().flat_map(|(statement, instance)| {
+            let template = instance.template;
+            let of = templates[instance.frame].parameters.range((template, 0)..=(template, u32::MAX));
+            of.map(move |&(_, parameter)| (statement, parameter))
+        });
         let scalar = Scalar {
             name,
             argument,
@@ -250,6 +262,7 @@ impl Reach<'_> {
             statements: list(|templates| &templates.statements),
             grids: list(|templates| &templates.grids),
             blocks: list(|templates| &templates.blocks),
+            parameters: parameters.collect(),
         };
         (scalar, kept)
     }

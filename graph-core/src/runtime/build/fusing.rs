@@ -1,5 +1,7 @@
 //! The launches that may be fused with a neighbour, and what their blocks access.
 
+use std::collections::BTreeSet;
+
 use crate::index::Vector;
 use crate::ir::{Device, StatementId};
 use crate::launches::{Fusing, Launch};
@@ -10,8 +12,8 @@ use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
 
-/// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. What a
-/// setter may change is taken to have any value, so no setter changes what is proved here.
+/// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. An argument
+/// that a setter may change is taken to have any value, so no setter changes what is proved here.
 pub(super) fn locate(
     flat: &Flattened,
     (records, words): (&Vector<StatementId, Record>, &[Word]),
@@ -30,15 +32,20 @@ pub(super) fn locate(
             (near[before], near[after]) = (true, true);
         }
     }
-    let mut is_set: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
-    for scalar in flat.scalars.iter().filter(|scalar| !scalar.fixed) {
+    let mut set: BTreeSet<(StatementId, u32)> = BTreeSet::new();
+    // The arguments of launches with an access that moves may follow it.
+    let mut moving: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
+    for (id, scalar) in flat.scalars.enumerate().filter(|(_, scalar)| !scalar.fixed) {
         for &id in scalar.blocks.iter().chain(&scalar.grids) {
             near[id] = false;
             if let Some(launch) = &mut facts.launches[id] {
                 launch.fuse = Fusing::Set;
             }
         }
-        scalar.statements.iter().for_each(|&id| is_set[id] = true);
+        set.extend(&scalar.parameters);
+        if flat.moves.of.get(id).is_some_and(|moved| !moved.is_empty()) {
+            scalar.statements.iter().for_each(|&id| moving[id] = true);
+        }
     }
     let launches = near.enumerate().filter(|(_, near)| **near);
     let kernel = |id: StatementId| Some((program.statements[id].device, records[id].launch()?.kernel));
@@ -57,7 +64,7 @@ pub(super) fn locate(
             (statement, program.statements[statement].device),
             (launch, words),
             offsets,
-            is_set[statement],
+            &|parameter| moving[statement] || set.contains(&(statement, parameter)),
             modules,
         );
     }

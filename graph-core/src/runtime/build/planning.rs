@@ -62,8 +62,9 @@ pub(crate) fn plan(
     let others = others(flat);
     let setters = if allowed.overlap { early_setters(flat, driver, modules) } else { BTreeSet::new() };
     let mut rules = hook::rules();
-    // The buffers that a plan of whole chains can do without, once they are known.
-    let mut found: Option<BTreeSet<BufferId>> = None;
+    // The temporaries that stay in registers of whole chains, once they are known, and those that do not in pieces of them.
+    let mut registers: Option<BTreeSet<BufferId>> = None;
+    let mut refused: BTreeSet<BufferId> = BTreeSet::new();
     // A plan without the budget comes first: it is taken if the budget holds it.
     let mut budgeted = false;
     let mut turns = 0;
@@ -75,8 +76,8 @@ pub(crate) fn plan(
         let (launches, others, setters) = (facts.launches.clone(), others.clone(), setters.clone());
         // After many turns nothing stays in registers: then no plan depends on what does.
         let forwards = allowed.fuse && allowed.forward && turns < MOST_TURNS;
-        let whole = forwards && found.is_none();
-        let left_out = found.take().filter(|_| forwards).unwrap_or_default();
+        let whole = forwards && registers.is_none();
+        let left_out = registers.clone().filter(|_| forwards).unwrap_or_default();
         let wishes =
             Wishes { memory, edges, allowed, launches, setters, others, tuning, left_out, whole, budgeted };
         let operations =
@@ -88,12 +89,17 @@ pub(crate) fn plan(
             let buffers: BTreeSet<BufferId> = forward
                 .flat_map(|forward| forward.left_out.iter().map(|&buffer| BufferId::from_u32(buffer)))
                 .collect();
-            if buffers != wishes.left_out || whole && (budgeted || compile::may_spare(&operations)) {
-                found = Some(buffers);
+            // What has no memory must stay in registers. Each turn adds a temporary, or refuses one for good.
+            refused.extend(operations.left_out.difference(&buffers));
+            let known = &wishes.left_out;
+            let next: BTreeSet<BufferId> = known.union(&buffers).copied().collect();
+            let next: BTreeSet<BufferId> = next.difference(&refused).copied().collect();
+            if next != *known || whole && (budgeted || compile::may_spare(&operations)) {
+                registers = Some(next);
                 continue;
             }
             if !budgeted && !compile::is_within_budget(checked, dims, &operations) {
-                (budgeted, turns, found) = (true, 0, Some(buffers));
+                (budgeted, turns, registers) = (true, 0, Some(next));
                 continue;
             }
             let assumed = facts.assumed(modules);

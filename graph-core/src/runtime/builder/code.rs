@@ -1,6 +1,7 @@
 //! The statements of a builder's graph as they are evaluated: what generated code is for a graph function.
 
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
@@ -46,6 +47,17 @@ impl Source {
                 None => Value::computed(dim(1u8) / 0u8),
             }),
             Source::Size(size) => GivenArgument::Value(Value::computed(size.value(scalars))),
+        }
+    }
+}
+
+impl Source {
+    /// Adds the scalars in the argument.
+    pub fn mentions(&self, scalars: &mut BTreeSet<ScalarId>) {
+        match self {
+            Source::Scalar(id) => drop(scalars.insert(*id)),
+            Source::Size(size) => size.mentions(scalars),
+            Source::Buffer(..) | Source::Value(_) => {}
         }
     }
 }
@@ -229,6 +241,16 @@ impl Kind<Called> {
 }
 
 impl Launch {
+    /// Returns the parameters whose arguments mention a scalar.
+    pub fn mentioning(&self, scalar: ScalarId) -> impl Iterator<Item = u32> {
+        let mentions = move |source: &Source| {
+            let mut scalars = BTreeSet::new();
+            source.mentions(&mut scalars);
+            scalars.contains(&scalar)
+        };
+        (0..).zip(&self.sources.list).filter(move |(_, source)| mentions(source)).map(|(at, _)| at)
+    }
+
     /// Returns the arguments with these values of the scalars.
     pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, (usize, Misfit)> {
         self.sources.take(scalars, |given| (self.arguments)(given, Token))

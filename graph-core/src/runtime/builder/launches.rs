@@ -34,13 +34,7 @@ impl Program {
     /// Returns the scalars in arguments.
     pub(super) fn mentioned(&self, sources: &Sources) -> BTreeSet<ScalarId> {
         let mut scalars = BTreeSet::new();
-        for source in &sources.list {
-            match source {
-                Source::Scalar(id) => drop(scalars.insert(*id)),
-                Source::Size(size) => size.mentions(&mut scalars),
-                Source::Buffer(..) | Source::Value(_) => {}
-            }
-        }
+        sources.list.iter().for_each(|source| source.mentions(&mut scalars));
         scalars
     }
 

@@ -10,6 +10,7 @@ use crate::diagnostic::Site;
 use crate::ids::{ArgumentId, LeafId, ScalarId, VariableId};
 use crate::index::{Index, Vector, size};
 use crate::ir::{self, Access, BufferId, DimId, Origin, StatementId, Text};
+use crate::kind::Kind;
 use crate::order::{Regions, Source};
 use crate::runtime::bind::Hint;
 use crate::runtime::error::{Error, Refusal, Result, refusals};
@@ -206,6 +207,12 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
             let mentioned = statements.filter(|(_, written)| written.scalars[at].contains(&id));
             mentioned.map(|(statement, _)| statement).collect()
         };
+        let fixed = in_bounds.contains(&id);
+        let launches = program.statements.enumerate().filter(|_| !fixed);
+        let parameters = launches.flat_map(|(statement, written)| {
+            let Kind::Launch(launch) = &written.kind else { return Vec::new() };
+            launch.mentioning(id).map(|parameter| (statement, parameter)).collect()
+        });
         Scalar {
             name: symbol.name.clone().into(),
             // The scalars are the first arguments.
@@ -213,11 +220,12 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
             path: Vec::new(),
             line: symbol.place.line,
             // Bounds of a builder are numbers.
-            fixed: in_bounds.contains(&id),
+            fixed,
             leaf: None,
             statements: with(0),
             grids: with(1),
             blocks: with(2),
+            parameters: parameters.collect(),
         }
     };
     program.scalars.enumerate().map(one).collect()

@@ -155,13 +155,13 @@ impl Facts {
     }
 
     /// Records what the blocks of a launch access, so that it can be a member of a chain. `offsets` are the distances of its
-    /// pointers from the start of their buffers. Of a launch that setters reach all scalars may have any value.
+    /// pointers from the start of their buffers; `is_set` says of a parameter whether setters may give it any value.
     pub fn locate(
         &mut self,
         (statement, device): (StatementId, Device),
         (launch, words): (&LaunchRecord, &[Word]),
         offsets: Vec<Option<u64>>,
-        is_set: bool,
+        is_set: &dyn Fn(u32) -> bool,
         modules: &Modules,
     ) {
         let kernel = launch.kernel;
@@ -347,19 +347,26 @@ fn serves(
 }
 
 /// Returns the accesses of a launch.
-fn footprint(outline: &Outline, (launch, words): (&LaunchRecord, &[Word]), is_set: bool) -> Footprint {
+fn footprint(
+    outline: &Outline,
+    (launch, words): (&LaunchRecord, &[Word]),
+    is_set: &dyn Fn(u32) -> bool,
+) -> Footprint {
     let kernel = launch.kernel;
     let word = |parameter: usize| -> usize {
         size(launch.first) + kernel.params[..parameter].iter().map(Param::words).sum::<usize>()
     };
     let scalar = |parameter: u32| -> Option<u64> {
-        let param = kernel.params.get(size(parameter)).filter(|param| !is_set && param.dense)?;
+        let param = kernel.params.get(size(parameter)).filter(|param| !is_set(parameter) && param.dense)?;
         (param.words() == 1).then(|| words.get(word(size(parameter))).map(|&word| cuda::number(word)))?
     };
     let shape = launch.shape;
-    let mut key = vec![wide(std::ptr::from_ref(kernel).addr()), u64::from(is_set)];
+    let mut key = vec![wide(std::ptr::from_ref(kernel).addr())];
     key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
-    key.extend(outline.scalars().into_iter().map(|parameter| scalar(parameter).unwrap_or(0)));
+    for parameter in outline.scalars() {
+        let value = scalar(parameter);
+        key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
+    }
     FOOTPRINTS.get_or_make(&key, || {
         let launch = coverage::Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
         let (regions, sites) = outline.accesses(&launch);
