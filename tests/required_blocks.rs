@@ -2,6 +2,7 @@
 
 use cuweave::Error;
 use cuweave::prelude::*;
+use cuweave::report::DeclaredPart;
 use cuweave_testkit::device::{Device, device};
 
 #[cuweave::kernels("tests/kernels/required.ptx")]
@@ -67,7 +68,11 @@ fn a_kernel_for_multiples_takes_lengths_that_are_rounded_up() -> cuweave::Result
         let mut x = stream.clone_htod(&vec![0.5_f32; len]).expect("an upload");
         let none = stream.alloc_zeros::<u8>(1).expect("an allocation");
         stream.synchronize().expect("the uploads are done");
-        let mut exec = scaled(&ctx, n, &mut x, &none)?.instantiate()?;
+        let graph = scaled(&ctx, n, &mut x, &none)?;
+        // That length is proved.
+        let vouched_for = graph.report().vouched_for;
+        assert!(vouched_for.iter().all(|entry| entry.what != DeclaredPart::Extent), "{vouched_for:?}");
+        let mut exec = graph.instantiate()?;
         exec.launch(&stream)?;
         drop(exec);
         assert_eq!(stream.clone_dtoh(&x).expect("a download"), vec![1.0; len]);

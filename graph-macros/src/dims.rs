@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use cuweave_core::ids::{BufferId, LeafId, PartId, VariableId};
 use cuweave_core::table::Op;
+use cuweave_ptx::declare::Rounded;
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, Lit, Type};
+use syn::{BinOp, Expr, ExprMethodCall, Lit, Type};
 
 /// A length or bound in all its forms.
 #[derive(Clone)]
@@ -262,6 +263,42 @@ fn is_wide(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident("usize") || path.path.is_ident("u64"))
 }
 
+/// Returns the integer and the literal of `integer.next_multiple_of(4)`.
+fn rounding<'e>(call: &'e ExprMethodCall, integers: &BTreeSet<String>) -> Option<(&'e Expr, u32)> {
+    let (true, [Expr::Lit(literal)]) =
+        (call.method == "next_multiple_of", &*call.args.iter().collect::<Vec<_>>())
+    else {
+        return None;
+    };
+    let Lit::Int(to) = &literal.lit else { return None };
+    let to = to.base10_parse::<u32>().ok().filter(|&to| to > 0)?;
+    is_integer(&call.receiver, integers).then_some((&*call.receiver, to))
+}
+
+/// Returns the multiples in a length, which are variables of its polynomial.
+pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<Rounded> {
+    match expr {
+        Expr::Paren(inner) => rounded(&inner.expr, integers, symbols),
+        Expr::Group(inner) => rounded(&inner.expr, integers, symbols),
+        Expr::Cast(cast) => rounded(&cast.expr, integers, symbols),
+        Expr::Binary(binary) => {
+            let mut all = rounded(&binary.left, integers, symbols);
+            all.extend(rounded(&binary.right, integers, symbols));
+            all
+        }
+        Expr::MethodCall(call) => {
+            let of = rounding(call, integers)
+                .map(|(of, to)| (poly(of, integers, symbols), to, poly(expr, integers, symbols)));
+            let one = of.and_then(|(of, to, variable)| match variable.variables()[..] {
+                [variable] => Some(Rounded { variable, of, to }),
+                _ => None,
+            });
+            one.into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Returns tokens of type `Dim`: operators stay, and are checked; other expressions are wrapped.
 pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match expr {
@@ -278,6 +315,13 @@ pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
             let op = binary.op;
             quote!((#left) #op (#right))
         }
+        Expr::MethodCall(call) => match rounding(call, integers) {
+            Some((of, to)) => {
+                let (of, to) = (dim_tokens(of, integers), u64::from(to));
+                quote_spanned!(call.span()=> (#of).next_multiple_of(#to))
+            }
+            None => wrapped(expr),
+        },
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(int) if int.suffix().is_empty() => match int.base10_parse::<u64>() {
                 Ok(value) => quote_spanned!(int.span()=> ::cuweave::__private::dim(#value)),

@@ -11,7 +11,7 @@ use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use crate::dims::{Bound, variable};
+use crate::dims::{Bound, rounded, variable};
 use crate::image::Image;
 use crate::parameters::{Access, Parameter, ParameterKind};
 use crate::report::Report;
@@ -83,6 +83,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
         // In the order of the parameters: the variable of a parameter is its index.
         variable(&parameter.name, &mut symbols);
     }
+    let mut multiples = Vec::new();
     let parameters = parameters
         .iter()
         .map(|parameter| {
@@ -90,6 +91,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
                 ParameterKind::Scalar(ty) => Kind::Scalar(primitive(ty)),
                 ParameterKind::Buffer { access, element, len } => {
                     let bound = Bound::of(len, true, &integers, &mut symbols);
+                    multiples.extend(rounded(len, &integers, &mut symbols));
                     Kind::Buffer {
                         access: match access {
                             Access::Read => declare::Access::Read,
@@ -106,7 +108,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
             Declared { name: parameter.name.to_string(), kind }
         })
         .collect();
-    Declaration { name: plain(name), parameters }
+    Declaration { name: plain(name), parameters, rounded: multiples }
 }
 
 /// Returns a name without `r#`.

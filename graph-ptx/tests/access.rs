@@ -113,7 +113,7 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
     };
     let parameters =
         words.iter().enumerate().map(|(at, word)| Declared { name: format!("p{at}"), kind: kind(word) });
-    Declaration { name: name.to_owned(), parameters: parameters.collect() }
+    Declaration { name: name.to_owned(), parameters: parameters.collect(), rounded: Vec::new() }
 }
 
 fn buffer(access: declare::Access) -> Kind {

@@ -85,7 +85,7 @@ fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declara
         };
         Declared { name: format!("p{at}"), kind }
     });
-    Declaration { name: name.to_owned(), parameters: parameters.collect() }
+    Declaration { name: name.to_owned(), parameters: parameters.collect(), rounded: Vec::new() }
 }
 
 /// The types that each parameter is declared with beside its own.

@@ -1,6 +1,6 @@
 //! The number of extents of the corpus that are proved, and their bounds.
 
-use cuweave_ptx::declare::{self, Access, Declaration, Declared, Finding, Kind, Primitive};
+use cuweave_ptx::declare::{self, Access, Declaration, Declared, Finding, Kind, Primitive, Rounded};
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Analysis};
 
@@ -94,6 +94,16 @@ fn the_share_of_bounded_parameters_is_told() {
 /// Checks a kernel of one buffer of `f32`, a thread index `%r4`, `n` and `m`; declared with this extent, which reads so. Returns true with the
 /// findings if the extent is proved.
 fn check(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly, text: &str) -> (Vec<Finding>, bool) {
+    check_rounded(body, extent, text, Vec::new())
+}
+
+/// As [`check`], with these multiples in the extent.
+fn check_rounded(
+    body: &str,
+    extent: &dyn Fn(Poly, Poly) -> Poly,
+    text: &str,
+    rounded: Vec<Rounded>,
+) -> (Vec<Finding>, bool) {
     let source = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 x, .param .u32 n, .param .u32 m) {{\n\
          .reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n\
@@ -110,7 +120,8 @@ fn check(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly, text: &str) -> (Vec<Fi
         text: text.to_owned(),
     };
     let parameters = vec![Declared { name: "x".to_owned(), kind: buffer }, scalar("n"), scalar("m")];
-    let (findings, checked) = declare::check(&module, &[Declaration { name: "k".to_owned(), parameters }]);
+    let (findings, checked) =
+        declare::check(&module, &[Declaration { name: "k".to_owned(), parameters, rounded }]);
     let proved = checked[0].as_ref().unwrap().proofs[0].as_ref().is_some_and(|proof| proof.extent);
     (findings, proved)
 }
@@ -171,16 +182,75 @@ fn the_help_for_vectors_names_the_multiple() {
     };
     let two = store(2, "st.global.v2.f32 [%rd3], {%f1, %f2};");
     let four = store(4, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
-    let said = |count: u32, text: &str| {
-        Some(format!(
-            "if the kernel is compiled for multiples of {count} alone, declare `{text}.next_multiple_of({count})` elements"
-        ))
+    let said_of = |count: u32, text: &str| {
+        Some(format!("if the kernel is compiled for multiples of {count} alone, declare `{text}` elements"))
     };
-    assert_eq!([help(&two, &n, "len"), help(&four, &n, "len")], [said(2, "len"), said(4, "len")]);
-    assert_eq!(help(&four, &n, "rows * cols"), said(4, "(rows * cols)"));
+    let said = |count: u32, text: &str| said_of(count, &format!("{text}.next_multiple_of({count})"));
+    assert_eq!([help(&two, &n, "len"), help(&four, &n, "len")], [said(2, "n"), said(4, "n")]);
+    // A matrix of `n` rows and `m` columns of which a row is a multiple, and one of which all of it is.
+    let rows = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r9, %tid.y; shl.b32 %r7, %r9, 2; setp.ge.u32 %p2, %r7, %r6; @%p2 bra END; \
+                mad.lo.u32 %r8, %r4, %r6, %r7; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
+                st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
+    let product = |n: Poly, m: Poly| n.times(&m).unwrap();
+    assert_eq!(help(rows, &product, "n * m"), said_of(4, "m.next_multiple_of(4) - m + n * m"));
+    // Of elements of two registers as one.
+    let words = store(4, "st.global.v2.b64 [%rd3], {%rd4, %rd5};");
+    assert_eq!(help(&words, &n, "n"), said(4, "n"));
+    // The index is no multiple, and the access ends at `n + 3` for any `n`.
+    let any = store(1, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
+    assert_eq!(help(&any, &n, "n"), None);
     // More is missing than a vector behind its first element, or no vector is accessed.
     assert_eq!(help(&four, &less, "n - 1"), None);
     assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), None);
+}
+
+/// What the help for vectors says is proved, and nothing less.
+#[test]
+fn multiples_of_a_vector_are_proved() {
+    let rounded = |of: Poly, to: u32| vec![Rounded { variable: 3, of, to }];
+    let (n, m) = (Poly::variable(1), Poly::variable(2));
+    let proved = |body: &str, extent: Poly, rounded: Vec<Rounded>| {
+        let (findings, proved) = check_rounded(body, &|_, _| extent.clone(), "len", rounded);
+        assert_eq!(findings.len(), 0, "{body}");
+        proved
+    };
+    let up = Poly::variable(3);
+    let access = "mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; @%p1 st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
+    // `tid << 2 & 508 | ctaid << 9`, as Triton has it, a product and a sum.
+    let triton = "shl.b32 %r9, %r1, 9; shl.b32 %r10, %r3, 2; and.b32 %r11, %r10, 508; or.b32 %r7, %r11, %r9;";
+    let product = "mul.lo.u32 %r7, %r4, 4;";
+    let sum = "shl.b32 %r9, %r1, 3; shl.b32 %r10, %r3, 2; add.u32 %r7, %r9, %r10;";
+    for index in [triton, product, sum] {
+        for guard in ["lt.s32", "lt.u32"] {
+            let body = format!("{index} setp.{guard} %p1, %r7, %r5; {access}");
+            assert!(proved(&body, up.clone(), rounded(n.clone(), 4)), "{body}");
+            // A multiple of a larger number, and of more.
+            let more = n.plus(&m).unwrap();
+            assert!(proved(&body, up.clone(), rounded(more, 4)), "{body}");
+            // Of 2 alone: the vector may end 2 elements behind. Of 3, which does not divide the index.
+            assert!(!proved(&body, up.clone(), rounded(n.clone(), 2)), "{body}");
+            assert!(!proved(&body, up.clone(), rounded(n.clone(), 3)), "{body}");
+            // Of another number, or of less.
+            assert!(!proved(&body, up.clone(), rounded(m.clone(), 4)), "{body}");
+            let less = n.minus(&Poly::constant(1)).unwrap();
+            assert!(!proved(&body, up.clone(), rounded(less, 4)), "{body}");
+            let less = up.minus(&Poly::constant(1)).unwrap();
+            assert!(!proved(&body, less, rounded(n.clone(), 4)), "{body}");
+        }
+    }
+    // An index that is even, or any.
+    for index in ["shl.b32 %r7, %r4, 1;", "mov.u32 %r7, %r4;", "shl.b32 %r9, %r4, 2; add.u32 %r7, %r9, 2;"] {
+        let body = format!("{index} setp.lt.u32 %p1, %r7, %r5; {access}");
+        assert!(!proved(&body, up.clone(), rounded(n.clone(), 4)), "{body}");
+    }
+    // Nothing bounds the index.
+    let body = format!("{product} setp.ne.u32 %p1, %r6, 0; {access}");
+    assert!(!proved(&body, up.clone(), rounded(n.clone(), 4)));
+    // Two vectors: the second one is behind.
+    let second = format!("{product} setp.lt.u32 %p1, %r7, %r5; {}", access.replace("[%rd3]", "[%rd3+16]"));
+    assert!(!proved(&second, up.clone(), rounded(n.clone(), 4)));
+    let more = up.plus(&Poly::constant(4)).unwrap();
+    assert!(proved(&second, more, rounded(n.clone(), 4)));
 }
 
 #[test]

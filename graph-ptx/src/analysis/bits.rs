@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 const DEPTH: u32 = 32;
 const MOST_VALUES: u32 = 128;
 
+/// The most low zeros that are of use.
+const MOST_ZEROS: u32 = 16;
+
 /// Every byte 0 or 1.
 const BOOLEANS: u64 = 0x0101_0101_0101_0101;
 
@@ -61,6 +64,13 @@ pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Op
     .collect()
 }
 
+/// Returns a power of two that divides a value.
+pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> u32 {
+    let mut known = Known { code, through: &|_| None, of: BTreeSet::new(), nodes: 0 };
+    let zeros = known.value(value, 0).zeros().min(MOST_ZEROS);
+    if known.of.is_empty() { 1 << zeros } else { 1 }
+}
+
 /// The bits of a value that may be 1, and those that must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bits {
@@ -102,15 +112,20 @@ impl Bits {
         (self.may == self.must).then_some(self.may)
     }
 
-    /// Returns the sum if no carry can occur.
+    /// Returns the sum if no carry can occur, and the low zeros that both have otherwise.
     fn plus(self, other: Bits) -> Bits {
         match self.may & other.may {
             0 => Bits { may: self.may | other.may, must: self.must | other.must },
-            _ => Bits::ANY,
+            _ => Bits::may(above(self.zeros().min(other.zeros()))),
         }
     }
 
-    /// Returns the product with 0 or 1, or of constants.
+    /// Returns the number of low bits that are 0.
+    fn zeros(self) -> u32 {
+        self.may.trailing_zeros()
+    }
+
+    /// Returns the product with 0 or 1, or of constants, and the low zeros of other products.
     fn times(self, other: Bits) -> Bits {
         match (self.constant(), other.constant()) {
             (Some(a), Some(b)) => {
@@ -119,9 +134,14 @@ impl Bits {
             }
             _ if self.may <= 1 => Bits::may(other.may),
             _ if other.may <= 1 => Bits::may(self.may),
-            _ => Bits::ANY,
+            _ => Bits::may(above(self.zeros() + other.zeros())),
         }
     }
+}
+
+/// Returns all bits but so many low ones.
+fn above(zeros: u32) -> u64 {
+    u64::MAX.checked_shl(zeros).unwrap_or(0)
 }
 
 fn mask(bytes: u32) -> u64 {

@@ -30,6 +30,8 @@ pub struct Use {
     pub bytes: u32,
     /// The sizes in bytes of the floats that the bits are used as or computed as.
     pub floats: BTreeSet<u32>,
+    /// True if the access itself is of floats.
+    pub typed: bool,
     /// True if the bits of one register are used as an integer.
     pub integers: bool,
     /// True if a part of the bits is used as an integer.
@@ -57,6 +59,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     let last = instruction.types().next_back();
     // Matrices, reductions of copies and the like: their type is that of an element.
     uses.floats.extend(last.and_then(|ty| ty.float()));
+    uses.typed = !uses.floats.is_empty();
     let addresses = isa::row(instruction.op()).addresses;
     let mut follow = Follow { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
     match (addresses, last) {
@@ -163,6 +166,11 @@ fn kind(step: &Step<'_, '_>, width: u32) -> BitEffect {
     }
 }
 
+/// Returns true if a register is packed whose low bits are 0: the others are shifted to the left.
+fn is_behind_zeros(step: &Step<'_, '_>) -> bool {
+    step.defines.len() == 1 && matches!(step.sources[..], [Source::Constant(0), _])
+}
+
 /// Returns the effect of a conversion. Between integers it moves the bits unless it narrows them; to floats it uses them as
 /// an integer.
 fn conversion(instruction: &Instruction<'_>, width: u32) -> BitEffect {
@@ -224,6 +232,8 @@ impl Follow<'_, '_, '_> {
                 self.float(step.instruction.and_then(operands), state);
                 let behind = match kind(step, self.uses.width) {
                     BitEffect::Moves => state,
+                    // A conversion of `bf16` to `f32`.
+                    BitEffect::Packs if is_behind_zeros(step) => State::Changed,
                     BitEffect::Packs => state.max(State::Piece),
                     BitEffect::Scales => state.max(State::Scaled),
                     BitEffect::Changes => State::Changed,

@@ -4,10 +4,11 @@
 //! integer parameters, times a size, plus an offset. All other accesses are unbounded. Bounds are upper bounds for launches
 //! of fewer than 2^31 threads along each axis, so that thread indices are not negative.
 
+use crate::analysis::bits;
 use crate::analysis::code::{Code, NONE, Place, Source};
 use crate::analysis::condition::{Conditions, Fact};
 use crate::analysis::effect;
-use crate::analysis::facts::{Reach, Site, Touched};
+use crate::analysis::facts::{Reach, Site, Start, Touched};
 use crate::analysis::flow::Flow;
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
 use crate::isa::{self, Arithmetic, Bitwise, Operation};
@@ -52,12 +53,13 @@ pub(crate) fn reaches(
             .then(|| Bounds::new(&flow.kernel, flow.pointers, &mut conditions, touched.step).access())
             .flatten();
         match bound {
-            Some((bytes, met)) => {
-                if met && let [bytes] = &bytes[..] {
-                    reaches.met.push(Reach { bytes: vec![bytes.clone()], site: site(touched) });
+            Some((bytes, starts, met)) => {
+                let reach = Reach { bytes, starts, site: site(touched) };
+                if met && reach.bytes.len() == 1 {
+                    reaches.met.push(reach.clone());
                 }
                 if let Some(all) = &mut reaches.all {
-                    all.push(Reach { bytes, site: site(touched) });
+                    all.push(reach);
                 }
             }
             None => {
@@ -91,9 +93,9 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Bounds { code, pointers, step, facts, plain, nodes: 0 }
     }
 
-    /// Returns upper bounds of the access in bytes from its pointer, and true if there is one bound and some launch meets
-    /// it.
-    fn access(&mut self) -> Option<(Vec<Poly>, bool)> {
+    /// Returns upper bounds of the access in bytes from its pointer, those by the starts of vectors, and true if there is one bound
+    /// and some launch meets it.
+    fn access(&mut self) -> Option<(Vec<Poly>, Vec<Start>, bool)> {
         let step = &self.code.steps[self.step as usize];
         let instruction = step.instruction?;
         let mut addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..)));
@@ -114,7 +116,45 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         if distance.terms().any(|(product, _)| product.iter().any(|&id| self.is_pointer(id))) {
             return None;
         }
-        self.substitute(&distance)
+        let starts = self.starts(&distance, size).unwrap_or_default();
+        let (bytes, met) = self.substitute(&distance)?;
+        Some((bytes, starts, met))
+    }
+
+    /// Returns the bounds by each atom that is a multiple of 2 or more, and a factor of products with parameters alone.
+    fn starts(&self, distance: &Poly, size: u32) -> Option<Vec<Start>> {
+        let mut starts = Vec::new();
+        for atom in distance.variables().into_iter().filter(|&id| id >= ATOM) {
+            let multiple = bits::multiple(self.code, atom - ATOM);
+            let (mut times, mut rest) = (Poly::default(), Poly::default());
+            let mut is_linear = multiple > 1;
+            for (product, coefficient) in distance.terms() {
+                let others: Vec<u32> = product.iter().copied().filter(|&id| id != atom).collect();
+                let term = Poly::of([(&others[..], coefficient)]);
+                match product.len() - others.len() {
+                    0 => rest = rest.plus(&term)?,
+                    1 => {
+                        is_linear &= coefficient > 0 && others.iter().all(|&id| id < ATOM);
+                        times = times.plus(&term)?;
+                    }
+                    _ => is_linear = false,
+                }
+            }
+            if !is_linear {
+                continue;
+            }
+            let (rests, _) = self.substitute(&rest)?;
+            for fact in self.facts.iter().filter(|fact| fact.value == atom - ATOM).take(MOST_BOUNDS) {
+                starts.extend(rests.iter().map(|rest| Start {
+                    below: fact.below.clone(),
+                    multiple,
+                    times: times.clone(),
+                    rest: rest.clone(),
+                    size,
+                }));
+            }
+        }
+        Some(starts)
     }
 
     fn is_pointer(&self, id: u32) -> bool {

@@ -120,8 +120,33 @@ pub struct Number {
 pub struct Reach {
     /// The bounds over the kernel's parameters, by index. Each of them holds.
     pub bytes: Vec<Poly>,
+    /// The bounds by the starts of vectors.
+    pub starts: Vec<Start>,
     /// The access.
     pub site: Site,
+}
+
+/// An upper bound of an access in bytes from the pointer, which ends at or before `times * start + rest`.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The start is less than this.
+    pub below: Poly,
+    /// A power of two that divides the start.
+    pub multiple: u32,
+    /// Has no negative coefficient.
+    pub times: Poly,
+    /// The end of an access that starts at 0.
+    pub rest: Poly,
+    /// The bytes of the access.
+    pub size: u32,
+}
+
+impl Start {
+    /// Returns the bound of the access, if this is the least multiple of `to`, which divides [`Self::multiple`], of a number that is not less than
+    /// [`Self::below`].
+    pub fn bound(&self, rounded: &Poly, to: i128) -> Option<Poly> {
+        self.times.times(&rounded.minus(&Poly::constant(to))?)?.plus(&self.rest)
+    }
 }
 
 impl Parameter {

@@ -5,13 +5,15 @@ use super::elements;
 use super::limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
 use super::open;
 use crate::analysis::access::Analysis;
-use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site};
+use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site, Start};
 use crate::analysis::hidden::hidden;
 use crate::analysis::update::Update;
 use crate::nearest::nearest;
 use crate::poly::{Facts as Known, Poly};
 use crate::syntax::{Class, Function, Module, Parameter};
 
+/// The variable of a length that is rounded up, in a help.
+const ROUNDED: u32 = u32::MAX;
 /// The most kernels that a help lists.
 const MOST_NAMES: usize = 6;
 
@@ -350,23 +352,33 @@ impl Check<'_, '_, '_> {
                 let message =
                     format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
                 let site = quoted(&met.site);
-                let is_vector = [".v2.", ".v4.", ".v8."].iter().any(|vector| site.contains(vector));
-                let tail = vector_tail(&bytes, needed, element).filter(|_| is_vector);
-                let help = tail.map(|count| {
-                    let text = if text.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                        text.to_owned()
-                    } else {
-                        format!("({text})")
-                    };
-                    format!("if the kernel is compiled for multiples of {count} alone, declare `{text}.next_multiple_of({count})` elements")
+                let tail = met.starts.iter().find_map(|start| vector_tail(&bytes, needed, element, start));
+                let help = tail.and_then(|(start, count)| {
+                    let length = rounded_length(start, count, element, &names)?;
+                    Some(format!("if the kernel is compiled for multiples of {count} alone, declare `{length}` elements"))
                 });
                 self.push("CW308", Some(at), message, vec![site], help);
                 return None;
             }
         }
         Some(facts.reach.as_ref().is_some_and(|all| {
-            all.iter().all(|reach| reach.bytes.iter().any(|bound| known.at_most(bound, &bytes)))
+            all.iter().all(|reach| {
+                reach.bytes.iter().any(|bound| known.at_most(bound, &bytes))
+                    || reach.starts.iter().any(|start| self.ends_below(start, &bytes, &known))
+            })
         }))
+    }
+
+    /// Returns true if a bound by the starts of vectors is at most the declared one: if `start < n`, and both are multiples of 4,
+    /// the elements behind the start are below `n.next_multiple_of(4)`.
+    fn ends_below(&self, start: &Start, bytes: &Poly, known: &Known) -> bool {
+        self.declaration.rounded.iter().any(|rounded| {
+            start.multiple.is_multiple_of(rounded.to)
+                && known.at_most(&start.below, &rounded.of)
+                && start
+                    .bound(&Poly::variable(rounded.variable), rounded.to.into())
+                    .is_some_and(|bound| known.at_most(&bound, bytes))
+        })
     }
 }
 
@@ -388,9 +400,35 @@ fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
 
 /// Returns the elements of a vector whose first one alone is declared: compilers that know lengths to be multiples of it check
 /// only the first one.
-fn vector_tail(declared: &Poly, needed: &Poly, element: u32) -> Option<i128> {
+fn vector_tail<'s>(
+    declared: &Poly,
+    needed: &Poly,
+    element: u32,
+    start: &'s Start,
+) -> Option<(&'s Start, u32)> {
     let missing = needed.minus(declared)?.divided(i128::from(element))?;
-    [2, 4, 8, 16].into_iter().find(|count| missing == Poly::constant(count - 1))
+    let count = start.size / element;
+    let is_tail =
+        count > 1 && start.multiple.is_multiple_of(count) && missing == Poly::constant(i128::from(count - 1));
+    is_tail.then_some((start, count))
+}
+
+/// Returns the elements up to the end of the last vector, as Rust writes them: `n.next_multiple_of(4)`.
+fn rounded_length(
+    start: &Start,
+    count: u32,
+    element: u32,
+    names: &dyn Fn(u32) -> Option<String>,
+) -> Option<String> {
+    let below = start.below.text_with(names);
+    let is_name = below.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let below = if is_name { below } else { format!("({below})") };
+    let length = start.bound(&Poly::variable(ROUNDED), count.into())?.divided(i128::from(element))?;
+    let names = |id: u32| match id {
+        ROUNDED => Some(format!("{below}.next_multiple_of({count})")),
+        _ => names(id),
+    };
+    Some(length.text_with(&names))
 }
 
 /// Formats a bound in elements.

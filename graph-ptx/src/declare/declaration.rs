@@ -99,6 +99,19 @@ pub struct Declaration {
     pub name: String,
     /// Its parameters.
     pub parameters: Vec<Declared>,
+    /// The variables of extents that are multiples.
+    pub rounded: Vec<Rounded>,
+}
+
+/// A variable of extents: `of.next_multiple_of(to)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rounded {
+    /// The variable.
+    pub variable: u32,
+    /// The number that is rounded up.
+    pub of: Poly,
+    /// At least 1.
+    pub to: u32,
 }
 
 /// A fault of a declaration.

@@ -67,7 +67,8 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     match used.floats.first() {
         Some(_) if float && used.floats.contains(&size) => return None,
         Some(&width) if float || !used.integers => {
-            return Some(format!("accesses floats of {}", many(width)));
+            let what = if used.typed { "floats" } else { "bits that are used as floats" };
+            return Some(format!("accesses {what} of {}", many(width)));
         }
         _ => {}
     }

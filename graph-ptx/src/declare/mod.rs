@@ -9,7 +9,7 @@ mod open;
 
 pub use check::{check, check_file};
 pub use declaration::{
-    Access, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Proof, Unproved, Values,
+    Access, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Proof, Rounded, Unproved, Values,
 };
 pub use limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
 

@@ -17,7 +17,8 @@ fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checke
     let module = parse(&text).unwrap();
     let parameters =
         kinds.into_iter().enumerate().map(|(at, kind)| Declared { name: format!("p{at}"), kind }).collect();
-    let (findings, mut checked) = check(&module, &[Declaration { name: name.to_owned(), parameters }]);
+    let (findings, mut checked) =
+        check(&module, &[Declaration { name: name.to_owned(), parameters, rounded: Vec::new() }]);
     (findings, checked.remove(0))
 }
 
@@ -209,4 +210,29 @@ fn a_buffer_that_is_a_number_is_told() {
     for body in ["", "setp.ne.s64 %p1, %rd1, 0;", "and.b64 %rd2, %rd1, 15; setp.ne.s64 %p1, %rd2, 0;"] {
         assert_eq!(run(body), (vec![], Some(false)), "{body}");
     }
+}
+
+/// Two `bf16` of a word, of which `__bfloat1622float2` makes `f32`, and a word that is one.
+#[test]
+fn parts_of_words_are_converted() {
+    let elements = |ty: &str, uses: &str| {
+        let text = format!(
+            ".entry k(.param .u64 x) {{ .reg .b64 %rd1; .reg .b32 %r<5>; .reg .b16 %rs<3>; .reg .f32 %f<9>; \
+             ld.param.u64 %rd1, [x]; ld.global.v4.u32 {{%r1, %r2, %r3, %r4}}, [%rd1]; {uses} ret; }}"
+        );
+        let kind = |access| Kind::Buffer {
+            access,
+            element: Primitive::of(ty),
+            extent: Poly::constant(100),
+            text: "100".to_owned(),
+        };
+        let (_, checked) = run(&text, "k", vec![kind(Access::Read)]);
+        let open = checked.unwrap().proofs[0].take().unwrap().open;
+        open.into_iter().find(|open| open.what == Open::Elements).map(|open| open.reason)
+    };
+    let halves =
+        "mov.b32 {%rs1, %rs2}, %r1; mov.b32 %f1, {0, %rs1}; mov.b32 %f2, {0, %rs2}; add.f32 %f3, %f1, %f2;";
+    assert_eq!(elements("bf16", halves), None);
+    let word = "mov.b32 %f1, %r1; add.f32 %f3, %f1, %f1;";
+    assert_eq!(elements("f32", word), None);
 }

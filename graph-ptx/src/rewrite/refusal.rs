@@ -196,7 +196,8 @@ impl Display for Refusal {
             }
             Refusal::Contraction { line } => write!(
                 f,
-                "it adds two products, in line {line} of the PTX, of which the assembler may round either together with the sum"
+                "it adds two products, in line {line} of the PTX, of which the assembler may round either together with the sum\n    \
+                 help: say which: `fmaf(a, b, c * d)` or `__fmul_rn(a, b) + c * d` for `a * b + c * d`, or compile it with `-fmad=false`"
             ),
             Refusal::Instruction { opcode, line } => {
                 write!(f, "the instruction `{opcode}`, in line {line} of the PTX, is not known")

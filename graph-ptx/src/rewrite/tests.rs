@@ -420,6 +420,7 @@ fn sums_of_two_products_are_not_batched() {
         batchable(&parse(&text).unwrap(), "k").err()
     };
     let refused = Some(Refusal::Contraction { line: 8 });
+    assert!(refused.as_ref().unwrap().to_string().contains("\n    help: say which: `fmaf("), "{refused:?}");
     assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), refused);
     assert_eq!(refusal("mul.ftz.f32 b, a, a; mul.ftz.f32 c, a, b; sub.ftz.f32 d, b, c;"), refused);
     assert_eq!(refusal("mul.f64 x, x, x; mul.f64 y, x, x; add.f64 z, x, y;"), refused);

@@ -10,7 +10,7 @@ pub struct LeftAlone {
     pub kernel: Option<NamedKernel>,
     /// The change.
     pub change: Change,
-    /// The reason why it was not made.
+    /// The reason why it was not made. Behind it, in a line of its own, the change of the program that allows it, if one is known.
     pub reason: String,
 }
 
@@ -48,6 +48,11 @@ impl LeftAlone {
     pub(crate) fn one((name, path): (&str, &str), change: Change, reason: impl fmt::Display) -> LeftAlone {
         let kernel = NamedKernel { name: name.to_owned(), path: path.to_owned() };
         LeftAlone { kernel: Some(kernel), change, reason: reason.to_string() }
+    }
+
+    /// Returns the reason without the change of the program: an entry that repeats the reason does not repeat that.
+    pub(crate) fn reason_alone(&self) -> &str {
+        self.reason.split_once('\n').map_or(&self.reason, |(reason, _)| reason)
     }
 }
 

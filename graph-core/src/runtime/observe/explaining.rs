@@ -115,7 +115,7 @@ impl Explaining<'_> {
             return WhyApart::NotAllowed;
         }
         match self.left_alone(kernel, Change::Batching) {
-            Some(left) => WhyApart::Kernel(left.reason.clone()),
+            Some(left) => WhyApart::Kernel(left.reason_alone().to_owned()),
             None => WhyApart::Setter,
         }
     }
@@ -184,7 +184,7 @@ impl Explaining<'_> {
         }
         let left = |&statement: &StatementId| {
             let left = self.left_alone(&self.kernel(statement)?, Change::Fusing)?;
-            Some(WhyUnfused::Kernel { at: self.at(statement), reason: left.reason.clone() })
+            Some(WhyUnfused::Kernel { at: self.at(statement), reason: left.reason_alone().to_owned() })
         };
         // Launches that buffers order are looked at, and their kernels, if they are left alone, are listed.
         pair.iter().find_map(left).unwrap_or(WhyUnfused::State)

@@ -7,6 +7,7 @@ use super::folding::{Folded, repetitions, together};
 use super::report::{
     AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
+use super::unfused;
 use crate::picture::{bytes, counted, folded};
 use crate::runtime::error::At;
 
@@ -16,6 +17,9 @@ const SUBJECT: usize = 13;
 const MOST_MEMBERS: usize = 10;
 /// The most lines of one kind.
 const MOST_LINES: usize = 16;
+
+/// A kind of lines: its subject, and the field of the report that has all of them.
+type Kind = (&'static str, &'static str);
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -32,9 +36,13 @@ impl Display for Report {
         lines.extend(self.memory_line());
         lines.extend(self.plan.as_ref().map(|plan| line("temporaries", plan)));
         self.launches(&mut lines);
-        listed(&mut lines, "not all written", self.left_unwritten.iter().map(short_of_all));
+        listed(
+            &mut lines,
+            ("not all written", "left_unwritten"),
+            self.left_unwritten.iter().map(short_of_all),
+        );
         let vouched = self.vouched_for.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
-        listed(&mut lines, "vouched for, not proved", vouched);
+        listed(&mut lines, ("vouched for, not proved", "vouched_for"), vouched);
         lines.extend(self.budget.as_ref().map(|budget| line("budget", budget)));
         f.write_str(&lines.join("\n"))
     }
@@ -113,19 +121,20 @@ impl Report {
             }
             lines.push(line("launches", text));
         }
-        listed(lines, "  one launch", self.batches.iter().map(|members| node_of(members, 1, None)));
+        let batches = self.batches.iter().map(|members| node_of(members, 1, None));
+        listed(lines, ("  one launch", "batches"), batches);
         let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
         let chains = self.stacked.iter().copied().chain(std::iter::repeat(1));
         let fused = self.fused.iter().zip(chains).zip(forwarded);
         let node =
             |((members, chains), forwarded): ((&Vec<At>, usize), _)| node_of(members, chains, forwarded);
-        listed(lines, "  fused", fused.map(node));
+        listed(lines, ("  fused", "fused"), fused.map(node));
         let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
-        listed(lines, "  left alone", left_alone);
-        listed(lines, "  not one launch", self.apart.iter().map(|entry| entry.line()));
-        listed(lines, "  not fused", self.unfused.iter().map(|entry| entry.line()));
-        listed(lines, "  full edge", self.full_edges.iter().map(|entry| entry.line()));
-        listed(lines, "  in a lane", self.in_lanes.iter().map(|entry| entry.line()));
+        listed(lines, ("  left alone", "left_alone"), left_alone);
+        listed(lines, ("  not one launch", "apart"), self.apart.iter().map(|entry| entry.line()));
+        listed(lines, ("  not fused", "unfused"), unfused::lines(&self.unfused).into_iter());
+        listed(lines, ("  full edge", "full_edges"), self.full_edges.iter().map(|entry| entry.line()));
+        listed(lines, ("  in a lane", "in_lanes"), self.in_lanes.iter().map(|entry| entry.line()));
         if !self.assumed.is_empty() {
             let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
             lines.push(format!(
@@ -137,16 +146,18 @@ impl Report {
 }
 
 /// Adds a line for each entry, those that differ in the indices of loops alone as one.
-fn listed(lines: &mut Vec<String>, subject: &str, entries: impl Iterator<Item = Line>) {
+fn listed(lines: &mut Vec<String>, (subject, field): Kind, entries: impl Iterator<Item = Line>) {
     let list = together(entries, |entry| entry.1.clone(), |entry| entry.2);
-    let more = list.len().saturating_sub(MOST_LINES);
-    for Folded { first: (text, folded, _), entries, times } in list.into_iter().take(MOST_LINES) {
+    // A line that stands for one more would be as long as that one.
+    let more = if list.len() > MOST_LINES + 1 { list.len() - MOST_LINES } else { 0 };
+    let shown = list.len() - more;
+    for Folded { first: (text, folded, _), entries, times } in list.into_iter().take(shown) {
         let text = if entries > 1 { folded } else { text };
         let times = if times > 1 { format!(", {times} times") } else { String::new() };
         lines.push(format!("{subject}{times}: {text}"));
     }
     if more > 0 {
-        lines.push(format!("{subject}: {more} more"));
+        lines.push(format!("{subject}: {more} more: `{field}` of the report has all"));
     }
 }
 
@@ -269,13 +280,14 @@ impl Display for Budget {
         };
         let steps = steps.iter().map(|step| (text(step, &|name| name.to_owned()), text(step, &folded), 1));
         let mut lines = Vec::new();
-        listed(&mut lines, "  shared", steps);
+        listed(&mut lines, ("  shared", "budget.steps"), steps);
         lines.iter().try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::unfused::{Unfused, WhyUnfused};
     use super::*;
 
     fn at(name: &str, line: u32) -> At {
@@ -341,6 +353,51 @@ mod tests {
     }
 
     #[test]
+    fn pairs_of_one_reason_are_one_line() {
+        let pair = |first: &str, second: &str, line, times, reason| Unfused {
+            first: at(first, line),
+            second: at(second, line + 1),
+            reason,
+            times,
+        };
+        let grids = |blocks| WhyUnfused::Grids([blocks, 1, 1], [1, 1, 1]);
+        let mut report = Report {
+            unfused: vec![
+                pair("embed", "norm", 1, 1, grids(6)),
+                pair("layer[0].up", "layer[0].add", 3, 1, grids(384)),
+                pair("layer[1].up", "layer[1].add", 3, 1, grids(384)),
+                pair("norm", "scale", 5, 2, WhyUnfused::State),
+                pair("scale", "add", 6, 1, WhyUnfused::Blocks([32, 1, 1], [64, 1, 1])),
+            ],
+            ..Report::default()
+        };
+        let text =
+            |report: &Report| report.to_string().lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(
+            text(&report),
+            [
+                "  not fused: `scale` (line 6) and `add` (line 7): their blocks differ: 32 and 64 threads",
+                "    help: give them blocks of equal threads",
+                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): atomics, or variables that kernels write, order the two",
+                "  not fused, 3 times: their grids differ: `embed` and `norm` (lines 1, 2), `layer[..].up` and `layer[..].add` (lines 3, 4) 2 times",
+                "    help: give them equal grids, and each block the elements that the same block of the other has",
+            ]
+        );
+        report.unfused = (0..14).map(|i| pair("a", "b", i, 1, grids(i + 2))).collect();
+        let [line, _help] = &text(&report)[..] else { panic!("{report}") };
+        assert!(
+            line.starts_with("  not fused, 14 times: their grids differ: `a` and `b` (lines 0, 1), "),
+            "{line}"
+        );
+        assert!(
+            line.ends_with("`a` and `b` (lines 9, 10), and 4 more pairs in `unfused` of the report"),
+            "{line}"
+        );
+        report.unfused.truncate(1);
+        assert!(text(&report)[0].ends_with(": their grids differ: 2 and 1 blocks"), "{report}");
+    }
+
+    #[test]
     fn long_lists_end() {
         let members: Vec<At> = (0..40).map(|i| at(&format!("s{i}"), i)).collect();
         let report = Report {
@@ -357,7 +414,10 @@ mod tests {
         };
         let text = report.to_string();
         assert!(text.contains("`s9` (line 9), and 30 more"), "{text}");
-        assert!(text.ends_with("vouched for, not proved: 24 more"), "{text}");
+        assert!(
+            text.ends_with("vouched for, not proved: 24 more: `vouched_for` of the report has all"),
+            "{text}"
+        );
         assert_eq!(text.lines().count(), 20, "{text}");
     }
 }

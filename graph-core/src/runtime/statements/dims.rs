@@ -39,6 +39,15 @@ impl Dim {
         self.0.map(|number| number.value)
     }
 
+    /// Returns the least multiple of `of` that is not less.
+    #[must_use]
+    pub fn next_multiple_of(self, of: impl ToDim) -> Dim {
+        self.with(of.to_dim(), |a, b| match a.checked_rem_euclid(b).ok_or(Fault::DivisionByZero)? {
+            0 => Ok(a),
+            over => a.checked_add(b - over).ok_or(Fault::Overflow),
+        })
+    }
+
     /// Returns true if the expression contains a signed integer.
     pub(crate) fn is_signed(self) -> bool {
         self.0.is_ok_and(|number| number.signed)
