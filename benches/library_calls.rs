@@ -8,6 +8,8 @@ mod common;
 mod graphs;
 #[path = "products/hand.rs"]
 mod hand;
+#[path = "products/matmul.rs"]
+mod matmul;
 
 use std::time::Instant;
 
@@ -96,7 +98,7 @@ macro_rules! chain {
                 race.ours("cuweave", move |stream| Ok(ours.launch(stream)?));
                 return table.race(&what, "<= 1.01", &race.run(setup)?, &[size]);
             }
-            let product = hand::Product::new([rows, d, d], $bf16)?;
+            let product = hand::product([rows, d, d], $bf16)?;
             let workspace = hand::workspace(stream, product.workspace)?;
             let side = setup.ctx.new_stream()?;
             stream.synchronize()?;
@@ -187,7 +189,7 @@ fn branches(setup: &Setup, blas: &Blas, table: &mut Table) -> Result<String> {
         table.race(&what, "<= 1.01", &race.run(setup)?, &[size])?;
         return Ok(line);
     }
-    let product = hand::Product::new([m, n, k], false)?;
+    let product = hand::product([m, n, k], false)?;
     let mut workspaces = Vec::new();
     let mut streams = Vec::new();
     for _ in 0..COUNT {
@@ -244,7 +246,7 @@ fn build(setup: &Setup, blas: &Blas) -> Result<String> {
     let side = setup.ctx.new_stream()?;
     stream.synchronize()?;
     let by_hand = match blas.cublas_version() {
-        Some(_) => Some(hand::Product::new([rows, d, d], false)?),
+        Some(_) => Some(hand::product([rows, d, d], false)?),
         None => None,
     };
     let (mut ours, mut all, mut hands) = (Vec::new(), Vec::new(), Vec::new());

@@ -10,10 +10,14 @@ mod common;
 mod graphs;
 #[path = "nccl/library.rs"]
 mod library;
+#[path = "products/matmul.rs"]
+mod matmul;
 #[path = "nccl/products.rs"]
 mod products;
 #[path = "nccl/race.rs"]
 mod race;
+#[path = "models/reference.rs"]
+mod reference;
 #[path = "graphs/tensor.rs"]
 mod spread;
 #[path = "nccl/tensor.rs"]

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use half::bf16;
 
-use crate::common::model::{Numbers, in_parallel, upload};
+use crate::common::model::{Numbers, upload};
 use crate::common::{Result, Setup};
-use crate::graphs::{self, EPSILON, Ends, HEAD, Layer, Sizes};
+use crate::graphs::{EPSILON, Ends, HEAD, Layer, SCALE, Sizes};
 
 #[path = "decode/hand.rs"]
 pub mod hand;
+mod reference;
+
+use reference::{Decoder, PARTS};
 
 /// The model on the host. Its numbers are made where they are needed.
 pub struct Host {
@@ -21,8 +24,7 @@ pub struct Host {
     pub token: u32,
 }
 
-/// The vectors and matrices of a layer, in the order of the fields of [`Layer`]; then those that are there once.
-const PARTS: usize = 11;
+/// The parts that are there once.
 const TABLE: usize = 0;
 const NORM: usize = 1;
 const HEADS: usize = 2;
@@ -67,14 +69,6 @@ impl Host {
         }
     }
 
-    /// Returns cosines and sines of all positions.
-    fn angles(&self) -> [Vec<f32>; 2] {
-        let half = HEAD as usize / 2;
-        let angle = |at: usize| (at / half) as f64 / 10_000_f64.powf((at % half) as f64 / half as f64);
-        let len = self.sizes.positions as usize * half;
-        [f64::cos, f64::sin].map(|of| (0..len).map(|at| of(angle(at)) as f32).collect())
-    }
-
     /// Returns the bytes that a step has to move: weights, the row of the token, the caches up to the position, the logits.
     pub fn bytes(&self) -> u64 {
         let layer: usize = (0..PARTS - 2).map(|part| self.part(0, part).len).sum();
@@ -85,60 +79,19 @@ impl Host {
 
     /// Returns the logits, in plain Rust of the weights in bf16.
     pub fn logits(&self) -> Vec<f64> {
-        let sizes = self.sizes;
-        let [cosines, sines] = self.angles();
-        let half = HEAD as usize / 2;
-        let turn = |x: &mut [f64]| {
-            for head in x.chunks_mut(HEAD as usize) {
-                for i in 0..half {
-                    let at = self.pos as usize * half + i;
-                    let (c, s) = (f64::from(cosines[at]), f64::from(sines[at]));
-                    let (a, b) = (head[i], head[i + half]);
-                    (head[i], head[i + half]) = (a * c - b * s, b * c + a * s);
-                }
-            }
+        let of = |count: u32| count as usize;
+        let decoder = Decoder {
+            head: of(HEAD),
+            heads: of(self.sizes.heads),
+            kv_heads: of(self.sizes.kv_heads),
+            scale: SCALE,
+            epsilon: EPSILON,
+            pos: of(self.pos),
+            token: of(self.token),
         };
-        let width = sizes.width() as usize;
-        let table = self.end(TABLE);
-        let mut x: Vec<f64> =
-            (0..width).map(|i| rounded(table.at(self.token as usize * width + i))).collect();
-        for layer in 0..self.layers {
-            let part = |part| self.part(layer, part);
-            let z = normalised(&x, part(0));
-            let [mut q, mut k, v] = [1, 2, 3].map(|at| product(part(at), &z));
-            turn(&mut q);
-            turn(&mut k);
-            let mixed = self.attended([part(9), part(10)], &q, &k, &v);
-            add(&mut x, &product(part(4), &mixed));
-            let z = normalised(&x, part(5));
-            let (gate, up) = (product(part(6), &z), product(part(7), &z));
-            let both: Vec<f64> = gate.iter().zip(&up).map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect();
-            add(&mut x, &product(part(8), &both));
-        }
-        product(self.end(HEADS), &normalised(&x, self.end(NORM)))
-    }
-
-    fn attended(&self, [keys, values]: [Numbers; 2], q: &[f64], k: &[f64], v: &[f64]) -> Vec<f64> {
-        let (head_width, kv_width) = (HEAD as usize, self.sizes.kv_width() as usize);
-        let sharing = (self.sizes.heads / self.sizes.kv_heads) as usize;
-        let last = self.pos as usize;
-        let of = |cache: Numbers, new: &[f64], pos: usize, at: usize| {
-            if pos == last { new[at] } else { rounded(cache.at(pos * kv_width + at)) }
-        };
-        let heads = q.chunks(head_width).enumerate().flat_map(|(head, q)| {
-            let from = head / sharing * head_width;
-            let score = |pos| (0..head_width).map(|i| q[i] * of(keys, k, pos, from + i)).sum::<f64>();
-            let weights: Vec<f64> =
-                (0..=last).map(|pos| (score(pos) * f64::from(graphs::SCALE)).exp()).collect();
-            let total: f64 = weights.iter().sum();
-            (0..head_width)
-                .map(|i| {
-                    let mixed = weights.iter().enumerate().map(|(pos, w)| w * of(values, v, pos, from + i));
-                    mixed.sum::<f64>() / total
-                })
-                .collect::<Vec<f64>>()
-        });
-        heads.collect()
+        let layer = |layer| std::array::from_fn(|part| self.part(layer, part));
+        let layers: Vec<_> = (0..self.layers).map(layer).collect();
+        decoder.logits(&layers, [TABLE, NORM, HEADS].map(|part| self.end(part)))
     }
 
     /// Holds that the token is that of the largest logit.
@@ -157,31 +110,6 @@ impl Host {
             }
         }
     }
-}
-
-/// Returns the value of a number in bf16.
-fn rounded(value: f32) -> f64 {
-    bf16::from_f32(value).into()
-}
-
-/// w · x, of a matrix with a row for each result.
-fn product(w: Numbers, x: &[f64]) -> Vec<f64> {
-    let mut y = vec![0.0; w.len / x.len()];
-    in_parallel(&mut y, |row, y| {
-        *y = (0..x.len()).map(|at| x[at] * rounded(w.at(row * x.len() + at))).sum();
-    });
-    y
-}
-
-fn add(x: &mut [f64], y: &[f64]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
-}
-
-/// x / rms(x) · gain
-fn normalised(x: &[f64], gain: Numbers) -> Vec<f64> {
-    let mean = x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64;
-    let over = 1.0 / (mean + f64::from(EPSILON)).sqrt();
-    x.iter().enumerate().map(|(at, x)| x * over * rounded(gain.at(at))).collect()
 }
 
 /// The weights on the device, which all sides share.
@@ -210,7 +138,10 @@ impl Loaded {
         Ok(Loaded {
             layers: layers.collect::<Result<_>>()?,
             ends: [TABLE, NORM, HEADS].into_iter().map(|part| send(host.end(part))).collect::<Result<_>>()?,
-            angles: host.angles().iter().map(|of| upload(&setup.stream, of)).collect::<Result<_>>()?,
+            angles: reference::angles(HEAD as usize, host.sizes.positions as usize)
+                .iter()
+                .map(|of| upload(&setup.stream, of))
+                .collect::<Result<_>>()?,
             token: upload(&setup.stream, &[host.token])?,
         })
     }

@@ -13,6 +13,7 @@ use crate::common::table::Table;
 use crate::common::{Result, Setup};
 use crate::library::{BF16, SUM};
 use crate::race::{self, Race, Side};
+use crate::reference::{self, DOWN, Decoder, KEYS, LAST_NORM, NORM, OUTPUT, PARTS};
 use crate::spread::{
     self, EPSILON, HEAD, Layer, Part, SCALE, Sizes, groups, groups_of_batched, groups_of_many,
     groups_of_pairs,
@@ -32,14 +33,6 @@ struct Model {
     layers: usize,
     token: u32,
 }
-
-/// The parts of a layer, in the order of the fields of [`Layer`].
-const PARTS: usize = 11;
-const NORM: usize = 0;
-const OUTPUT: usize = 4;
-const LAST_NORM: usize = 5;
-const DOWN: usize = 8;
-const KEYS: usize = 9;
 
 /// Which of a matrix a device has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,90 +93,22 @@ impl Model {
         Numbers { seed: 3, scale: (3.0 / self.width() as f32).sqrt(), ..self.table() }
     }
 
-    /// Returns cosines and sines of all positions.
-    fn angles(self) -> [Vec<f32>; 2] {
-        let half = HEAD as usize / 2;
-        let angle = |at: usize| (at / half) as f64 / 10_000_f64.powf((at % half) as f64 / half as f64);
-        let len = self.positions as usize * half;
-        [f64::cos, f64::sin].map(|of| (0..len).map(|at| of(angle(at)) as f32).collect())
-    }
-
     /// Returns the logits, in plain Rust of the weights in bf16.
     fn logits(self) -> Vec<f64> {
-        let (width, last) = (self.width(), self.positions as usize - 1);
-        let mut x: Vec<f64> =
-            (0..width).map(|i| rounded(self.table().at(self.token as usize * width + i))).collect();
-        let [cosines, sines] = self.angles();
-        let half = HEAD as usize / 2;
-        let turn = |x: &mut [f64]| {
-            for head in x.chunks_mut(HEAD as usize) {
-                for i in 0..half {
-                    let (c, s) = (f64::from(cosines[last * half + i]), f64::from(sines[last * half + i]));
-                    let (a, b) = (head[i], head[i + half]);
-                    (head[i], head[i + half]) = (a * c - b * s, b * c + a * s);
-                }
-            }
+        let of = |count: u32| count as usize;
+        let decoder = Decoder {
+            head: of(HEAD),
+            heads: of(self.heads),
+            kv_heads: of(self.kv_heads),
+            scale: SCALE,
+            epsilon: EPSILON,
+            pos: of(self.positions) - 1,
+            token: of(self.token),
         };
-        for layer in 0..self.layers {
-            let part = |part| self.of(layer, part).1;
-            let z = normalised(&x, part(NORM));
-            let [mut q, mut k, v] = [1, 2, 3].map(|at| product(part(at), &z));
-            turn(&mut q);
-            turn(&mut k);
-            let mixed = self.attended([part(KEYS), part(KEYS + 1)], [&q, &k, &v]);
-            add(&mut x, &product(part(OUTPUT), &mixed));
-            let z = normalised(&x, part(LAST_NORM));
-            let (gate, up) = (product(part(6), &z), product(part(7), &z));
-            let both: Vec<f64> = gate.iter().zip(&up).map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect();
-            add(&mut x, &product(part(DOWN), &both));
-        }
-        product(self.head(), &normalised(&x, self.norm()))
+        let layer = |layer| std::array::from_fn(|part| self.of(layer, part).1);
+        let layers: Vec<_> = (0..self.layers).map(layer).collect();
+        decoder.logits(&layers, [self.table(), self.norm(), self.head()])
     }
-
-    fn attended(self, [keys, values]: [Numbers; 2], [q, k, v]: [&[f64]; 3]) -> Vec<f64> {
-        let (size, kv) = (HEAD as usize, (self.kv_heads * HEAD) as usize);
-        let sharing = (self.heads / self.kv_heads) as usize;
-        let last = self.positions as usize - 1;
-        let of = |cache: Numbers, new: &[f64], pos: usize, at: usize| {
-            if pos == last { new[at] } else { rounded(cache.at(pos * kv + at)) }
-        };
-        let heads = q.chunks(size).enumerate().flat_map(|(head, q)| {
-            let from = head / sharing * size;
-            let score = |pos| (0..size).map(|i| q[i] * of(keys, k, pos, from + i)).sum::<f64>();
-            let weights: Vec<f64> = (0..=last).map(|pos| (score(pos) * f64::from(SCALE)).exp()).collect();
-            let total: f64 = weights.iter().sum();
-            let mixed = |i: usize| {
-                let values = weights.iter().enumerate().map(|(pos, w)| w * of(values, v, pos, from + i));
-                values.sum::<f64>() / total
-            };
-            (0..size).map(mixed).collect::<Vec<f64>>()
-        });
-        heads.collect()
-    }
-}
-
-fn rounded(value: f32) -> f64 {
-    bf16::from_f32(value).into()
-}
-
-/// w · x, of a matrix with a row for each result.
-fn product(w: Numbers, x: &[f64]) -> Vec<f64> {
-    let mut y = vec![0.0; w.len / x.len()];
-    in_parallel(&mut y, |row, y| {
-        *y = (0..x.len()).map(|at| x[at] * rounded(w.at(row * x.len() + at))).sum();
-    });
-    y
-}
-
-fn add(x: &mut [f64], y: &[f64]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
-}
-
-/// x / rms(x) · gain
-fn normalised(x: &[f64], gain: Numbers) -> Vec<f64> {
-    let mean = x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64;
-    let over = 1.0 / (mean + f64::from(EPSILON)).sqrt();
-    x.iter().enumerate().map(|(at, x)| x * over * rounded(gain.at(at))).collect()
 }
 
 /// One device's weights, which all sides share.
@@ -203,7 +128,7 @@ impl Loaded {
         let part = |layer: usize, part: usize| send(&device_part(model.of(layer, part), device));
         let layer = |layer: usize| (0..KEYS).map(|at| part(layer, at)).collect::<Result<Vec<_>>>();
         let head = ([model.vocab as usize, model.width()], model.head(), Split::Rows);
-        let [cosines, sines] = model.angles();
+        let [cosines, sines] = reference::angles(HEAD as usize, model.positions as usize);
         Ok(Loaded {
             layers: (0..model.layers).map(layer).collect::<Result<_>>()?,
             table: send(&model.table().all(bf16::from_f32))?,

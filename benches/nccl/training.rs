@@ -14,7 +14,8 @@ use crate::common::table::Table;
 use crate::common::{Result, ratio};
 use crate::graphs::{self, Layer, Replica, quarters};
 use crate::library::{AVG, F32};
-use crate::products::{Form, Product, WORKSPACE};
+use crate::matmul::{Product, WORKSPACE};
+use crate::products::{Form, product};
 use crate::race::{self, Race, Side};
 
 /// So small that the numbers of a step are alike over thousands of steps.
@@ -156,9 +157,9 @@ impl Device {
             collect: stream(if priority { greatest } else { least })?,
             update: stream(least)?,
             products: [
-                Product::new([samples, width, width], Form::Relu)?,
-                Product::new([width, width, samples], Form::FirstTransposed)?,
-                Product::new([samples, width, width], Form::SecondTransposed)?,
+                product([samples, width, width], Form::Relu)?,
+                product([width, width, samples], Form::FirstTransposed)?,
+                product([samples, width, width], Form::SecondTransposed)?,
             ],
             kernels,
             w: addresses(&of.w)?,
@@ -184,7 +185,7 @@ impl Device {
         let workspace = address(&self.workspace);
         for layer in 0..sizes.layers as usize {
             let operands = [self.input(layer), self.w[layer], self.input(layer + 1)];
-            self.products[0].enqueue(&self.compute, operands, workspace)?;
+            self.products[0].enqueue(&self.compute, operands, 0.0, workspace)?;
         }
         let arguments =
             [self.input(sizes.layers as usize), self.target, address(&self.dy[0]), sizes.values().into()];
@@ -197,12 +198,12 @@ impl Device {
         let arguments = [self.input(layer + 1), dy, sizes.values().into()];
         hand::launch(self.kernels[1], &arguments, &self.compute)?;
         let operands = [self.input(layer), dy, address(&self.dw[layer])];
-        self.products[1].enqueue(&self.compute, operands, address(&self.workspace))
+        self.products[1].enqueue(&self.compute, operands, 0.0, address(&self.workspace))
     }
 
     fn values_back(&self, layer: usize, from: usize) -> Result<()> {
         let operands = [address(&self.dy[from]), self.w[layer], address(&self.dy[1 - from])];
-        self.products[2].enqueue(&self.compute, operands, address(&self.workspace))
+        self.products[2].enqueue(&self.compute, operands, 0.0, address(&self.workspace))
     }
 
     fn descend(&self, sizes: Sizes, layer: usize, stream: &CudaStream) -> Result<()> {

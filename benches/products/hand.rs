@@ -1,95 +1,22 @@
-//! Products by cuBLASLt as a careful C programmer writes them: one algorithm, chosen before the capture, and a workspace.
+//! Calls of cuBLASLt as a careful C programmer captures them.
 
 #![allow(unsafe_code)]
-// SAFETY, for the whole file: descriptors live as long as their `Product`; addresses are of buffers that the benchmark keeps.
+// SAFETY, for the whole file: a graph lives as long as its `Captured`; arrays of nodes are read before the next call of the driver.
 
-use std::ffi::c_void;
 use std::ptr;
 
-use cudarc::cublaslt::{result, sys};
+use cudarc::cublaslt::sys;
 use cudarc::driver::{CudaSlice, CudaStream, sys as driver};
 
 use crate::common::Result;
 use crate::common::hand::Node;
+use crate::matmul::Product;
 
-/// A row-major product c = a · b + β · c of matrices without gaps.
-pub struct Product {
-    handle: sys::cublasLtHandle_t,
-    operation: sys::cublasLtMatmulDesc_t,
-    layouts: [sys::cublasLtMatrixLayout_t; 3],
-    algorithm: sys::cublasLtMatmulAlgo_t,
-    /// The bytes of workspace that the algorithm takes.
-    pub workspace: usize,
-}
-
-/// The most bytes of workspace.
-const LIMIT: u64 = 32 << 20;
-
-impl Product {
-    /// Asks for the algorithm.
-    pub fn new([m, n, k]: [u32; 3], bf16: bool) -> Result<Product> {
-        let kind = if bf16 { sys::cudaDataType::CUDA_R_16BF } else { sys::cudaDataType::CUDA_R_32F };
-        let handle = result::create_handle()?;
-        let operation = result::create_matmul_desc(
-            sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
-            sys::cudaDataType::CUDA_R_32F,
-        )?;
-        // cᵀ = bᵀ · aᵀ, in column-major order.
-        let layout = |rows: u32, columns: u32| {
-            result::create_matrix_layout(kind, rows.into(), columns.into(), rows.into())
-        };
-        let layouts = [layout(n, k)?, layout(k, m)?, layout(n, m)?];
-        let preference = result::create_matmul_pref()?;
-        let most = sys::cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-        let [x, y, c] = layouts;
-        let answer = unsafe {
-            result::set_matmul_pref_attribute(preference, most, ptr::from_ref(&LIMIT).cast(), 8)?;
-            let answer = result::get_matmul_algo_heuristic(handle, operation, x, y, c, c, preference)?;
-            result::destroy_matmul_pref(preference)?;
-            answer
-        };
-        Ok(Product { handle, operation, layouts, algorithm: answer.algo, workspace: answer.workspaceSize })
-    }
-
-    /// Enqueues it: `addresses` are those of a, b and c.
-    pub fn enqueue(&self, stream: &CudaStream, [a, b, c]: [u64; 3], beta: f32, workspace: u64) -> Result<()> {
-        let alpha = 1.0f32;
-        let address = |address: u64| ptr::with_exposed_provenance_mut::<c_void>(address as usize);
-        let [x, y, z] = self.layouts;
-        unsafe {
-            result::matmul(
-                self.handle,
-                self.operation,
-                ptr::from_ref(&alpha).cast(),
-                ptr::from_ref(&beta).cast(),
-                address(b),
-                x,
-                address(a),
-                y,
-                address(c),
-                z,
-                address(c),
-                z,
-                &self.algorithm,
-                address(workspace),
-                self.workspace,
-                stream.cu_stream().cast(),
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Product {
-    fn drop(&mut self) {
-        unsafe {
-            for layout in self.layouts {
-                let _ = result::destroy_matrix_layout(layout);
-            }
-            let _ = result::destroy_matmul_desc(self.operation);
-            let _ = result::destroy_handle(self.handle);
-        }
-    }
+/// Returns the product of m x k and k x n, of f32 or bf16.
+pub fn product([m, n, k]: [u32; 3], bf16: bool) -> Result<Product> {
+    let elements = if bf16 { sys::cudaDataType::CUDA_R_16BF } else { sys::cudaDataType::CUDA_R_32F };
+    let compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
+    Product::choose([[m, k], [k, n], [m, n]], elements, compute, None)
 }
 
 /// Returns a workspace, of a byte at least.
