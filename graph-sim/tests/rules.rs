@@ -444,7 +444,7 @@ fn prefetches_and_discards_have_streams_and_are_not_captured() {
     for (stream, count, firsts, flags) in
         [(null, 2, [0, 1], 0), (stream, 0, [0, 1], 0), (stream, 2, [1, 1], 0), (stream, 2, [0, 0], 0)]
     {
-        assert_eq!(batch(stream, count, firsts, flags), INVALID);
+        assert_eq!(batch(stream, count, firsts, flags), INVALID, "{stream:?} {count} {firsts:?}");
     }
     assert_eq!(batch(stream, 1, [0, 1], 0), INVALID);
     assert_eq!(batch(stream, 2, [0, 1], 1), INVALID);

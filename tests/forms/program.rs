@@ -14,6 +14,8 @@ pub const Y: BufferId = BufferId::from_u32(1);
 pub const Z: BufferId = BufferId::from_u32(2);
 /// Scalar arguments.
 pub const SCALARS: usize = 4;
+/// No kernel has more parameters.
+const PARAMETERS: u32 = 16;
 
 /// A number that a launch is given.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,11 @@ impl Function {
                 statements: of(scalar, |launch, scalar| launch.mentions(scalar)),
                 grids: of(scalar, |launch, scalar| launch.blocks_by == Some(scalar)),
                 blocks: of(scalar, |launch, scalar| launch.threads_by == Some(scalar)),
+                // Any of their parameters may be the number.
+                parameters: of(scalar, Launch::mentions)
+                    .into_iter()
+                    .flat_map(|statement| (0..PARAMETERS).map(move |parameter| (statement, parameter)))
+                    .collect(),
             })
             .collect()
     }
