@@ -267,6 +267,8 @@ fn scalars(program: &Program) -> Vec<Scalar> {
             statements: launches.clone(),
             grids: Vec::new(),
             blocks: Vec::new(),
+            // No kernel has more parameters.
+            parameters: launches.iter().flat_map(|&launch| (0..8).map(move |at| (launch, at))).collect(),
         })
         .collect()
 }
