@@ -106,7 +106,7 @@ fn step(n: u32, iters: u32, x: &mut [f32; n], out: &mut [u32; 1]) {
 fn every_node_has_an_entry() {
     let device = alone();
     let (mut x, mut out) = (device.upload(&[1.0f32; N]), device.zeros::<u32>(1));
-    let iters = device.scaled(100_000, 4_000);
+    let iters = device.scaled(100_000, 40_000);
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     let graph = step(&device.ctx, N as u32, iters, &mut x, &mut out).expect("a graph");
     let before = graph.dot();
