@@ -12,6 +12,7 @@
 //! outside its life.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::ids::PartId;
 pub use crate::ids::{BufferId, CallId, Device, DimId, StatementId};
@@ -58,6 +59,24 @@ impl Program {
     pub fn devices(&self) -> usize {
         let last = self.statements.iter().map(|statement| statement.device.index()).max();
         last.map_or(1, |last| last + 1)
+    }
+
+    /// Returns the statements that access each of some buffers, rising; one with several accesses stands there as often.
+    /// O(accesses).
+    pub fn users(&self, buffers: impl IntoIterator<Item = BufferId>) -> BTreeMap<BufferId, Vec<StatementId>> {
+        let mut users: BTreeMap<BufferId, Vec<StatementId>> =
+            buffers.into_iter().map(|buffer| (buffer, Vec::new())).collect();
+        if users.is_empty() {
+            return users;
+        }
+        for (statement, declared) in self.statements.enumerate() {
+            for access in declared.accesses.iter() {
+                if let Some(list) = users.get_mut(&access.buffer) {
+                    list.push(statement);
+                }
+            }
+        }
+        users
     }
 }
 

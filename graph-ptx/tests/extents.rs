@@ -204,7 +204,7 @@ fn the_help_for_vectors_names_the_multiple() {
     assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), None);
 }
 
-/// What the help for vectors says is proved, and nothing less.
+/// Lengths that the help for vectors names are proved, and no shorter ones.
 #[test]
 fn multiples_of_a_vector_are_proved() {
     let rounded = |of: Poly, to: u32| vec![Rounded { variable: 3, of, to }];

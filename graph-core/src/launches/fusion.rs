@@ -315,16 +315,7 @@ impl<'a> Held<'a> {
         bytes: Vector<BufferId, u64>,
         registers: &BTreeSet<BufferId>,
     ) -> Held<'a> {
-        let mut users: BTreeMap<BufferId, Vec<StatementId>> =
-            registers.iter().map(|&buffer| (buffer, Vec::new())).collect();
-        for (id, statement) in program.statements.enumerate() {
-            for access in statement.accesses.iter() {
-                if let Some(users) = users.get_mut(&access.buffer) {
-                    users.push(id);
-                }
-            }
-        }
-        Held { program, bytes, users }
+        Held { program, bytes, users: program.users(registers.iter().copied()) }
     }
 
     /// Returns the bytes that launches hold together as one kernel.

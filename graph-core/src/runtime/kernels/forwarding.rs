@@ -16,23 +16,9 @@ pub(super) type Users = BTreeMap<BufferId, Vec<StatementId>>;
 
 /// Collects the statements that access the buffers of chains.
 pub(super) fn users(program: &Program, chains: &Vector<ChainId, Chain>) -> Users {
-    let mut users = Users::new();
-    for &member in chains.iter().flat_map(|chain| &chain.members) {
-        for access in program.statements[member].accesses.iter() {
-            users.entry(access.buffer).or_default();
-        }
-    }
-    if users.is_empty() {
-        return users;
-    }
-    for (statement, declared) in program.statements.enumerate() {
-        for access in declared.accesses.iter() {
-            if let Some(list) = users.get_mut(&access.buffer) {
-                list.push(statement);
-            }
-        }
-    }
-    users
+    let members = chains.iter().flat_map(|chain| &chain.members);
+    let accesses = members.flat_map(|&member| program.statements[member].accesses.iter());
+    program.users(accesses.map(|access| access.buffer))
 }
 
 impl Facts {
