@@ -18,6 +18,8 @@ pub(super) struct Needs {
 pub(super) const NOTHING: Needs = Needs { version: (0, 0), architecture: 0 };
 /// `griddepcontrol`: PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol".
 pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
+/// `activemask`: PTX ISA, "Parallel Synchronization and Communication Instructions: activemask".
+pub(super) const ACTIVEMASK: Needs = Needs { version: (6, 2), architecture: 30 };
 /// More than 4,352 bytes of parameters: PTX ISA, ".param state space, kernel function parameters".
 pub(super) const LARGE_PARAMETERS: Needs = Needs { version: (8, 1), architecture: 70 };
 

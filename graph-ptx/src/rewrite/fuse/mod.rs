@@ -11,6 +11,7 @@
 //!   threads.
 //! - Registers that a body may read before it writes them are zeroed at its beginning: else they would be live in all
 //!   bodies before it.
+//! - The sizes of blocks and of the grid that several parts read are read once: see [`sizes`].
 //! - With a [`Forward`], elements stay in registers of the kernel from body to body: see [`moves`]. A barrier stands only
 //!   where it says so.
 
@@ -19,11 +20,12 @@ mod ends;
 mod moves;
 mod part;
 mod shared;
+mod sizes;
 mod uniform;
 mod unset;
 
 use super::contract;
-use super::head::{self, LARGE_PARAMETERS, Needs, WAIT};
+use super::head::{self, ACTIVEMASK, LARGE_PARAMETERS, Needs, WAIT};
 use super::name::free_name;
 use super::refusal::Refusal;
 use super::table::{Fields, LARGEST_TABLE, SMALL_TABLE};
@@ -32,6 +34,7 @@ use crate::syntax::{Module, Parameter};
 use moves::Moves;
 use part::Part;
 use shared::Overlay;
+use sizes::Sizes;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -137,6 +140,9 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
     if fusion.waits {
         needs = needs.and(WAIT);
     }
+    if table.zero.is_some() {
+        needs = needs.and(ACTIVEMASK);
+    }
     if table.bytes > SMALL_TABLE {
         needs = needs.and(LARGE_PARAMETERS);
     }
@@ -182,12 +188,14 @@ fn write(
         text.push_str("griddepcontrol.wait;\n");
     }
     moves.declare(text);
+    let sizes = Sizes::of(parts, prefix);
+    sizes.declare(text);
     for (at, (part, places)) in parts.iter().zip(&table.parts).enumerate() {
         if at > 0 && moves.barrier(at) {
             let _ = writeln!(text, "bar.sync {barrier};");
         }
         moves.begin(at, text);
-        text.push_str(&part.body((at, prefix), places, overlay, &moves)?);
+        text.push_str(&part.body((at, prefix), places, (overlay, &sizes), &moves)?);
         let _ = writeln!(text, "\n{prefix}end{at}:");
         if part.copies {
             text.push_str("cp.async.wait_all;\n");

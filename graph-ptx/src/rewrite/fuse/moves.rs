@@ -4,6 +4,9 @@
 //! unknown to the bodies behind it as what they would load. Else the assembler computes across bodies: one `fma` of a product
 //! and a sum rounds once where the two launches round twice, the reciprocal of a reciprocal is what it was made of, and
 //! an approximation of a constant is computed by the assembler, which rounds otherwise than the device.
+//!
+//! The zero is what the parameter and the mask of the active threads have in common. A parameter alone would be loaded from the
+//! constant bank anew for each element, at the cost of several times its arithmetic; `activemask` is never computed twice.
 
 use crate::analysis::effect::{self, Effect};
 use crate::coverage::{Change, Forward};
@@ -39,8 +42,9 @@ impl<'f> Moves<'f> {
         if let Some(zero) = self.zero {
             let _ = writeln!(
                 text,
-                ".reg .b16 {prefix}z2;\n.reg .b32 {prefix}z4;\n.reg .b64 {prefix}z8;\n\
+                ".reg .b16 {prefix}z2;\n.reg .b32 {prefix}z4, {prefix}m;\n.reg .b64 {prefix}z8;\n\
                  ld.param.u32 {prefix}z4, [{prefix}table+{zero}];\n\
+                 activemask.b32 {prefix}m;\nand.b32 {prefix}z4, {prefix}z4, {prefix}m;\n\
                  cvt.u16.u32 {prefix}z2, {prefix}z4;\ncvt.u64.u32 {prefix}z8, {prefix}z4;"
             );
         }

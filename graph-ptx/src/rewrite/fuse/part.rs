@@ -3,6 +3,7 @@
 use super::check::{self, Barriers};
 use super::moves::Moves;
 use super::shared::Overlay;
+use super::sizes::Sizes;
 use super::unset;
 use crate::analysis::mentions::addresses;
 use crate::isa::{self, ControlFlow};
@@ -137,7 +138,7 @@ impl<'m, 'a> Part<'m, 'a> {
         &self,
         (at, prefix): (usize, &str),
         places: &[(u32, u32)],
-        overlay: &Overlay<'a>,
+        (overlay, sizes): (&Overlay<'a>, &Sizes<'a>),
         moves: &Moves<'_>,
     ) -> Result<String, Refusal> {
         let Some(body) = &self.function.body else {
@@ -145,7 +146,7 @@ impl<'m, 'a> Part<'m, 'a> {
         };
         let mut edits = Edits::default();
         edits.insert(first_statement(body), self.zeroes.as_str());
-        let renaming = Renaming { part: self, names: Names::new(body), prefix, places, overlay };
+        let renaming = Renaming { part: self, names: Names::new(body), prefix, places, overlay, sizes };
         let mut removed = BTreeSet::new();
         for statement in &body.statements {
             match statement {
@@ -187,6 +188,7 @@ struct Renaming<'r, 'm, 'a> {
     prefix: &'r str,
     places: &'r [(u32, u32)],
     overlay: &'r Overlay<'a>,
+    sizes: &'r Sizes<'a>,
 }
 
 impl<'a> Renaming<'_, '_, 'a> {
@@ -211,6 +213,9 @@ impl<'a> Renaming<'_, '_, 'a> {
                 Space::Shared => self.overlay.place(binding.variable),
                 _ => None,
             });
+        }
+        if let Some(register) = self.sizes.register(instruction, name) {
+            return Ok(Some((register.to_owned(), 0)));
         }
         if let Some(parameter) = self.part.function.parameter(name) {
             let place = self.places.get(parameter).ok_or(Refusal::Overlap { line })?;

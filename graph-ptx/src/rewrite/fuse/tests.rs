@@ -250,6 +250,29 @@ fn products_with_other_uses_fix_their_kernels() {
     assert!(!fixed("div.rn.f32 %f5, %f1, %f2; st.global.f32 [%rd1+8], %f5; sub.f32 %f4, %f1, %f5;"));
 }
 
+#[test]
+fn sizes_that_several_parts_read_are_read_once() {
+    let body = |reads: &str| {
+        format!(
+            ".visible .entry k() {{ .reg .b16 %h; .reg .b32 %r<9>; .reg .pred %p1; {reads} \
+             mad.lo.s32 %r1, %r1, %r2, %r3; ret; }}"
+        )
+    };
+    let one =
+        "mov.u32 %r1, %ctaid.x; @%p1 mov.b32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mov.u32 %r4, %nctaid.y;";
+    let other = "mov.u16 %h, %ntid.x; mov.u32 %r2, %ntid.x; mov.u32 %r4, %nctaid.y; mov.u32 %r5, %ntid.z;";
+    let text = both(&body(one), &body(other)).unwrap();
+    let count = |what: &str| text.matches(what).count();
+    // A register of 16 bits is set as before, and so is what one part alone reads.
+    for (size, reads) in [("u32 cuweave_s1, %ntid.x;", 1), ("%ntid.x", 2), ("%nctaid.y", 1), ("%ntid.z", 1)] {
+        assert_eq!(count(size), reads, "{size}: {text}");
+    }
+    for moved in ["@%p1 mov.b32 %r2, cuweave_s1;", "mov.u32 %r2, cuweave_s1;", "mov.u32 %r4, cuweave_s0;"] {
+        assert!(text.contains(moved), "{moved}: {text}");
+    }
+    assert!(both(&body(one), &body("")).unwrap().contains("mov.u32 %r4, %nctaid.y;"));
+}
+
 /// Elements that stay in registers are as unknown to the next body as elements that it would load: constants, products and reciprocals alike.
 #[test]
 fn elements_in_registers_are_mixed_with_a_zero() {
@@ -278,6 +301,7 @@ fn elements_in_registers_are_mixed_with_a_zero() {
     let (text, table) = fused(&fusion).unwrap();
     let zero = table.zero.unwrap();
     assert!(text.contains(&format!("ld.param.u32 cuweave_z4, [cuweave_table+{zero}];")), "{text}");
+    assert!(text.contains("activemask.b32 cuweave_m;\nand.b32 cuweave_z4, cuweave_z4, cuweave_m;"), "{text}");
     for set in [
         "@%p1 mov.b32 cuweave_c0, %f1; @%p1 xor.b32 cuweave_c0, cuweave_c0, cuweave_z4;",
         "@%p1 mov.b32 cuweave_c1, 0x3f800000; @%p1 xor.b32 cuweave_c1, cuweave_c1, cuweave_z4;",

@@ -1,0 +1,59 @@
+//! The sizes of blocks and of the grid in a fused kernel, read once for all of its parts.
+//!
+//! They are equal in all parts, and the assembler does not know it: each part would load them from the constant bank, which
+//! takes longer than its arithmetic, and compute the same index anew.
+
+use super::part::Part;
+use crate::isa::{Opcode, Threads, component, register};
+use crate::syntax::{Instruction, Operand, Statement, Type};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The registers for the sizes that more than one part reads, by the names of the special registers.
+pub(super) struct Sizes<'a> {
+    registers: BTreeMap<&'a str, String>,
+}
+
+impl<'a> Sizes<'a> {
+    /// Finds the sizes.
+    pub fn of(parts: &[Part<'_, 'a>], prefix: &str) -> Sizes<'a> {
+        let mut readers: BTreeMap<&'a str, BTreeSet<usize>> = BTreeMap::new();
+        for (at, part) in parts.iter().enumerate() {
+            let statements = part.function.body.iter().flat_map(|body| &body.statements);
+            for statement in statements {
+                if let Statement::Instruction(instruction) = statement
+                    && let Some(name) = size(instruction)
+                {
+                    readers.entry(name).or_default().insert(at);
+                }
+            }
+        }
+        let shared = readers.into_iter().filter(|(_, readers)| readers.len() > 1);
+        let named = |(at, (name, _))| (name, format!("{prefix}s{at}"));
+        Sizes { registers: shared.enumerate().map(named).collect() }
+    }
+
+    /// Declares and reads the registers.
+    pub fn declare(&self, text: &mut String) {
+        for (name, register) in &self.registers {
+            let _ = writeln!(text, ".reg .b32 {register};\nmov.u32 {register}, {name};");
+        }
+    }
+
+    /// Returns the register that takes the place of a name in an instruction, if the name is one of these sizes.
+    pub fn register(&self, instruction: &Instruction<'_>, name: &str) -> Option<&str> {
+        let register = self.registers.get(name).filter(|_| size(instruction) == Some(name))?;
+        Some(register)
+    }
+}
+
+/// Returns the name of the size that an instruction moves into a register of 32 bits: `%ntid.x`.
+fn size<'a>(instruction: &Instruction<'a>) -> Option<&'a str> {
+    let wide = |ty: Type| ty.size() == 4;
+    if instruction.op() != Opcode::Mov || !instruction.types().all(wide) {
+        return None;
+    }
+    let Some(Operand::Name(name)) = instruction.operands.get(1) else { return None };
+    let sizes = matches!(register(name)?.threads(), Threads::BlockSize | Threads::GridSize);
+    (sizes && component(name).is_some_and(|axis| axis < 3)).then_some(*name)
+}
