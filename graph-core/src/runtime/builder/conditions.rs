@@ -31,10 +31,10 @@ impl Not for Decision {
     }
 }
 
-/// A buffer that the device decides by: `&Handle`, `&View`, or `!` of either.
+/// A buffer that the device decides by: a handle or a view, borrowed or not, or `!` of either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that the device can decide by",
-    label = "a decision is `&flag`, or `!&flag`, of a buffer of one `u32`"
+    label = "a decision is `flag`, or `!flag`, of a buffer of one `u32`"
 )]
 pub trait ToDecision {
     /// Returns it as a decision.
@@ -52,6 +52,12 @@ macro_rules! decisions {
         impl ToDecision for &$ty {
             fn to_decision(self) -> Decision {
                 Decision { operand: self.read(), negated: false }
+            }
+        }
+
+        impl ToDecision for $ty {
+            fn to_decision(self) -> Decision {
+                (&self).to_decision()
             }
         }
 
@@ -330,6 +336,16 @@ impl<'a> Builder<'a> {
     /// Repeats a body on the device while a flag is not 0: `while flag { .. }`. The body writes the flag.
     ///
     /// The closure is called once: what it does to handles in Rust happens once and not a turn. Returns the loop.
+    ///
+    /// ```no_run
+    /// # use cuweave_core::runtime::builder::Builder;
+    /// # fn add(b: &mut Builder<'_>) -> cuweave_core::runtime::Result<()> {
+    /// let mut flag = b.named("flag").alloc::<u32>(1);
+    /// b.fill(&mut flag, 1)?;
+    /// b.while_(flag, |b| b.fill(&mut flag, 0))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
