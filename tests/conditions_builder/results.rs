@@ -36,11 +36,11 @@ fn build(b: &mut Builder<'_>, gate: Handle, x: Handle, layers: &[Layer]) -> cuwe
                 b.if_else(&gate, |b| build(b, gate, x, then), |b| build(b, gate, x, otherwise))?;
             }
             Layer::Repeated(turns, body) => {
-                let mut count = b.alloc::<u32>(1);
-                b.fill(&mut count, *turns)?;
-                b.while_(count, |b| {
+                let count = b.alloc::<u32>(1);
+                b.fill(count.write(), *turns)?;
+                b.while_(&count, |b| {
                     build(b, gate, x, body)?;
-                    b.launch(count_down {}, (1, 1), (&mut count,))
+                    b.launch(count_down {}, (1, 1), (count.write(),))
                 })?;
             }
         }

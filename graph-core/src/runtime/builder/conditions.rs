@@ -31,10 +31,10 @@ impl Not for Decision {
     }
 }
 
-/// A buffer that the device decides by: a handle or a view, borrowed or not, or `!` of either.
+/// A buffer that the device decides by: `&Handle`, `&View`, or `!` of either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that the device can decide by",
-    label = "a decision is `flag`, or `!flag`, of a buffer of one `u32`"
+    label = "a decision is `&flag`, or `!&flag`, of a buffer of one `u32`"
 )]
 pub trait ToDecision {
     /// Returns it as a decision.
@@ -52,12 +52,6 @@ macro_rules! decisions {
         impl ToDecision for &$ty {
             fn to_decision(self) -> Decision {
                 Decision { operand: self.read(), negated: false }
-            }
-        }
-
-        impl ToDecision for $ty {
-            fn to_decision(self) -> Decision {
-                (&self).to_decision()
             }
         }
 
@@ -340,9 +334,9 @@ impl<'a> Builder<'a> {
     /// ```no_run
     /// # use cuweave_core::runtime::builder::Builder;
     /// # fn add(b: &mut Builder<'_>) -> cuweave_core::runtime::Result<()> {
-    /// let mut flag = b.named("flag").alloc::<u32>(1);
-    /// b.fill(&mut flag, 1)?;
-    /// b.while_(flag, |b| b.fill(&mut flag, 0))?;
+    /// let flag = b.named("flag").alloc::<u32>(1);
+    /// b.fill(flag.write(), 1)?;
+    /// b.while_(&flag, |b| b.fill(flag.write(), 0))?; // `flag.write()`: `&mut flag` is no borrow beside `&flag`
     /// # Ok(())
     /// # }
     /// ```
