@@ -114,6 +114,7 @@ fn a_builder_refuses_what_attributes_refuse() -> Outcome {
         let told = text(b.build());
         assert!(told.contains(code) && told.contains("`x`"), "{told}");
         assert!(!told.contains("#[discard]"), "{told}");
+        assert!(told.contains("discarded"), "{told}");
     }
     let mut b = Builder::new(&device.ctx);
     let (shared, mut to) = (b.shared("x", N as u64, &x), b.exclusive("out", N as u64, &out));

@@ -208,7 +208,7 @@ fn checks() {
     assert!(matches!(fault(all.write(&streams[2], 0, &[0u8])), MulticastFault::NotInTeam { device: 2, .. }));
     assert!(matches!(
         fault(memory[0].read::<u8>(&streams[1], 0, 1)),
-        MulticastFault::NotInTeam { device: 1, .. }
+        MulticastFault::OtherDevice { device: 1, memory: 0, .. }
     ));
     assert!(matches!(
         fault(memory[0].read::<u64>(&streams[0], 2 * STEP - 4, 1)),

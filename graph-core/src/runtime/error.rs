@@ -397,8 +397,8 @@ pub enum Error {
     /// A [`Buffer`](crate::runtime::Buffer) is made, or copied from or to the host, in a stream that is capturing.
     #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
-    /// A [`Buffer`](crate::runtime::Buffer) is lent to a stream of another context than its own.
-    #[error("a buffer is lent or attached to a stream of another context than its own")]
+    /// A [`Buffer`](crate::runtime::Buffer) is copied, moved, lent or attached in a stream of another context than its own.
+    #[error("a buffer is copied, moved, lent or attached in a stream of another context than its own")]
     BufferOfOtherContext,
     /// More elements are copied to a [`Buffer`](crate::runtime::Buffer) than it has.
     #[error("{needed} elements are copied to a buffer of {len}")]

@@ -331,6 +331,16 @@ impl<'a> Builder<'a> {
     ///
     /// The closure is called once: what it does to handles in Rust happens once and not a turn. Returns the loop.
     ///
+    /// ```no_run
+    /// # use cuweave_core::runtime::builder::Builder;
+    /// # fn add(b: &mut Builder<'_>) -> cuweave_core::runtime::Result<()> {
+    /// let flag = b.named("flag").alloc::<u32>(1);
+    /// b.fill(flag.write(), 1)?;
+    /// b.while_(&flag, |b| b.fill(flag.write(), 0))?; // `flag.write()`: `&mut flag` is no borrow beside `&flag`
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`if_`](Builder::if_); an empty body (CW001). That no statement of the body writes the flag is an error of the build

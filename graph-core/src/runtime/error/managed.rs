@@ -101,7 +101,9 @@ pub enum ManagedFault {
         built: usize,
     },
     /// `#[advise]` or `#[prefetch]` names a device that the graph does not have.
-    #[error("it has `#[advise]` or `#[prefetch]` for device {device} of the graph, which has {devices}")]
+    #[error(
+        "it has `#[advise]` or `#[prefetch]` for device {device} of the graph, counted from 0, and the graph has {devices}"
+    )]
     #[non_exhaustive]
     NotOfGraph {
         /// The index of the device.

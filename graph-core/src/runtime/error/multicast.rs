@@ -28,6 +28,17 @@ pub enum MulticastFault {
         /// The ordinal of the device.
         device: usize,
     },
+    /// Memory that is read in a stream of another device.
+    #[error(
+        "memory of device {memory} is not read in a stream of device {device}: give a stream of device {memory}"
+    )]
+    #[non_exhaustive]
+    OtherDevice {
+        /// The ordinal of the device of the stream.
+        device: usize,
+        /// That of the device of the memory.
+        memory: usize,
+    },
     /// A device that was added before. It cannot be removed.
     #[error("device {device} was added to the multicast object before")]
     #[non_exhaustive]

@@ -397,6 +397,7 @@ refusals! {
         "nothing has written all elements of type `{Self}` of this buffer",
         "write all of it first, with `fill`, `copy` or another launch; or, if the kernel writes all elements before it reads any, declare \
          the parameter as `&mut [MaybeUninit<{Self}>; _]`",
+        "an argument with `#[discard]` has nothing written in it, either: its contents are dropped before each launch",
         "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
     /// `b`, not all of whose elements are written, for a parameter that takes the allocation over.
     UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",

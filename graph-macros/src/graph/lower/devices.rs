@@ -3,7 +3,7 @@
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{DimId, Kind, StatementId};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr};
+use syn::{Attribute, Expr, Ident, Lit};
 
 use super::{Lower, Lowering};
 use crate::graph::attributes::{Attributes, Takes};
@@ -51,11 +51,17 @@ impl Lowering<'_> {
             refuse(second, "`#[on(..)]` stands twice", "delete one of the two: all of it is on one device");
             return None;
         }
+        const NUMBER: &str = "`#[on(..)]` takes the number of a device";
         let Ok(number) = first.parse_args::<Expr>() else {
-            let help = "write `#[on(1)]`, or an expression of integers: `#[on(i)]`";
-            refuse(first, "`#[on(..)]` takes the number of a device", help);
+            refuse(first, NUMBER, "write `#[on(1)]`, or an expression of integers: `#[on(i)]`");
             return None;
         };
+        if let Some(help) = no_number(&number, |name| {
+            self.scalars.contains(&name.to_string()) || self.scopes.get(name).is_some()
+        }) {
+            refuse(first, NUMBER, &help);
+            return None;
+        }
         if self.devices.is_none() {
             let help = "write `#[graph(devices = 2)]`: the function takes a context for each device then";
             refuse(first, "`#[on(..)]` in a function of one device", help);
@@ -72,5 +78,37 @@ impl Lowering<'_> {
         }
         let bound = self.bound(&number);
         Some(self.dim(bound))
+    }
+}
+
+/// Returns the help for an operand of `#[on(..)]` that is no number: a literal of another kind, or a place as `#[prefetch(..)]` and
+/// `#[advise(..)]` name it, unless the function declares the name.
+fn no_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> Option<String> {
+    match operand {
+        Expr::Lit(literal) if !matches!(literal.lit, Lit::Int(_)) => {
+            Some("write an integer: `#[on(1)]`, `#[on(i)]`".to_owned())
+        }
+        Expr::Path(path) => {
+            let name = path.path.get_ident().filter(|name| *name == "device" || *name == "host")?;
+            (!is_declared(name)).then(|| {
+                format!("`{name}` is a place of `#[prefetch(..)]` and `#[advise(..)]`: write `#[on(0)]` for the first device")
+            })
+        }
+        Expr::Call(call) => {
+            let Expr::Path(path) = &*call.func else { return None };
+            let Expr::Lit(literal) = call.args.first().filter(|_| call.args.len() == 1)? else { return None };
+            let Lit::Int(number) = &literal.lit else { return None };
+            let is_variant = path.path.segments.last()?.ident == "Device";
+            if !is_variant && !path.path.is_ident("device") {
+                return None;
+            }
+            let aside = if is_variant {
+                ""
+            } else {
+                "; a function of your own is called by a path, `self::device(..)`"
+            };
+            Some(format!("write `#[on({number})]`: the number alone{aside}"))
+        }
+        _ => None,
     }
 }

@@ -63,7 +63,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::Outside`]; [`MulticastFault::NotInTeam`] for a stream of another device; a stream that is capturing; a
+    /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a stream that is capturing; a
     /// failed call of the driver.
     pub fn read<T: AnyBits + Clone>(
         &self,
@@ -72,7 +72,8 @@ impl Memory {
         len: usize,
     ) -> Result<Vec<T>> {
         if stream.context().cu_device() != self.ctx.cu_device() {
-            return fault(MulticastFault::NotInTeam { device: stream.context().ordinal() });
+            let (device, memory) = (stream.context().ordinal(), self.ctx.ordinal());
+            return fault(MulticastFault::OtherDevice { device, memory });
         }
         check_inside("the memory", (offset, bytes_of::<T>(len)), self.bytes)?;
         refuse_capture(stream)?;

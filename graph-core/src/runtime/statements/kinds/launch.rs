@@ -3,7 +3,7 @@
 use crate::codes::Code;
 use crate::diagnostic::render;
 use crate::index::{Index, Vector, narrow, size};
-use crate::ir::{Access, BufferId, Mode, StatementId};
+use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
 use crate::operation::{Operations, Pointed, PointedId};
 use cuweave_ptx::coverage::Verdict;
 
@@ -97,7 +97,10 @@ impl Evaluator<'_> {
     #[cold]
     fn read_unwritten(&self, kernel: &Kernel, access: &Access) -> Error {
         let name = self.name(access);
-        let notes = [format!("`{}` takes it as `&mut [T; _]`, and may read it", kernel.name)];
+        let mut notes = vec![format!("`{}` takes it as `&mut [T; _]`, and may read it", kernel.name)];
+        if !matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_)) {
+            notes.push(format!("`{name}` is an argument that is discarded, or declared as `MaybeUninit`: it has no contents at first"));
+        }
         let help =
             format!("write all of `{name}` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`");
         let message = format!("`{name}` is given to the kernel `{}` before it is written", kernel.name);
