@@ -8,16 +8,12 @@
 //! A capturing stream can neither wait nor record an event: both would become part of the capture, or invalidate it. Then
 //! the host waits.
 
-mod watch;
-
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::ThreadId;
 
 use cudarc::driver::{CudaContext, CudaStream};
 
 use super::cuda::{Context, Driver, Event, Outcome, Stream, record};
-
-pub(crate) use watch::{Aborted, forget, launched, may_be_behind_collectives, synchronize, watch};
 
 /// An event that lives as long as someone may wait for it.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use cudarc::driver::{CudaStream, DeviceRepr};
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Stream};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::waits;
+use crate::runtime::watch;
 
 use super::buffer::{Buffer, cudarc_result, refuse_capture};
 use super::ledger::{Lent, Tracked};
@@ -110,10 +110,10 @@ impl<T: DeviceRepr> Buffer<T> {
         refuse_capture(stream)?;
         let _lent = self.lend(stream, false, Lent::Briefly)?;
         let driver = cuda::driver()?;
-        if waits::may_be_behind_collectives() {
+        if watch::may_be_behind_collectives() {
             // The driver waits in the copy, where nobody asks the communicators.
             drop(self.tracked().try_reach(stream, false)?);
-            if let Some(aborted) = waits::synchronize(driver, stream.context(), Stream::of(stream))? {
+            if let Some(aborted) = watch::synchronize(driver, stream.context(), Stream::of(stream))? {
                 return Err(aborted.into());
             }
         }

@@ -23,7 +23,8 @@ use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
 use crate::runtime::cuda::{Context, Driver, Failure, Outcome, Stream, record};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::waits::{self, Aborted, HeldStream, OwnedEvent, SideStream, StreamKey};
+use crate::runtime::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
+use crate::runtime::watch::{self, Aborted};
 
 use super::unified::Unified;
 use super::uses::Uses;
@@ -481,7 +482,7 @@ impl Tracked {
         notes.uses.order(driver, (side.raw(), None), all)?;
         drop(notes);
         driver.enter(Context::of(ctx))?;
-        waits::synchronize(driver, ctx, side.raw())
+        watch::synchronize(driver, ctx, side.raw())
     }
 
     /// Waits on the host for all uses, before the memory is freed. Returns false if that is not possible.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::runtime::cuda::{Clique, Context, Driver, Outcome};
 use crate::runtime::error::Result;
 use crate::runtime::kernels::Note;
-use crate::runtime::waits::{self, OwnedEvent};
+use crate::runtime::waits::OwnedEvent;
+use crate::runtime::watch;
 
 /// The last launch with collectives on a device.
 type Turn = Mutex<Option<Note>>;
@@ -52,7 +53,7 @@ impl Turns {
         for known in turns.iter().filter_map(|turn| turn.as_ref()).filter(|known| known.held) {
             // These launches may be of other communicators.
             let over = || driver.is_over(known.done.raw()) != Ok(false) || clique.check().is_err();
-            waits::watch(driver, over);
+            watch::watch(driver, over);
         }
         Ok(work())
     }
@@ -64,6 +65,6 @@ impl Turns {
                 *turn = None;
             }
         }
-        waits::forget(done);
+        watch::forget(done);
     }
 }

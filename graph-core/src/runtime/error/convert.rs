@@ -6,7 +6,7 @@ use std::panic::Location;
 use cudarc::driver::DriverError;
 
 use crate::runtime::cuda::{self, Failure, Unavailable};
-use crate::runtime::waits::Aborted;
+use crate::runtime::watch::Aborted;
 
 use super::{At, DriverFailure, Error, FailedCall, describe};
 

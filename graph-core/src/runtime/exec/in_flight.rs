@@ -6,6 +6,7 @@ use cudarc::driver::CudaStream;
 
 use crate::runtime::cuda::{Clique, Driver, Outcome, Stream};
 use crate::runtime::waits::{self, OwnedEvent};
+use crate::runtime::watch;
 
 /// The last launch.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl InFlight {
     /// Waits on the host for the last launch. One that waits for a rank that is gone ends, since its communicator is aborted.
     pub fn wait_on_host(&self, driver: &Driver) -> Outcome<()> {
         if self.last.is_some() && !self.lost {
-            waits::watch(driver, || driver.is_over(self.done.raw()) != Ok(false));
+            watch::watch(driver, || driver.is_over(self.done.raw()) != Ok(false));
         }
         match &self.last {
             None => Ok(()),

@@ -15,6 +15,7 @@ use crate::runtime::error::{Error, ManagedFault, Result, at_buffer};
 use crate::runtime::kernels::Note;
 use crate::runtime::ranges;
 use crate::runtime::waits::{self, HeldStream, SideStream, StreamKey};
+use crate::runtime::watch;
 
 use super::core::Core;
 use super::in_flight::InFlight;
@@ -146,7 +147,7 @@ impl Core {
         if !self.in_flight.cliques.is_empty() && !self.in_flight.lost {
             let InFlight { done, cliques, .. } = &self.in_flight;
             let function = &self.definition.program().name;
-            waits::launched(done, self.definition.all_contexts(), function, cliques);
+            watch::launched(done, self.definition.all_contexts(), function, cliques);
         }
         if let Some(shared) = shared {
             shared.note(self.definition.driver, !self.in_flight.lost);

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use cudarc::driver::CudaContext;
 
 use crate::runtime::cuda::{Clique, Context, Driver, Outcome, Stream};
-
-use super::OwnedEvent;
+use crate::runtime::waits::OwnedEvent;
 
 /// The last launch of an exec with collectives.
 struct Launched {
