@@ -56,6 +56,7 @@ const CRATES: [(&str, &[&str]); 7] = [
         &[
             "cuda",
             "waits",
+            "watch",
             "ranges",
             "error",
             "context",

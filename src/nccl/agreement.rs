@@ -41,18 +41,20 @@ impl Ranks {
         let Some((at, _)) = found else {
             return Ok((None, "their collectives have different digests".to_owned()));
         };
-        let text = own.get(at).map_or("none", String::as_str);
+        let text = own.get(at).map_or("", String::as_str);
         let all = self.exchange(&text.as_bytes()[..text.len().min(PIECE)]).map_err(failed)?;
         let texts: Vec<String> = all
             .chunks(PIECE)
             .map(|piece| String::from_utf8_lossy(piece).trim_end_matches('\0').to_owned())
             .collect();
         let other = texts.iter().position(|text| *text != texts[0]).unwrap_or(0);
-        let said = format!(
-            "collective {at} of the communicator is `{}` on rank 0, and `{}` on rank {other}",
-            texts[0], texts[other]
-        );
-        Ok((Some(at), said))
+        // Each is described by some text.
+        let said = match (texts[0].as_str(), texts[other].as_str()) {
+            (one, "") => format!("is `{one}` on rank 0, and rank {other} has no more"),
+            ("", one) => format!("is `{one}` on rank {other}, and rank 0 has no more"),
+            (first, one) => format!("is `{first}` on rank 0, and `{one}` on rank {other}"),
+        };
+        Ok((Some(at), format!("collective {at} of the communicator {said}")))
     }
 
     /// Compares the places of the collectives among those of the communicators that several of these ranks have in their graphs: two such

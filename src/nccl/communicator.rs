@@ -468,7 +468,9 @@ impl Clique for Ranks {
         }
         let limit = *self.limit.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(limit) = limit.filter(|&limit| time > limit) {
-            self.abort(&format!("was aborted: a launch has taken longer than {limit:?}"));
+            self.abort(&format!(
+                "was aborted: a launch has taken longer than {limit:?}, the limit that `Communicator::set_timeout` sets: a rank has not come, or needs longer"
+            ));
         }
     }
 }

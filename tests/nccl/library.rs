@@ -60,6 +60,7 @@ impl Control {
         let control = Control(stand_in::Control::open("nccl_simulated", "ncclTest"));
         control.fail("", 0, 0);
         control.patience(20_000);
+        control.hang(false);
         control.counts();
         Some(control)
     }
@@ -68,6 +69,12 @@ impl Control {
     pub fn patience(&self, milliseconds: u64) {
         // SAFETY: the signature is that of the library's source.
         (unsafe { self.function::<extern "C" fn(u64)>("Patience") })(milliseconds);
+    }
+
+    /// Lets ranks wait until the abort for those that do not come, as NCCL does.
+    pub fn hang(&self, hangs: bool) {
+        // SAFETY: as above.
+        (unsafe { self.function::<extern "C" fn(u32)>("Hang") })(u32::from(hangs));
     }
 
     /// Gives all communicators an error.

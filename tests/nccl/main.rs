@@ -6,6 +6,7 @@
 
 mod around;
 mod failures;
+mod gone;
 mod layers;
 mod library;
 mod order;

@@ -7,7 +7,7 @@
 //! Its rooms, from the lowest floor up; each imports only those before it (`tests/layers.rs` checks it):
 //!
 //! - `cuda`: the driver's calls and handles, the one room with `unsafe`;
-//! - `waits`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
+//! - `waits`, `watch`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
 //!   ranges of reserved addresses, the one error type, the current context, and the token of generated code;
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the properties of launches;
@@ -33,6 +33,7 @@ mod ranges;
 mod statements;
 mod token;
 mod waits;
+mod watch;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::multicast;

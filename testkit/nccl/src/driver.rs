@@ -10,6 +10,7 @@ driver_calls! {
     copy_to_host = c"cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: u64, bytes: usize, stream: u64);
     copy_to_device = c"cuMemcpyHtoDAsync_v2"(to: u64, from: *const c_void, bytes: usize, stream: u64);
     launch_meeting = c"cuweaveSimLaunchMeeting"(stream: u64, poll: Poll, data: *mut c_void);
+    hold_context = c"cuweaveSimHold"(context: u64, hold: u32);
     get_context = c"cuCtxGetCurrent"(context: *mut u64);
     set_context = c"cuCtxSetCurrent"(context: u64);
     create_stream = c"cuStreamCreate"(stream: *mut u64, flags: u32);
@@ -65,6 +66,11 @@ pub fn context() -> u64 {
 /// Makes a context current in this thread.
 pub fn enter(context: u64) -> Result<(), u32> {
     set_context(context)
+}
+
+/// Lets the work of a context look as if it were not over, or lets it go.
+pub fn hold(context: u64, hold: bool) {
+    hold_context(context, u32::from(hold)).expect("the simulated driver");
 }
 
 /// Creates a stream that no default stream waits for.

@@ -390,6 +390,13 @@ pub extern "C" fn ncclTestPatience(milliseconds: u64) {
     alone(|state| state.patience = Duration::from_millis(milliseconds));
 }
 
+/// Lets ranks wait until the abort for those that do not come, as NCCL does: their devices are busy from the limit of
+/// `ncclTestPatience` on.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclTestHang(hangs: u32) {
+    alone(|state| state.hangs = hangs != 0);
+}
+
 /// Gives all communicators of an error that is met in the background.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestBreak(status: u32) {

@@ -9,6 +9,7 @@ use cuweave_testkit::stand_in::Calls;
 
 use crate::apart;
 use crate::compute::What;
+use crate::driver;
 use crate::order::Order;
 
 /// `ncclInvalidArgument`.
@@ -23,6 +24,9 @@ pub struct Comm {
     ranks: u32,
     pub aborted: bool,
     pub error: u32,
+    /// Its context, whose work is held from a collective that ranks have not come to until the abort.
+    context: u64,
+    held: bool,
     /// The number of collectives that it has come to.
     met: u64,
     pub order: Arc<Order>,
@@ -75,6 +79,8 @@ pub struct State {
     lines: Vec<String>,
     pub calls: Calls,
     pub patience: Duration,
+    /// True if ranks that do not come are no error, and the others wait for them until the abort.
+    pub hangs: bool,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -98,7 +104,17 @@ impl State {
         self.made += 0x10;
         *self.joined.entry(id).or_default() += 1;
         apart::join(id, rank);
-        let comm = Comm { id, rank, ranks, aborted: false, error: 0, met: 0, order };
+        let comm = Comm {
+            id,
+            rank,
+            ranks,
+            aborted: false,
+            error: 0,
+            context: driver::context(),
+            held: false,
+            met: 0,
+            order,
+        };
         self.comms.insert(self.made, comm);
         self.made
     }
@@ -134,6 +150,9 @@ impl State {
     pub fn stop(&mut self, comm: usize) -> Vec<usize> {
         let Some(known) = self.comm(comm) else { return Vec::new() };
         known.aborted = true;
+        if std::mem::take(&mut known.held) {
+            driver::hold(known.context, false);
+        }
         let id = known.id;
         let own = || self.comms.iter().filter(|(_, comm)| comm.id == id);
         if own().all(|(_, comm)| comm.aborted) { own().map(|(&at, _)| at).collect() } else { Vec::new() }
@@ -201,7 +220,13 @@ impl State {
         };
         if comm.aborted || comm.error != 0 || since.elapsed() > self.patience {
             if comm.error == 0 && !comm.aborted {
-                comm.error = REMOTE;
+                match self.hangs {
+                    true => {
+                        comm.held = true;
+                        driver::hold(comm.context, true);
+                    }
+                    false => comm.error = REMOTE,
+                }
             }
             *waits = None;
             return true;

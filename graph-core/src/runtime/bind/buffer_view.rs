@@ -7,6 +7,7 @@ use cudarc::driver::{CudaStream, DeviceRepr};
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Stream};
 use crate::runtime::error::{Error, Result};
+use crate::runtime::watch;
 
 use super::buffer::{Buffer, cudarc_result, refuse_capture};
 use super::ledger::{Lent, Tracked};
@@ -109,6 +110,13 @@ impl<T: DeviceRepr> Buffer<T> {
         refuse_capture(stream)?;
         let _lent = self.lend(stream, false, Lent::Briefly)?;
         let driver = cuda::driver()?;
+        if watch::may_be_behind_collectives() {
+            // The driver waits in the copy, where nobody asks the communicators.
+            drop(self.tracked().try_reach(stream, false)?);
+            if let Some(aborted) = watch::synchronize(driver, stream.context(), Stream::of(stream))? {
+                return Err(aborted.into());
+            }
+        }
         let view = self.view(Source::Buffer(self.tracked()));
         let elements = cudarc_result("cuMemcpyDtoHAsync_v2", driver.relaxed(|| stream.clone_dtoh(&view)))?;
         driver.synchronize(Stream::of(stream))?;

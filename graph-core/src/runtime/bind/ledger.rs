@@ -24,6 +24,7 @@ use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 use crate::runtime::cuda::{Context, Driver, Failure, Outcome, Stream, record};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
+use crate::runtime::watch::{self, Aborted};
 
 use super::unified::Unified;
 use super::uses::Uses;
@@ -469,8 +470,8 @@ impl Tracked {
         self.end_lending();
     }
 
-    /// Waits on the host for all uses, or for the writes alone.
-    pub fn wait_on_host(&self, all: bool) -> Outcome<()> {
+    /// Waits on the host for all uses, or for the writes alone. Returns the communicator that has failed meanwhile.
+    pub fn wait_on_host(&self, all: bool) -> Outcome<Option<Aborted>> {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
         driver.enter(Context::of(ctx))?;
         let side = SideStream::of(driver, ctx)?;
@@ -481,14 +482,14 @@ impl Tracked {
         notes.uses.order(driver, (side.raw(), None), all)?;
         drop(notes);
         driver.enter(Context::of(ctx))?;
-        driver.synchronize(side.raw())
+        watch::synchronize(driver, ctx, side.raw())
     }
 
     /// Waits on the host for all uses, before the memory is freed. Returns false if that is not possible.
     pub fn end_on_host(&self) -> bool {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
         let entered = waits::enter(driver, ctx);
-        let waited = self.wait_on_host(true).or_else(|failure| {
+        let waited = self.wait_on_host(true).map(drop).or_else(|failure| {
             record(ctx, failure);
             driver.synchronize_context()
         });

@@ -199,7 +199,9 @@ impl<T> Managed<T> {
         tracked.lend_to_host(alone)?;
         let loan = HostLoan { tracked, alone };
         // A failure is returned before the elements can be used.
-        tracked.wait_on_host(write)?;
+        if let Some(aborted) = tracked.wait_on_host(write)? {
+            return Err(aborted.into());
+        }
         if alone {
             synchronize_devices_without_concurrent_access(driver)?;
         }

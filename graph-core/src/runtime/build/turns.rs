@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use crate::runtime::cuda::{Clique, Context, Driver, Outcome};
 use crate::runtime::error::Result;
 use crate::runtime::kernels::Note;
 use crate::runtime::waits::OwnedEvent;
+use crate::runtime::watch;
 
 /// The last launch with collectives on a device.
 type Turn = Mutex<Option<Note>>;
@@ -31,24 +31,29 @@ impl Turns {
         self.0.iter().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner)).collect()
     }
 
-    /// Calls `launch` behind the launches before on these devices, and notes its launch, `next`.
-    pub fn launch<T>(&self, driver: &Driver, next: &Note, launch: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Calls `launch` behind the launches before on these devices, and notes its launch, `next`. `launch` returns the outcome of the
+    /// record of the launch: until then no other thread may order a launch behind it.
+    pub fn launch(
+        &self,
+        driver: &Driver,
+        next: &Note,
+        launch: impl FnOnce() -> Result<Outcome<()>>,
+    ) -> Result<Outcome<()>> {
         let mut turns = self.lock();
         turns.iter().filter_map(|turn| turn.as_ref()).try_for_each(|known| known.order(driver, next))?;
-        let launched = launch()?;
-        turns.iter_mut().for_each(|turn| **turn = Some(next.clone()));
-        Ok(launched)
+        let recorded = launch()?;
+        let held = recorded.is_ok();
+        turns.iter_mut().for_each(|turn| **turn = Some(Note { held, ..next.clone() }));
+        Ok(recorded)
     }
 
     /// Calls `work` when the launches before on these devices are over.
     pub fn alone<T>(&self, driver: &Driver, clique: &dyn Clique, work: impl FnOnce() -> T) -> Outcome<T> {
         let turns = self.lock();
-        let began = Instant::now();
         for known in turns.iter().filter_map(|turn| turn.as_ref()).filter(|known| known.held) {
-            while driver.relaxed(|| driver.is_over(known.done.raw())) == Ok(false) {
-                clique.waited(began.elapsed());
-                std::thread::yield_now();
-            }
+            // These launches may be of other communicators.
+            let over = || driver.is_over(known.done.raw()) != Ok(false) || clique.check().is_err();
+            watch::watch(driver, over);
         }
         Ok(work())
     }
@@ -60,5 +65,6 @@ impl Turns {
                 *turn = None;
             }
         }
+        watch::forget(done);
     }
 }

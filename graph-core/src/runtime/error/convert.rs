@@ -6,6 +6,7 @@ use std::panic::Location;
 use cudarc::driver::DriverError;
 
 use crate::runtime::cuda::{self, Failure, Unavailable};
+use crate::runtime::watch::Aborted;
 
 use super::{At, DriverFailure, Error, FailedCall, describe};
 
@@ -34,6 +35,13 @@ impl Error {
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
         Error::driver(failure, None)
+    }
+}
+
+#[doc(hidden)]
+impl From<Aborted> for Error {
+    fn from(Aborted { function, reason }: Aborted) -> Error {
+        Error::Communicator { function, reason }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The last launch of an exec, which may be in flight.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaStream;
 
 use crate::runtime::cuda::{Clique, Driver, Outcome, Stream};
 use crate::runtime::waits::{self, OwnedEvent};
+use crate::runtime::watch;
 
 /// The last launch.
 #[derive(Debug)]
@@ -22,21 +22,6 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Asks the communicators about errors until the last launch is over.
-    fn watch(&self, driver: &Driver) {
-        /// The time between two questions.
-        const BETWEEN: Duration = Duration::from_millis(1);
-        let (began, mut asked) = (Instant::now(), Duration::ZERO);
-        while driver.relaxed(|| driver.is_over(self.done.raw())) == Ok(false) {
-            let waited = began.elapsed();
-            if waited - asked >= BETWEEN {
-                asked = waited;
-                self.cliques.iter().for_each(|clique| clique.waited(waited));
-            }
-            std::thread::yield_now();
-        }
-    }
-
     /// Records the launch in its event; if that fails, waits for the launch.
     pub fn record(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let recorded = driver.record(self.done.raw(), stream).or_else(|_| driver.synchronize(stream));
@@ -45,8 +30,8 @@ impl InFlight {
 
     /// Waits on the host for the last launch. One that waits for a rank that is gone ends, since its communicator is aborted.
     pub fn wait_on_host(&self, driver: &Driver) -> Outcome<()> {
-        if self.last.is_some() && !self.lost && !self.cliques.is_empty() {
-            self.watch(driver);
+        if self.last.is_some() && !self.lost {
+            watch::watch(driver, || driver.is_over(self.done.raw()) != Ok(false));
         }
         match &self.last {
             None => Ok(()),

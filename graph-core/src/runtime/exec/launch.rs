@@ -15,8 +15,10 @@ use crate::runtime::error::{Error, ManagedFault, Result, at_buffer};
 use crate::runtime::kernels::Note;
 use crate::runtime::ranges;
 use crate::runtime::waits::{self, HeldStream, SideStream, StreamKey};
+use crate::runtime::watch;
 
 use super::core::Core;
+use super::in_flight::InFlight;
 
 /// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes the two
 /// atomic.
@@ -126,19 +128,26 @@ impl Core {
             self.run_prologues(raw)?;
         }
         let driver = self.definition.driver;
-        let launch = || Ok(launch(driver, self.nodes.exec, raw)?);
+        let launch = || {
+            launch(driver, self.nodes.exec, raw)?;
+            Ok(self.in_flight.record(driver, raw))
+        };
         let launched = match self.turn(stream) {
             None => launch(),
             Some(next) => Turns::of(self.definition.all_contexts()).launch(driver, &next, launch),
         };
-        launched.inspect_err(|_| self.end_prologues(raw))?;
+        let recorded = launched.inspect_err(|_| self.end_prologues(raw))?;
 
         // From here on the launch is in flight: later uses must be ordered after it on failure too.
         self.counting.count(counted);
-        let recorded = self.in_flight.record(self.definition.driver, raw);
         self.in_flight.lost = recorded.is_err();
         if !self.in_flight.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
             self.in_flight.last = Some(stream.clone());
+        }
+        if !self.in_flight.cliques.is_empty() && !self.in_flight.lost {
+            let InFlight { done, cliques, .. } = &self.in_flight;
+            let function = &self.definition.program().name;
+            watch::launched(done, self.definition.all_contexts(), function, cliques);
         }
         if let Some(shared) = shared {
             shared.note(self.definition.driver, !self.in_flight.lost);

@@ -12,6 +12,8 @@ use crate::call::driver_calls;
 use crate::memory::TOTAL;
 use crate::state::{Context, current_context, pop_context, push_context, set_current_context, state};
 
+use super::stream::let_go;
+
 /// Destroys the objects of a context.
 fn clear(state: &mut crate::state::State, context: u64) {
     let modules: Vec<u64> = state
@@ -264,7 +266,8 @@ driver_calls! {
         let mut state = state();
         let current = state.current()?;
         state.not_while_capturing()?;
-        state.context(current).map(drop)
+        state.context(current).map(drop)?;
+        let_go(state, current)
     }
 
     Call fn cuCtxSynchronize_v2(ctx: CUcontext) {

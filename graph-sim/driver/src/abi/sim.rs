@@ -13,7 +13,7 @@ use crate::base::pointer::{put, take, take_all};
 use crate::base::registers;
 use crate::base::report;
 use crate::base::status::{Result, Status};
-use crate::base::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use crate::base::types::{CUcontext, CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::call::{Kind, enter};
 use crate::memory;
 use crate::state::graph::Buffer;
@@ -400,6 +400,19 @@ pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
         state().patience = milliseconds;
         Ok(())
     })
+}
+
+/// Lets the work of a context look as if it were not over: queries say so, and waits of the host last until it is let go.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimHold(ctx: CUcontext, hold: c_uint) -> u32 {
+    // Meetings may ask for it, which make no other calls.
+    let mut state = state();
+    if hold != 0 {
+        state.held.insert(ctx)
+    } else {
+        state.held.remove(&ctx)
+    };
+    0
 }
 
 /// Starts or stops the recording of calls.

@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::MutexGuard;
 use std::time::Instant;
 
 use crate::base::log;
@@ -18,6 +19,7 @@ use crate::state::graph::full;
 use crate::state::op::Op;
 use crate::state::{Event, State, Stream, state};
 use crate::stream::enqueue;
+use crate::work::meeting::until;
 
 fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
     if stream.is_null() || flags & !1 != 0 {
@@ -27,6 +29,12 @@ fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
     let context = state.current()?;
     let priority = priority.clamp(-5, 0);
     put(stream, state.streams.insert(Stream { context, flags, priority }))
+}
+
+/// Waits until a context is not held.
+pub(super) fn let_go(state: MutexGuard<'static, State>, context: u64) -> Result {
+    let (_state, over) = until(state, |state| !state.held.contains(&context));
+    if over { Ok(()) } else { Err(Status::LAUNCH_TIMEOUT) }
 }
 
 fn record(state: &mut State, event: CUevent, stream: CUstream) -> Result {
@@ -139,14 +147,16 @@ driver_calls! {
 
     Call fn cuStreamSynchronize(stream: CUstream) {
         let mut state = state();
-        state.stream_context(stream)?;
-        state.not_captured(stream)
+        let context = state.stream_context(stream)?;
+        state.not_captured(stream)?;
+        let_go(state, context)
     }
 
     Call fn cuStreamQuery(stream: CUstream) {
         let mut state = state();
-        state.stream_context(stream)?;
-        state.not_captured(stream)
+        let context = state.stream_context(stream)?;
+        state.not_captured(stream)?;
+        if state.held.contains(&context) { Err(Status::NOT_READY) } else { Ok(()) }
     }
 
     Call fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) {
@@ -255,13 +265,24 @@ driver_calls! {
     Call fn cuEventQuery(event: CUevent) {
         let state = state();
         let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
-        if entry.captured.is_some() { Err(Status::CAPTURED_EVENT) } else { Ok(()) }
+        match entry.captured {
+            Some(_) => Err(Status::CAPTURED_EVENT),
+            None if entry.recorded.is_some() && state.held.contains(&entry.context) => Err(Status::NOT_READY),
+            None => Ok(()),
+        }
     }
 
     Call fn cuEventSynchronize(event: CUevent) {
         let state = state();
         let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
-        if entry.captured.is_some() { Err(Status::CAPTURED_EVENT) } else { Ok(()) }
+        match (&entry.captured, entry.recorded) {
+            (Some(_), _) => Err(Status::CAPTURED_EVENT),
+            (None, None) => Ok(()),
+            (None, Some(_)) => {
+                let context = entry.context;
+                let_go(state, context)
+            }
+        }
     }
 
     Call fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) {

@@ -3,6 +3,7 @@
 //! Work completes when it is enqueued, before the call returns. This is a legal schedule of every program, in which streams
 //! never overlap. The lock is released while functions of the program run.
 
+use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::capture::Capture;
@@ -63,6 +64,8 @@ pub struct State {
     pub parallel: bool,
     /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
     pub patience: u64,
+    /// The contexts whose work looks as if it were not over.
+    pub held: BTreeSet<u64>,
 }
 
 impl State {
@@ -90,6 +93,7 @@ impl State {
             seed: config().seed,
             parallel: config().parallel,
             patience: config().patience,
+            held: BTreeSet::new(),
         };
         for device in 0..count {
             let primary = state.contexts.insert(Context::new(device, true, 0));
