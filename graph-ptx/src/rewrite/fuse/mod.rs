@@ -188,7 +188,7 @@ fn write(
         text.push_str("griddepcontrol.wait;\n");
     }
     moves.declare(text);
-    let sizes = Sizes::of(parts, prefix);
+    let sizes = Sizes::of(parts.iter().map(|part| part.function), prefix);
     sizes.declare(text);
     for (at, (part, places)) in parts.iter().zip(&table.parts).enumerate() {
         if at > 0 && moves.barrier(at) {

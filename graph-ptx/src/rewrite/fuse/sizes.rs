@@ -3,9 +3,8 @@
 //! They are equal in all parts, and the assembler does not know it: each part would load them from the constant bank, which
 //! takes longer than its arithmetic, and compute the same index anew.
 
-use super::part::Part;
 use crate::isa::{Opcode, Threads, component, register};
-use crate::syntax::{Instruction, Operand, Statement, Type};
+use crate::syntax::{Function, Instruction, Operand, Statement, Type};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -15,11 +14,14 @@ pub(super) struct Sizes<'a> {
 }
 
 impl<'a> Sizes<'a> {
-    /// Finds the sizes.
-    pub fn of(parts: &[Part<'_, 'a>], prefix: &str) -> Sizes<'a> {
+    /// Finds the sizes that the functions of the parts read.
+    pub fn of<'m>(parts: impl Iterator<Item = &'m Function<'a>>, prefix: &str) -> Sizes<'a>
+    where
+        'a: 'm,
+    {
         let mut readers: BTreeMap<&'a str, BTreeSet<usize>> = BTreeMap::new();
-        for (at, part) in parts.iter().enumerate() {
-            let statements = part.function.body.iter().flat_map(|body| &body.statements);
+        for (at, function) in parts.enumerate() {
+            let statements = function.body.iter().flat_map(|body| &body.statements);
             for statement in statements {
                 if let Statement::Instruction(instruction) = statement
                     && let Some(name) = size(instruction)
