@@ -100,6 +100,7 @@
 extern crate self as cuweave;
 
 pub use cudarc;
+pub use cuweave_core::runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
     AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopTurns, Managed,

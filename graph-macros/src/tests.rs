@@ -134,7 +134,18 @@ fn a_graph_function_brings_itself_and_the_module_of_its_types() {
     assert_eq!(&seen[..expected.len()], expected, "{names:?}");
     assert_eq!(
         &seen[expected.len()..],
-        ["report", "profile", "collectives", "dot", "memory_svg", "svg", "page", "page_with", "budget_curve"],
+        [
+            "report",
+            "profile",
+            "certificate",
+            "collectives",
+            "dot",
+            "memory_svg",
+            "svg",
+            "page",
+            "page_with",
+            "budget_curve"
+        ],
         "{names:?}"
     );
 }

@@ -14,6 +14,7 @@
 //! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
 //! - `observe`: reports, pictures, profiles, and the names that the simulated driver is told;
 //! - `build`: checks, the plan, and the nodes;
+//! - `certificate`: the certificate of a graph;
 //! - `exec`: graphs and execs;
 //! - `builder`: graphs that are known only when the program runs.
 //!
@@ -23,6 +24,7 @@
 mod bind;
 mod build;
 pub mod builder;
+mod certificate;
 mod context;
 mod cuda;
 mod error;
@@ -45,6 +47,7 @@ pub use bind::{
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
+pub use cuweave_check;
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
     At, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible, ManagedFault,

@@ -305,6 +305,13 @@ impl Expansion<'_> {
                 #core_mut.profile(stream, launches)
             }
 
+            /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
+            /// [`check`](::cuweave::certificate::check). It takes time in proportion to the accesses and the edges.
+            #[must_use]
+            pub fn certificate(&self) -> ::cuweave::certificate::Certificate {
+                #core.certificate()
+            }
+
             /// Returns the collectives of the graph in the order in which each rank runs them: those with equal digests run the same.
             #[must_use]
             pub fn collectives(&self) -> ::cuweave::report::Collectives {

@@ -102,7 +102,7 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The methods that every exec has.
-const METHODS: [&str; 18] = [
+const METHODS: [&str; 19] = [
     "launch",
     "output",
     "upload",
@@ -112,6 +112,7 @@ const METHODS: [&str; 18] = [
     "args_mut",
     "into_args",
     "report",
+    "certificate",
     "collectives",
     "profile",
     "turns",

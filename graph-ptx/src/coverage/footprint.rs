@@ -67,6 +67,27 @@ impl Touch {
         Some(Touch { bytes, constant, axes, inner })
     }
 
+    /// Returns the number of bytes from each address.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the address, counted from the pointer, where all indices are 0.
+    pub fn start(&self) -> i128 {
+        self.constant
+    }
+
+    /// Returns the first block, the number of blocks and the growth of the address from block to block along each axis of the
+    /// grid: 0 for a single block.
+    pub fn axes(&self) -> [(u64, u64, i128); 3] {
+        self.axes.map(|axis| (axis.first, axis.count, axis.stride.unwrap_or(0)))
+    }
+
+    /// Returns the coefficients and counts of the indices that vary within a block.
+    pub fn inner(&self) -> &[(i128, u64)] {
+        &self.inner
+    }
+
     /// Returns the access through a pointer that lies `bytes` bytes further.
     fn moved(&self, bytes: u64) -> Option<Touch> {
         let constant = self.constant.checked_add(i128::from(bytes))?;
@@ -110,6 +131,14 @@ impl Region {
     /// Returns true if nothing is accessed.
     pub fn is_empty(&self) -> bool {
         matches!(self, Region::Touches(touches) if touches.is_empty())
+    }
+
+    /// Returns the accesses; `None` if they are not known.
+    pub fn touches(&self) -> Option<&[Touch]> {
+        match self {
+            Region::Touches(touches) => Some(touches),
+            Region::Anywhere(_) => None,
+        }
     }
 
     /// Returns the reason that the bytes are not known, if they are not.

@@ -82,6 +82,11 @@ pub(super) fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> 
     (arms.len() > 1 && driver.has_version(since)).then_some(branching)
 }
 
+/// Returns true if all of these arms are bodies of one node.
+pub(crate) fn is_one_node(driver: &Driver, arms: &[Scope]) -> bool {
+    of_all_arms(driver, arms).is_some()
+}
+
 /// Returns the kernel that sets the conditions of these arms, which have a handle each or one in all. `None` if there is no handle, or
 /// the arms list too many values.
 pub(super) fn of_arms(arms: &[Scope], handles: &[u64], operand: u64) -> Option<Setting> {

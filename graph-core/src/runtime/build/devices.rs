@@ -142,6 +142,11 @@ impl Peers {
         Ok(peers)
     }
 
+    /// Returns true if a device that has not allocated a buffer of the graph was found to reach it.
+    pub fn reaches(&self, buffer: BufferId, device: Device) -> bool {
+        self.of.get(&buffer).is_some_and(|devices| devices.contains(&device))
+    }
+
     /// Returns the device whose context the node of a statement has: the device of the statement, or for a copy of memory that no other device
     /// can access the device of that memory.
     pub fn runs(&self, statement: StatementId, device: Device) -> Device {

@@ -74,26 +74,26 @@ pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch
     }
 }
 
-/// Changes the plan if a change was requested.
-pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<()> {
+/// Changes the plan if a change was requested. Returns true if it, or the tables of its batches, are not what was planned.
+pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<bool> {
     let tables = CHANGE_TABLES.with(|[next, now]| {
         now.replace(next.take());
         now.borrow().is_some()
     });
     let change = CHANGE.take();
     if !tables && change.is_none() {
-        return Ok(());
+        return Ok(false);
     }
     if Simulator::get().is_none() {
         CHANGE_TABLES.with(|[_, now]| now.take());
         return Err(Error::Plan("only the simulated driver is given a changed plan".to_owned()));
     }
-    let Some(change) = change else { return Ok(()) };
+    let Some(change) = change else { return Ok(true) };
     let operations = Arc::make_mut(operations);
     change(program, operations);
     check_changed(program, operations)?;
     operations.index(program.statements.len());
-    Ok(())
+    Ok(true)
 }
 
 /// Changes the table of a batch if a change was requested.

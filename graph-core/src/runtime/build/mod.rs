@@ -67,6 +67,7 @@ pub use capture::Capture;
 pub(crate) use checks::{
     check_host_statements, check_new_overlap, check_operands, check_overlap, follow_hints,
 };
+pub(crate) use choice::is_one_node;
 pub(crate) use counted::{Counted, WORDS as RECORD_WORDS};
 pub(crate) use definition::Definition;
 pub(crate) use devices::{Contexts, Peers, check_allocated, check_devices, check_same_devices};

@@ -107,7 +107,9 @@ pub(crate) fn plan(
             let left_alone = left_alone.into_iter().collect();
             let forward = fused.iter().map(|fused| fused.forward.clone()).collect();
             let checked = Some(checked.clone());
-            let decided = Decided { checked, wishes, slower, slower_fused, unstacked, assumed, forward };
+            let changed = false;
+            let decided =
+                Decided { checked, wishes, slower, slower_fused, unstacked, assumed, changed, forward };
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }

@@ -14,6 +14,7 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
+use crate::runtime::certificate::{self, Certified};
 use crate::runtime::context;
 use crate::runtime::cuda::Outcome;
 use crate::runtime::error::{Error, Result, at_buffer, at_statement};
@@ -179,7 +180,7 @@ impl Core {
         let Definition { flat, driver, contexts, modules, .. } = &mut self.definition;
         let mut planned = plan(flat, (*driver, &*contexts), known, modules, (memory, allowed))?;
         self.definition.driver.enter(self.definition.context)?;
-        apply_hook(self.definition.program(), &mut planned.operations)?;
+        planned.decided.changed = apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
         self.temporaries.owned.clear();
         self.temporaries.records.clear();
@@ -212,9 +213,25 @@ impl Core {
         self.nodes.instantiate(&self.definition).or_else(|error| {
             self.retry_as_written(error, |core| {
                 core.add_nodes(body)?;
+                core.check_certificate()?;
                 core.nodes.instantiate(&core.definition)
             })
         })
+    }
+
+    /// Checks the certificate of the graph where that is asked for.
+    pub(crate) fn check_certificate(&self) -> Result<()> {
+        let program = self.definition.program();
+        if self.nodes.decided.changed || !certificate::is_wanted(program) {
+            return Ok(());
+        }
+        self.certified().check()
+    }
+
+    /// Returns the parts of the graph that a certificate is made of.
+    pub(crate) fn certified(&self) -> Certified<'_> {
+        let Core { definition, nodes, operands, .. } = self;
+        Certified { definition, nodes, operands: &operands.list }
     }
 
     /// Returns the parts of the graph that a report describes.

@@ -271,6 +271,13 @@ macro_rules! described {
                 self.core.report()
             }
 
+            /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
+            /// [`cuweave_check::check`]. O(accesses + edges).
+            #[must_use]
+            pub fn certificate(&self) -> cuweave_check::Certificate {
+                self.core.certificate()
+            }
+
             /// Returns the collectives of the graph in the order in which each rank runs them.
             #[must_use]
             pub fn collectives(&self) -> $crate::runtime::observe::Collectives {
@@ -351,6 +358,10 @@ impl fmt::Debug for Core {
 }
 
 impl Core {
+    fn certificate(&self) -> cuweave_check::Certificate {
+        self.certified().certificate()
+    }
+
     fn collectives(&self) -> Collectives {
         self.nodes.agreed.list.clone()
     }

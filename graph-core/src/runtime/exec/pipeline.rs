@@ -115,7 +115,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     let known = (&records, words.as_slice());
     let mut planned = plan(&flat, (driver, &contexts), known, &mut modules, (None, allowed))?;
     driver.enter(Context::of(ctx))?;
-    apply_hook(program, &mut planned.operations)?;
+    planned.decided.changed = apply_hook(program, &mut planned.operations)?;
     let definition = Definition {
         flat: flat.clone(),
         dims,
@@ -143,6 +143,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     args.with_body(&mut |body| {
         core.add_nodes(body).or_else(|error| core.retry_as_written(error, |core| core.add_nodes(body)))
     })?;
+    core.check_certificate()?;
     core.times = BuildTimes {
         evaluated: evaluated - began,
         planned: planned - evaluated,

@@ -30,6 +30,7 @@ impl Core {
         self.temporaries.pool = Some(shared.clone());
         let add = |core: &mut Core| {
             core.add_nodes(body)?;
+            core.check_certificate()?;
             core.nodes.instantiate(&core.definition)
         };
         add(self).or_else(|error| self.retry_as_written(error, add))

@@ -24,6 +24,8 @@ pub(crate) struct Decided {
     pub unstacked: BTreeMap<StatementId, String>,
     /// The kernels that are launched, with the registers of a thread that a simulated driver assumes. Empty on a device.
     pub assumed: Vec<(&'static str, u32)>,
+    /// True if a test has changed the plan, which is checked by nobody then.
+    pub changed: bool,
     /// For each chain, the elements that stay in registers, if any do.
     pub forward: Vec<Option<Arc<Forward>>>,
 }

@@ -70,7 +70,9 @@ impl Cells {
             let cells: Vec<Option<u32>> =
                 keys.iter().map(|key| Some(key).filter(is_wanted).map(&mut register)).collect();
             let changed = goes[at] || cells.iter().any(Option::is_some);
-            (changed && entry.site.is_some()).then_some(Change { at: entry.at, stays: !goes[at], cells })
+            let Entry { at: first, parameter, stores, .. } = *entry;
+            let change = Change { at: first, parameter, stores, stays: !goes[at], cells };
+            (changed && entry.site.is_some()).then_some(change)
         });
         Done { changes: changes.collect(), left_out }
     }

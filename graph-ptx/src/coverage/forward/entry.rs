@@ -8,6 +8,10 @@ use crate::coverage::sites::Touched;
 pub struct Change {
     /// The first byte of the instruction.
     pub at: u32,
+    /// The parameter of the kernel that it accesses memory through.
+    pub parameter: u32,
+    /// True if it stores.
+    pub stores: bool,
     /// True if memory is still accessed.
     pub stays: bool,
     /// The register of each element, if it has one. A load that is removed becomes moves from these registers; every
@@ -22,6 +26,7 @@ pub(super) struct Entry<'m> {
     /// Its index among the sites of the member; `None` for an access that is not one of the known instructions.
     pub site: Option<usize>,
     pub buffer: u32,
+    pub parameter: u32,
     pub stores: bool,
     /// The addresses of all threads; `None` if they are not known.
     pub place: Option<Place>,

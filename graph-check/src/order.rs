@@ -1,0 +1,132 @@
+//! The order of the nodes: which have ended before another one has an effect.
+
+use crate::certificate::{Body, Plan, Port, Work};
+use crate::{Refusal, Rule, refuse};
+
+/// The order of the nodes of a plan.
+pub(crate) struct Order<'c> {
+    plan: &'c Plan,
+    bodies: &'c [Body],
+    /// For each node a bit for each node that has ended before it has an effect.
+    ended: Vec<Vec<u64>>,
+    /// The node that runs each body; of the graph itself no node.
+    pub branches: Vec<usize>,
+}
+
+impl<'c> Order<'c> {
+    /// Orders the nodes. Edges join nodes of one body, and make no circle; each body is run by one node, which stands in the body around it.
+    pub fn of(plan: &'c Plan, bodies: &'c [Body]) -> Result<Order<'c>, Refusal> {
+        let count = plan.nodes.len();
+        let mut branches = vec![usize::MAX; bodies.len()];
+        for (at, node) in plan.nodes.iter().enumerate() {
+            let Work::Branch(runs) = &node.work else { continue };
+            for &body in runs {
+                if body == 0 || branches[body] != usize::MAX || bodies[body].parent != node.body {
+                    return refuse(
+                        Rule::Bodies,
+                        format!("`{}` runs body {body} again, or from elsewhere", node.name),
+                    );
+                }
+                branches[body] = at;
+            }
+        }
+        if let Some(body) = (1..bodies.len()).find(|&body| branches[body] == usize::MAX) {
+            return refuse(Rule::Bodies, format!("no node runs body {body}"));
+        }
+        let mut before = vec![Vec::new(); count];
+        let mut after = vec![Vec::new(); count];
+        for edge in &plan.edges {
+            let (from, to) = (&plan.nodes[edge.from], &plan.nodes[edge.to]);
+            let kernels = matches!((&from.work, &to.work), (Work::Run { .. }, Work::Run { .. }));
+            if from.body != to.body || edge.port == Port::Early && !kernels {
+                return refuse(
+                    Rule::Edges,
+                    format!("no edge leads from `{}` to `{}` in this way", from.name, to.name),
+                );
+            }
+            // An early edge to a node that does not wait says nothing about what has ended.
+            before[edge.to].push((edge.from, edge.port == Port::End || to.waits));
+            after[edge.from].push(edge.to);
+        }
+        let words = count.div_ceil(64);
+        let mut ended: Vec<Vec<u64>> = vec![Vec::new(); count];
+        let mut missing: Vec<usize> = before.iter().map(Vec::len).collect();
+        let mut ready: Vec<usize> = (0..count).filter(|&node| missing[node] == 0).collect();
+        let mut done = 0;
+        while let Some(node) = ready.pop() {
+            done += 1;
+            let mut bits = vec![0u64; words];
+            for &(from, _) in before[node].iter().filter(|(_, orders)| *orders) {
+                bits.iter_mut().zip(&ended[from]).for_each(|(bits, more)| *bits |= more);
+                bits[from / 64] |= 1 << (from % 64);
+            }
+            ended[node] = bits;
+            for &next in &after[node] {
+                missing[next] -= 1;
+                if missing[next] == 0 {
+                    ready.push(next);
+                }
+            }
+        }
+        if done < count {
+            return refuse(Rule::Edges, "the edges make a circle".to_owned());
+        }
+        Ok(Order { plan, bodies, ended, branches })
+    }
+
+    /// Returns the nodes that stand for two nodes in the innermost body around both.
+    fn lifted(&self, (mut one, mut other): (usize, usize)) -> (usize, usize) {
+        let body = |node: usize| self.plan.nodes[node].body;
+        while body(one) != body(other) {
+            // The parent of a body comes before it.
+            if body(one) > body(other) {
+                one = self.branches[body(one)];
+            } else {
+                other = self.branches[body(other)];
+            }
+        }
+        (one, other)
+    }
+
+    /// Returns true if a node has ended before another one has an effect, in each run of the innermost body around both.
+    pub fn before(&self, one: usize, other: usize) -> bool {
+        let (one, other) = self.lifted((one, other));
+        one != other && self.ended[other][one / 64] & (1 << (one % 64)) != 0
+    }
+
+    /// Returns the node that stands for a node in a body around it.
+    pub fn within(&self, mut node: usize, body: usize) -> usize {
+        while self.plan.nodes[node].body > body {
+            node = self.branches[self.plan.nodes[node].body];
+        }
+        node
+    }
+
+    /// Returns the innermost body around two bodies, and those in it that contain them; `None` for the body itself.
+    pub fn around(&self, mut one: usize, mut other: usize) -> (usize, Option<usize>, Option<usize>) {
+        let (mut in_one, mut in_other) = (None, None);
+        while one != other {
+            if one > other {
+                in_one = Some(one);
+                one = self.bodies[one].parent;
+            } else {
+                in_other = Some(other);
+                other = self.bodies[other].parent;
+            }
+        }
+        (one, in_one, in_other)
+    }
+
+    /// Returns true if of two bodies at most one runs, each time that what is around both does.
+    pub fn excludes(&self, one: usize, other: usize) -> bool {
+        match self.around(one, other) {
+            (_, Some(one), Some(other)) => self.bodies[one].decided_by == self.bodies[other].decided_by,
+            _ => false,
+        }
+    }
+
+    /// Returns true if a body is another one, or in it.
+    pub fn inside(&self, body: usize, outer: usize) -> bool {
+        self.around(body, outer).0 == outer
+    }
+}

@@ -1,0 +1,218 @@
+//! Whether blocks of a grid touch the same bytes.
+//!
+//! Two spans meet if b − a, for some choice of their indices, lies in (−bytes of b, bytes of a). b − a is a sum of terms: a
+//! coefficient times an integer of a range. The search chooses these integers, largest coefficients first, and leaves a branch where
+//! the rest of the sum can no longer reach the window. It is exact.
+
+use crate::certificate::{Axis, Span};
+
+/// The choices after which the search gives up.
+const MAX_CHOICES: u32 = 200_000;
+
+/// A coefficient times an integer in `lo..=hi`.
+struct Term {
+    coefficient: i128,
+    lo: i128,
+    hi: i128,
+    /// True for the distance of two blocks along an axis.
+    blocks: bool,
+}
+
+/// Which blocks are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blocks {
+    /// Different ones.
+    Different,
+    /// Any two, also one with itself.
+    Any,
+}
+
+/// Returns true unless no such blocks touch a common byte of one memory: blocks of a grid through `one`, through `other`.
+pub(crate) fn meet(one: &Option<Vec<Span>>, other: &Option<Vec<Span>>, blocks: Blocks) -> bool {
+    match (one, other) {
+        (Some(one), _) if one.is_empty() => false,
+        (_, Some(other)) if other.is_empty() => false,
+        (Some(one), Some(other)) => {
+            one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, blocks).unwrap_or(true)))
+        }
+        _ => true,
+    }
+}
+
+/// The same for two spans; `None` if numbers overflow or the search gives up.
+fn spans_meet(one: &Span, other: &Span, blocks: Blocks) -> Option<bool> {
+    let mut distance = other.start.checked_sub(one.start)?;
+    let mut terms = Vec::new();
+    let mut differ = blocks == Blocks::Any;
+    for (a, b) in one.axes.iter().zip(&other.axes) {
+        let (a_last, b_last) = (last(a), last(b));
+        if a_last < i128::from(a.first) || b_last < i128::from(b.first) {
+            return Some(false);
+        }
+        let stride = if a.count == 1 { b.stride } else { a.stride };
+        if a.count > 1 && b.count > 1 && a.stride != b.stride {
+            // Which pairs of these indices are one block is not followed.
+            terms.push(Term { coefficient: -a.stride, lo: a.first.into(), hi: a_last, blocks: false });
+            terms.push(Term { coefficient: b.stride, lo: b.first.into(), hi: b_last, blocks: false });
+            differ = true;
+            continue;
+        }
+        // A single block has its index in its start, with the stride of the other span.
+        for (axis, sign) in [(a, 1), (b, -1)] {
+            if axis.count == 1 {
+                distance = distance.checked_add(stride.checked_mul(axis.first.into())?.checked_mul(sign)?)?;
+            }
+        }
+        let (lo, hi) = (i128::from(b.first) - a_last, b_last - i128::from(a.first));
+        differ |= stride == 0 && (lo, hi) != (0, 0);
+        terms.push(Term { coefficient: stride, lo, hi, blocks: true });
+    }
+    let within = |span: &Span, sign: i128| {
+        let term = move |&(step, count): &(i128, u64)| Term {
+            coefficient: sign * step,
+            lo: 0,
+            hi: i128::from(count) - 1,
+            blocks: false,
+        };
+        span.within.iter().map(term).collect::<Vec<_>>()
+    };
+    terms.extend(within(one, -1));
+    terms.extend(within(other, 1));
+    if terms.iter().any(|term| term.lo > term.hi) {
+        return Some(false);
+    }
+    terms.sort_by_key(|term| std::cmp::Reverse(term.coefficient.unsigned_abs()));
+    let window = (1 - i128::from(other.bytes), i128::from(one.bytes) - 1);
+    let window = (window.0.checked_sub(distance)?, window.1.checked_sub(distance)?);
+    if window.0 > window.1 {
+        return Some(false);
+    }
+    // The least and the greatest sum of the terms from each one on.
+    let mut rest = vec![(0i128, 0i128)];
+    for term in terms.iter().rev() {
+        let (a, b) = (term.coefficient.checked_mul(term.lo)?, term.coefficient.checked_mul(term.hi)?);
+        let (lo, hi) = rest[rest.len() - 1];
+        rest.push((lo.checked_add(a.min(b))?, hi.checked_add(a.max(b))?));
+    }
+    rest.reverse();
+    Search { terms: &terms, rest: &rest, choices: 0 }.reaches(0, window, differ)
+}
+
+fn last(axis: &Axis) -> i128 {
+    i128::from(axis.first) + i128::from(axis.count) - 1
+}
+
+struct Search<'s> {
+    terms: &'s [Term],
+    rest: &'s [(i128, i128)],
+    choices: u32,
+}
+
+impl Search<'_> {
+    /// Returns true if the terms from `at` on can sum up to a number in the window. Some distance of blocks is not 0, or `differ` is true.
+    fn reaches(&mut self, at: usize, (lo, hi): (i128, i128), differ: bool) -> Option<bool> {
+        self.choices += 1;
+        if self.choices > MAX_CHOICES {
+            return None;
+        }
+        let (least, greatest) = self.rest[at];
+        if greatest < lo || hi < least {
+            return Some(false);
+        }
+        let Some(term) = self.terms.get(at) else { return Some(differ) };
+        if !differ && self.terms[at..].iter().all(|term| !term.blocks || (term.lo, term.hi) == (0, 0)) {
+            return Some(false);
+        }
+        if term.coefficient == 0 {
+            return self.reaches(at + 1, (lo, hi), differ || term.blocks && (term.lo, term.hi) != (0, 0));
+        }
+        // What the term must contribute for the rest to reach the window.
+        let (least, greatest) = self.rest[at + 1];
+        let (mut from, mut to) = (lo.checked_sub(greatest)?, hi.checked_sub(least)?);
+        let coefficient = term.coefficient.abs();
+        if term.coefficient < 0 {
+            (from, to) = (-to, -from);
+        }
+        let first = from.div_euclid(coefficient) + i128::from(from.rem_euclid(coefficient) != 0);
+        let last = to.div_euclid(coefficient);
+        let mut chosen = first.max(term.lo);
+        while chosen <= last.min(term.hi) {
+            let part = term.coefficient.checked_mul(chosen)?;
+            let window = (lo.checked_sub(part)?, hi.checked_sub(part)?);
+            if self.reaches(at + 1, window, differ || term.blocks && chosen != 0)? {
+                return Some(true);
+            }
+            chosen += 1;
+        }
+        Some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All bytes of a span in block (x, y, z).
+    fn bytes(span: &Span, at: [u64; 3]) -> Vec<i128> {
+        let inside = |(axis, at): (&Axis, u64)| axis.first <= at && at < axis.first + axis.count;
+        if !span.axes.iter().zip(at).all(inside) {
+            return Vec::new();
+        }
+        let start = span.axes.iter().zip(at).map(|(axis, at)| axis.stride * i128::from(at)).sum::<i128>();
+        let mut starts = vec![span.start + start];
+        for &(step, count) in &span.within {
+            let with = |start: &i128| (0..count).map(|i| start + step * i128::from(i)).collect::<Vec<_>>();
+            starts = starts.iter().flat_map(with).collect();
+        }
+        starts.iter().flat_map(|start| (0..span.bytes).map(move |byte| start + i128::from(byte))).collect()
+    }
+
+    fn enumerated(one: &Span, other: &Span, blocks: Blocks) -> bool {
+        let all = || (0..4).flat_map(|x| (0..3).map(move |y| [x, y, 0]));
+        all().any(|a| {
+            let mine = bytes(one, a);
+            all().any(|b| {
+                (blocks == Blocks::Any || a != b) && bytes(other, b).iter().any(|byte| mine.contains(byte))
+            })
+        })
+    }
+
+    /// The search agrees with the enumeration of all bytes, for 20,000 random pairs; where strides differ it may say yes.
+    #[test]
+    fn the_search_is_exact() {
+        let mut state = 0x1234_5678_9abc_def0_u64;
+        let mut next = |below: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % below
+        };
+        let (mut met, mut apart) = (0, 0);
+        for _ in 0..20_000 {
+            let mut span = || {
+                let mut axis = |most: u64| {
+                    let first = next(most);
+                    let count = 1 + next(most - first);
+                    let stride = if count == 1 { 0 } else { [0, 4, 8, 16, 32][next(5) as usize] };
+                    Axis { first, count, stride }
+                };
+                let axes = [axis(4), axis(3), Axis { first: 0, count: 1, stride: 0 }];
+                let within = (0..next(3)).map(|_| ([4, 8, 16, -4, 64][next(5) as usize], 1 + next(4)));
+                let within = within.collect();
+                Span { start: i128::from(next(24)), bytes: [1, 4, 8][next(3) as usize], axes, within }
+            };
+            let (one, other) = (span(), span());
+            for blocks in [Blocks::Different, Blocks::Any] {
+                let (found, truth) =
+                    (spans_meet(&one, &other, blocks).unwrap(), enumerated(&one, &other, blocks));
+                let differ = |(a, b): (&Axis, &Axis)| a.count > 1 && b.count > 1 && a.stride != b.stride;
+                match one.axes.iter().zip(&other.axes).any(differ) {
+                    true => assert!(found || !truth, "{one:?} {other:?}"),
+                    false => assert_eq!(found, truth, "{one:?} {other:?}"),
+                }
+                if truth { met += 1 } else { apart += 1 }
+            }
+        }
+        assert!(met > 5_000 && apart > 5_000, "{met} {apart}");
+    }
+}

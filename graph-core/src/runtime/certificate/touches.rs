@@ -1,0 +1,78 @@
+//! The bytes that blocks of fused launches touch, and the reads that registers serve.
+
+use std::collections::BTreeMap;
+
+use cuweave_check::certificate as c;
+use cuweave_ptx::coverage::{Forward, Region};
+
+use crate::index::{Index, size};
+use crate::ir::StatementId;
+use crate::launches::Fusing;
+
+use super::Certified;
+
+impl Certified<'_> {
+    /// Returns the bytes that the blocks of a launch touch, for each access; none if they are not known.
+    pub(super) fn touches(&self, id: StatementId) -> Vec<c::Touches> {
+        let launch = self.nodes.decided.wishes.launches.get(id).and_then(Option::as_ref);
+        let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };
+        let of = |at: usize| {
+            let footing = footings.get(at);
+            let region = |region: &Region| spans(region, footing?.at?);
+            c::Touches {
+                reads: footing.and_then(|footing| region(&footing.reads)),
+                writes: footing.and_then(|footing| region(&footing.writes)),
+            }
+        };
+        self.effects(id).into_iter().map(|(at, _)| of(at)).collect()
+    }
+
+    /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their elements.
+    pub(super) fn forwards(
+        &self,
+        forward: &Forward,
+        members: &[StatementId],
+        number: impl Fn(StatementId) -> usize,
+    ) -> Vec<c::Forward> {
+        // The member that has set each register last.
+        let mut set: BTreeMap<u32, StatementId> = BTreeMap::new();
+        let mut forwards = Vec::new();
+        for (&member, changes) in members.iter().zip(&forward.changes) {
+            let Some(launch) = self.nodes.records[member].launch() else { continue };
+            for change in changes {
+                let before = launch
+                    .kernel
+                    .params
+                    .iter()
+                    .take(size(change.parameter))
+                    .filter(|param| !param.is_scalar());
+                let access = self.definition.program().statements[member].accesses.get(before.count());
+                for &cell in change.cells.iter().flatten() {
+                    if change.stores || change.stays {
+                        set.insert(cell, member);
+                    } else if let (Some(access), Some(&writer)) = (access, set.get(&cell)) {
+                        let (memory, reader, writer) =
+                            (access.buffer.index(), number(member), number(writer));
+                        let one = c::Forward { memory, reader, writer };
+                        if reader != writer && !forwards.contains(&one) {
+                            forwards.push(one);
+                        }
+                    }
+                }
+            }
+        }
+        forwards
+    }
+}
+
+/// Returns accesses through a pointer `at` bytes from the start of its memory; `None` for any bytes.
+fn spans(region: &Region, at: u64) -> Option<Vec<c::Span>> {
+    let touches = region.touches()?.iter();
+    let span = |touch: &cuweave_ptx::coverage::Touch| c::Span {
+        start: touch.start().saturating_add(i128::from(at)),
+        bytes: touch.bytes(),
+        axes: touch.axes().map(|(first, count, stride)| c::Axis { first, count, stride }),
+        within: touch.inner().to_vec(),
+    };
+    Some(touches.map(span).collect())
+}
