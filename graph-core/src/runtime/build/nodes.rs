@@ -41,7 +41,7 @@ pub(crate) struct Nodes {
     /// The graph that nodes are added to: that, or a body of a conditional node.
     pub(super) into: RawGraph,
     /// The graphs of the bodies of conditional nodes, by the statements in front of them.
-    pub(super) bodies: BTreeMap<StatementId, RawGraph>,
+    pub(crate) bodies: BTreeMap<StatementId, RawGraph>,
     /// The number of conditional nodes.
     pub conditions: usize,
     pub exec: RawExec,

@@ -2,9 +2,11 @@
 //!
 //! - `source`: the program, from the statements as they are expanded and the declarations of what they run;
 //! - `plan`: the graph, from the operations and the values that nodes are given;
+//! - `read_back`: the graph as the driver has it;
 //! - `touches`: the bytes that blocks of fused launches touch, and the reads that registers serve.
 
 mod plan;
+mod read_back;
 mod source;
 mod touches;
 
@@ -28,34 +30,63 @@ impl Certified<'_> {
     /// Returns the certificate of the graph. O(accesses + edges), and for fused launches the number of their accesses.
     pub fn certificate(&self) -> Certificate {
         let (source, numbering) = self.source();
-        let plan = self.plan(&source, &numbering);
+        let plan = self.plan(&source, &numbering).plan;
         Certificate { source, plan }
     }
 
-    /// Checks the certificate of the graph.
+    /// Returns the certificate of the graph with the nodes, the edges and the values that the driver has.
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`]: an error of this crate, which would have made the graph wrong.
-    pub fn check(&self) -> Result<()> {
-        let refused = |refusal: cuweave_check::Refusal| {
-            let function = self.definition.program().name.to_string();
-            Error::Certificate { function, rule: format!("{:?}", refusal.rule), reason: refusal.message }
+    /// A failure of the driver; a node that was not added for the program.
+    fn read_back(&self) -> Result<Certificate> {
+        let (source, numbering) = self.source();
+        let plan = self.from_driver(self.plan(&source, &numbering))?;
+        Ok(Certificate { source, plan })
+    }
+
+    /// Checks the certificate of the graph: as it was planned, and if `reads_back` is true also as the driver has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Certificate`]: an error of this crate, which would have made the graph wrong. A failure of the driver.
+    pub fn check(&self, reads_back: bool) -> Result<()> {
+        let check = |certificate: &Certificate| {
+            cuweave_check::check(certificate)
+                .map_err(|refusal| self.refused(format!("{:?}", refusal.rule), refusal.message))
         };
-        cuweave_check::check(&self.certificate()).map_err(refused)
+        check(&self.certificate())?;
+        if reads_back { check(&self.read_back()?) } else { Ok(()) }
+    }
+
+    fn refused(&self, rule: String, reason: String) -> Error {
+        Error::Certificate { function: self.definition.program().name.to_string(), rule, reason }
     }
 }
 
-/// The variable of the environment that asks for checks: `0` for none, anything else for one of each graph.
+/// The variable of the environment that asks for checks: `0` for none, anything else for one of each graph, which is also read back.
 const VARIABLE: &str = "CUWEAVE_CHECK";
 
 /// The number of statements from which on a debug build does not check by itself.
 const MAX_STATEMENTS: usize = 2_000;
 
-/// Returns true if the certificate of a graph is to be checked.
-pub(crate) fn is_wanted(program: &Program) -> bool {
+/// When certificates are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Never.
+    No,
+    /// As the graph was planned.
+    Planned,
+    /// Also as the driver has it.
+    ReadBack,
+}
+
+/// Returns when the certificate of a graph is checked.
+pub(crate) fn wanted(program: &Program) -> Wanted {
     match std::env::var_os(VARIABLE) {
-        Some(value) => value != OsStr::new("0"),
-        None => cfg!(debug_assertions) && program.statements.len() < MAX_STATEMENTS,
+        Some(value) if value == OsStr::new("0") => Wanted::No,
+        Some(_) => Wanted::ReadBack,
+        None if cfg!(debug_assertions) && program.statements.len() < MAX_STATEMENTS => Wanted::Planned,
+        None => Wanted::No,
     }
 }

@@ -14,10 +14,14 @@ use super::Certified;
 use super::source::Numbering;
 
 /// The graph while its operations are read.
-struct Reading<'r> {
-    numbering: &'r Numbering,
-    source: &'r c::Source,
-    plan: c::Plan,
+pub(super) struct Reading<'r> {
+    pub numbering: &'r Numbering,
+    pub source: &'r c::Source,
+    pub plan: c::Plan,
+    /// The operation of each node.
+    pub operations: Vec<OperationId>,
+    /// The operation that is read.
+    at: OperationId,
     /// The node of each operation that comes before those of the operations after it.
     last: Vector<OperationId, Option<usize>>,
     /// The node that runs each body.
@@ -27,6 +31,7 @@ struct Reading<'r> {
 impl Reading<'_> {
     fn add(&mut self, node: c::Node) -> usize {
         self.plan.nodes.push(node);
+        self.operations.push(self.at);
         self.plan.nodes.len() - 1
     }
 
@@ -40,20 +45,23 @@ impl Reading<'_> {
 
 impl Certified<'_> {
     /// Returns the graph: from the operations that nodes are added for.
-    pub(super) fn plan(&self, source: &c::Source, numbering: &Numbering) -> c::Plan {
+    pub(super) fn plan<'r>(&self, source: &'r c::Source, numbering: &'r Numbering) -> Reading<'r> {
         let operations = &self.nodes.operations;
         let mut reading = Reading {
             numbering,
             source,
             plan: c::Plan { blocks: self.blocks(), ..c::Plan::default() },
+            operations: Vec::with_capacity(operations.list.len()),
+            at: OperationId::from_u32(0),
             last: Vector::filled(None, operations.list.len()),
             branches: Vector::filled(None, numbering.scopes.list.len()),
         };
         for (at, operation) in operations.list.enumerate() {
+            reading.at = at;
             reading.last[at] = self.operation(&mut reading, operation);
         }
         reading.plan.places = self.places(&reading, source.memories.len());
-        reading.plan
+        reading
     }
 
     fn blocks(&self) -> Vec<c::Block> {
@@ -215,6 +223,11 @@ impl Certified<'_> {
         let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };
         let words = &self.nodes.words[size(launch.first)..];
         let given: Vec<u64> = launch.kernel.address_words().map(|word| cuda::number(words[word])).collect();
+        self.by_access(id, count, &given)
+    }
+
+    /// Returns the addresses that a launch is given for its buffers in the order of its accesses, and 0 for state.
+    pub(super) fn by_access(&self, id: StatementId, count: usize, given: &[u64]) -> Vec<u64> {
         let of = |(at, _)| given.get(at).copied().unwrap_or(0);
         let mut addresses: Vec<u64> = self.effects(id).into_iter().map(of).collect();
         addresses.resize(count, 0);

@@ -142,6 +142,11 @@ entry_points! {
         cuGraphAddMemcpyNode(*mut Node, RawGraph, *const Node, usize, *const MemcpyParams, Context);
         cuGraphAddMemAllocNode(*mut Node, RawGraph, *const Node, usize, *mut AllocParams);
         cuGraphAddMemFreeNode(*mut Node, RawGraph, *const Node, usize, u64);
+        cuGraphKernelNodeGetParams(Node, *mut KernelParams);
+        cuGraphMemsetNodeGetParams(Node, *mut MemsetParams);
+        cuGraphMemcpyNodeGetParams(Node, *mut MemcpyParams);
+        cuGraphMemAllocNodeGetParams(Node, *mut AllocParams);
+        cuGraphMemFreeNodeGetParams(Node, *mut u64);
         cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);
         cuGraphAddEventWaitNode(*mut Node, RawGraph, *const Node, usize, Event);
         cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);

@@ -10,6 +10,7 @@
 //!
 //! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles`: their types;
 //! - `functions`, `streams`, `mappings`, `peers`, `graphs`: the calls, by subject; `params`: the parameters of nodes;
+//!   `read`: those of nodes that were added;
 //! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `collective`: what calls of several ranks describe; `any_bits`: element types without invalid bits;
@@ -37,6 +38,7 @@ mod multicast;
 mod params;
 mod peers;
 mod quiet;
+mod read;
 mod simulator;
 mod streams;
 mod sync;
@@ -68,5 +70,6 @@ pub use params::{
     address_word, number, push_value, write_value,
 };
 pub use quiet::Quiet;
+pub use read::KernelNode;
 pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};
 pub use sync::{FlagMemory, OwnedSemaphore, SemaphoreHandle, SemaphoreOperation, ValueOperation, Width};

@@ -14,7 +14,7 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
-use crate::runtime::certificate::{self, Certified};
+use crate::runtime::certificate::{self, Certified, Wanted};
 use crate::runtime::context;
 use crate::runtime::cuda::Outcome;
 use crate::runtime::error::{Error, Result, at_buffer, at_statement};
@@ -221,11 +221,11 @@ impl Core {
 
     /// Checks the certificate of the graph where that is asked for.
     pub(crate) fn check_certificate(&self) -> Result<()> {
-        let program = self.definition.program();
-        if self.nodes.decided.changed || !certificate::is_wanted(program) {
-            return Ok(());
+        match certificate::wanted(self.definition.program()) {
+            Wanted::No => Ok(()),
+            _ if self.nodes.decided.changed => Ok(()),
+            wanted => self.certified().check(wanted == Wanted::ReadBack),
         }
-        self.certified().check()
     }
 
     /// Returns the parts of the graph that a certificate is made of.
