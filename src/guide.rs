@@ -4,7 +4,7 @@
 //! - [`without_cuda`]: the words, a kernel and a graph, for who has never written for a GPU;
 //! - coming [from CUDA C++](from_cuda), [from cudarc](from_cudarc), [from stream capture](from_capture), [from candle](from_candle), [from PyTorch](from_pytorch)
 //!   and [from CUDASTF](from_cudastf), each with a before and an after;
-//! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`profiling`];
+//! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`trust`], [`profiling`];
 //! - [errors](crate::codes), one page each.
 
 // In the book a page links to the files of others. In this documentation the names of these links stand for its own pages, by `links.md`, whose definitions
@@ -80,5 +80,7 @@ pub mod nccl {}
 pub mod testing {}
 
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
+#[doc = include_str!("../docs/trust.md")]
+pub mod trust {}
 #[doc = include_str!("../docs/profiling.md")]
 pub mod profiling {}

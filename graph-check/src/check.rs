@@ -1,7 +1,8 @@
 //! The checks, a function for each rule of the crate's documentation.
 
 use crate::certificate::{
-    Access, Body, Bytes, Certificate, Effect, Kind, Origin, Plan, Source, Statement, Touches, Work,
+    Access, Body, Bytes, Certificate, Effect, Forward, Kind, Member, Origin, Plan, Source, Statement,
+    Touches, Work,
 };
 use crate::order::Order;
 use crate::spans::{Blocks, meet};
@@ -84,6 +85,20 @@ impl<'c> Checker<'c> {
             }
         }
         self.source.regions[one].explicit
+    }
+
+    /// Returns true if pairs of statements that the user orders lead from one statement to another one.
+    fn user_orders(&self, one: usize, other: usize) -> bool {
+        let (mut seen, mut open) = (vec![one], vec![one]);
+        while let Some(at) = open.pop() {
+            for &(_, next) in self.source.after.iter().filter(|pair| pair.0 == at) {
+                if !seen.contains(&next) {
+                    seen.push(next);
+                    open.push(next);
+                }
+            }
+        }
+        one != other && seen.contains(&other)
     }
 
     /// Returns true if all nodes of a statement have ended before those of another one have effects.
@@ -192,7 +207,8 @@ impl<'c> Checker<'c> {
         if self.order.excludes(bodies.0, bodies.1) {
             return Ok(());
         }
-        let either = self.explicit(one, other) && self.comes_before(other, one);
+        let either =
+            (self.explicit(one, other) || self.user_orders(other, one)) && self.comes_before(other, one);
         if !either && !self.comes_before(one, other) {
             let memory = &self.source.memories[first.access.memory].name;
             let (one, other) = (self.name(one), self.name(other));
@@ -291,11 +307,9 @@ impl<'c> Checker<'c> {
             for (position, member) in members.iter().enumerate() {
                 let accesses = &self.source.statements[member.statement].accesses;
                 for (at, access) in accesses.iter().enumerate().filter(|(_, access)| access.effect.reads()) {
-                    let here = |one: &&crate::certificate::Forward| {
-                        one.reader == member.statement && one.memory == access.memory
-                    };
+                    let here = |one: &Forward| one.reader == member.statement && one.memory == access.memory;
                     let in_registers = self.plan.places[access.memory].at == Bytes::Registers(node);
-                    if !in_registers && !forwards.iter().any(|one| here(&one)) {
+                    if !in_registers && !forwards.iter().any(here) {
                         continue;
                     }
                     let mine = self.touches(Run { node, lane: member.lane, position }, at);
@@ -303,8 +317,13 @@ impl<'c> Checker<'c> {
                         members[*earlier].lane == member.lane
                             && self.writes_what(members, *earlier, access, mine)
                     };
-                    let last = (0..position).rev().find(writes).map(|earlier| members[earlier].statement);
-                    if last.is_none_or(|last| !forwards.iter().any(|one| here(&one) && one.writer == last)) {
+                    // The register was set where that statement wrote, or later.
+                    let last = (0..position).rev().find(writes);
+                    let set = |one: &Forward| {
+                        let mut from = (last.unwrap_or(0)..position).map(|at| &members[at]);
+                        from.any(|from| from.lane == member.lane && from.statement == one.writer)
+                    };
+                    if !forwards.iter().any(|one| here(one) && set(one)) {
                         let (reader, memory) =
                             (self.name(member.statement), &self.source.memories[access.memory].name);
                         return refuse(
@@ -321,7 +340,7 @@ impl<'c> Checker<'c> {
     /// Returns true if an earlier member may write what a read touches.
     fn writes_what(
         &self,
-        members: &[crate::certificate::Member],
+        members: &[Member],
         earlier: usize,
         read: &Access,
         touches: Option<&Touches>,

@@ -95,6 +95,8 @@ pub struct Options {
     pub devices: Option<DimId>,
     /// True for a library call whose body describes a collective: on each device such calls run in the order of the program.
     pub collective: bool,
+    /// True if the certificate of each graph is checked.
+    pub check: bool,
     /// The line of the attribute; 0 where it is not known.
     pub line: u32,
 }

@@ -119,6 +119,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///   proved to suffice;
 /// - `memory = "arena"`, the default: one alloc node and one free node for all temporaries; `"nodes"`: two for each;
 ///   `"owned"`: no memory nodes, the exec keeps a plain allocation;
+/// - `check`: the certificate of each graph is checked when it is built;
 /// - `budget = expr`: the most bytes of the temporaries; order is added if they need more;
 /// - `launches = "as-written"`: one node for each launch, and full edges. `"batched"`: launches of one kernel that nothing orders
 ///   become one; `"overlapped"`: kernels start before their predecessors end (compute capability 9.0 and more); `"fused"`:

@@ -83,7 +83,7 @@ pub mod private {
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
         Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
-        Place, Settable, build, build_on, dump, operations,
+        Place, Settable, build, build_on, dump, operations, read_back,
     };
     pub use crate::runtime::kernels::item::{
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,

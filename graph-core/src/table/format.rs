@@ -66,7 +66,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        let Options { order, memory, launches, budget, devices, collective, line } = options;
+        let Options { order, memory, launches, budget, devices, collective, check, line } = options;
         self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
@@ -87,6 +87,7 @@ impl<'p> Writer<'p> {
         self.ids(budget.as_slice());
         self.ids(devices.as_slice());
         self.number(u32::from(*collective));
+        self.number(u32::from(*check));
         self.number(*line);
     }
 
@@ -253,8 +254,8 @@ impl Reader {
         };
         let (budget, devices): (Vec<DimId>, Vec<DimId>) = (self.ids()?, self.ids()?);
         let (budget, devices) = (budget.first().copied(), devices.first().copied());
-        let collective = self.number()? != 0;
-        Some(Options { order, memory, launches, budget, devices, collective, line: self.number()? })
+        let (collective, check) = (self.number()? != 0, self.number()? != 0);
+        Some(Options { order, memory, launches, budget, devices, collective, check, line: self.number()? })
     }
 
     fn op(&mut self) -> Option<Op> {

@@ -51,6 +51,7 @@ fn program() -> Program {
         file: "src/main.rs".into(),
         options: Options {
             collective: true,
+            check: true,
             order: Order::Explicit,
             memory: Some(Memory::Owned),
             launches: Some(Launches::Batched),

@@ -435,11 +435,31 @@ pub struct OptionValues {
     pub devices: Option<Expr>,
 }
 
+/// An option of `#[graph(...)]`.
+enum GraphOption {
+    /// `check`.
+    Check,
+    /// `name = value`.
+    Valued(Box<syn::MetaNameValue>),
+}
+
+impl syn::parse::Parse for GraphOption {
+    fn parse(input: syn::parse::ParseStream<'_>) -> syn::Result<GraphOption> {
+        let ahead = input.fork();
+        let is_check = ahead.parse::<syn::Ident>().is_ok_and(|name| name == "check");
+        if is_check && (ahead.is_empty() || ahead.peek(syn::Token![,])) {
+            input.parse::<syn::Ident>()?;
+            return Ok(GraphOption::Check);
+        }
+        input.parse().map(|valued| GraphOption::Valued(Box::new(valued)))
+    }
+}
+
 /// Reads the options, and the expressions among them.
 pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionValues) {
     let mut options = Options::default();
     let mut values = OptionValues::default();
-    let parser = syn::punctuated::Punctuated::<syn::MetaNameValue, syn::Token![,]>::parse_terminated;
+    let parser = syn::punctuated::Punctuated::<GraphOption, syn::Token![,]>::parse_terminated;
     let tokens = attribute.clone();
     let list = match parser.parse2(attribute) {
         Ok(list) => list,
@@ -450,6 +470,13 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
     };
     let mut told: Vec<String> = Vec::new();
     for option in &list {
+        let option = match option {
+            GraphOption::Check => {
+                options.check = true;
+                continue;
+            }
+            GraphOption::Valued(option) => option,
+        };
         let name = option.path.get_ident().map(ToString::to_string).unwrap_or_default();
         if told.contains(&name) {
             report.error(
@@ -515,10 +542,10 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
 
 /// Reports an option that graphs do not have.
 fn unknown_option(option: &syn::MetaNameValue, name: &str, report: &mut Report) {
-    let known = ["order", "memory", "budget", "launches", "devices"];
+    let known = ["order", "memory", "budget", "launches", "devices", "check"];
     let help = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "options are `order`, `memory`, `budget`, `launches` and `devices`".to_owned(),
+        None => "options are `order`, `memory`, `budget`, `launches`, `devices` and `check`".to_owned(),
     };
     report.error(
         option.path.span(),
@@ -544,11 +571,13 @@ fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
     ];
     let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
     let metas = parser.parse2(options.clone()).unwrap_or_default();
-    let found = metas.iter().find(|meta| !matches!(meta, syn::Meta::NameValue(_)));
+    let is_valid =
+        |meta: &&syn::Meta| matches!(meta, syn::Meta::NameValue(_)) || meta.path().is_ident("check");
+    let found = metas.iter().find(|meta| !is_valid(meta));
     let name = found.and_then(|meta| meta.path().get_ident()).map(ToString::to_string).unwrap_or_default();
     let help = match VALUES.iter().find(|(word, _)| *word == name) {
         Some((_, written)) => format!("write `{written}`"),
-        None => "options are `order`, `memory`, `budget`, `launches` and `devices`, each with `= value`"
+        None => "options are `order`, `memory`, `budget`, `launches` and `devices`, each with `= value`, and `check`"
             .to_owned(),
     };
     let span = found.map_or_else(|| error.span(), Spanned::span);

@@ -8,7 +8,7 @@ use crate::check::Checked;
 use crate::expand::{Described, Frame, FrameId, Instance};
 use crate::ids::{ArgumentId, ScalarId};
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, DimId, StatementId, Text};
+use crate::ir::{BufferId, DimId, Program, StatementId, Text};
 use crate::structure::{Argument, Part, Step};
 use crate::table::{Decoded, Parameter, Scalar};
 
@@ -18,6 +18,8 @@ use super::moves::Moves;
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
 pub(crate) struct Flattened {
+    /// The program as it was expanded, before it was ordered.
+    pub written: Arc<Program>,
     pub checked: Arc<Checked>,
     /// The values of its lengths and of the bounds that no setter changes; 0 for the others.
     pub sizes: Vector<DimId, u64>,
@@ -50,7 +52,7 @@ impl Flattened {
     /// Returns the flat program of a function for these arguments, which are records and lists. O(statements) for each scalar
     /// that has a setter.
     pub fn new(
-        checked: Arc<Checked>,
+        (written, checked): (Arc<Program>, Arc<Checked>),
         (sizes, mut moves, mut fixed): (Vector<DimId, u64>, Moves, FixedScalars),
         expanded: Parts,
         arguments: &[Described],
@@ -81,7 +83,7 @@ impl Flattened {
                 declared.statements.dedup();
             }
         }
-        Flattened { checked, sizes, moves, elements, instances, frames, scalars, fixed }
+        Flattened { written, checked, sizes, moves, elements, instances, frames, scalars, fixed }
     }
 
     /// Returns a scalar in a record, by its argument and the fields on the way to it.

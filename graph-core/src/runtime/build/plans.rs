@@ -80,7 +80,7 @@ type Numbered<F> = (Vector<DimId, u64>, Vec<Poly>, F);
 /// Flat functions by their lengths and the bounds that no setter changes, by the polynomials of the others, and by the address of
 /// their table, which is a static. `None` where setters change no bounds though the polynomials say so.
 static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
-static CHECKED: Kept<Numbered<(Program, Functions)>, Checked> = Kept::new();
+static CHECKED: Kept<Numbered<(Arc<Program>, Functions)>, Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl Key {
@@ -173,7 +173,7 @@ fn checked(
     let mut sizes = values.clone();
     let functions = source.regions.functions.clone();
     let by_values = |program: Program| Source::with_values(program, functions.clone(), &values);
-    let checked = loop {
+    let (written, checked) = loop {
         if !symbolic {
             for (moving, _) in std::mem::take(&mut bounds) {
                 fixed::add(&mut fixed, moving.of, Fixed::Value);
@@ -186,10 +186,11 @@ fn checked(
         changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
         let again = (!bounds.is_empty()).then(|| source.program.clone());
-        let key = (sizes.clone(), polys, (source.program.clone(), functions.clone()));
+        let written = Arc::new(source.program.clone());
+        let key = (sizes.clone(), polys, (written.clone(), functions.clone()));
         let ordered = CHECKED.get_or_make(key, |(_, _, (program, _))| {
             let (checked, found) = compile::front(source);
-            checked.ok_or_else(|| Box::new((program.clone(), found)))
+            checked.ok_or_else(|| Box::new((Program::clone(program), found)))
         });
         match ordered {
             Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
@@ -197,7 +198,7 @@ fn checked(
                 Some(program) if is_other(by_values(program.clone()), &checked) => {
                     source = by_values(program);
                 }
-                _ => break checked,
+                _ => break (written, checked),
             },
             Err(refused) if bounds.is_empty() => return Err(refused_program(&refused.0, &refused.1)),
             Err(refused) => source = by_values(refused.0),
@@ -208,7 +209,7 @@ fn checked(
     let moves = Moves::new(checked.program(), (symbols, bounds), scalars);
     let symbols = if moves.is_empty() { Vec::new() } else { now };
     let parts = Parts { elements, instances, frames };
-    let flat = Flattened::new(checked, (sizes, moves, fixed), parts, arguments);
+    let flat = Flattened::new((written, checked), (sizes, moves, fixed), parts, arguments);
     Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
 }
 

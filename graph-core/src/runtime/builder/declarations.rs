@@ -94,6 +94,12 @@ impl<'a> Builder<'a> {
         self
     }
 
+    /// Checks the certificate of the graph when it is built: `#[graph(check)]`.
+    pub fn check_certificate(&mut self) -> &mut Self {
+        self.program.options.check = true;
+        self
+    }
+
     /// Sets which launches may be changed: `#[graph(launches = ..)]`.
     pub fn launches(&mut self, launches: Launches) -> &mut Self {
         self.program.options.launches = Some(launches);

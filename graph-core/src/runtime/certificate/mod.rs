@@ -39,7 +39,7 @@ impl Certified<'_> {
     /// # Errors
     ///
     /// A failure of the driver; a node that was not added for the program.
-    fn read_back(&self) -> Result<Certificate> {
+    pub fn read_back(&self) -> Result<Certificate> {
         let (source, numbering) = self.source();
         let plan = self.from_driver(self.plan(&source, &numbering))?;
         Ok(Certificate { source, plan })
@@ -86,6 +86,7 @@ pub(crate) fn wanted(program: &Program) -> Wanted {
     match std::env::var_os(VARIABLE) {
         Some(value) if value == OsStr::new("0") => Wanted::No,
         Some(_) => Wanted::ReadBack,
+        None if program.options.check => Wanted::Planned,
         None if cfg!(debug_assertions) && program.statements.len() < MAX_STATEMENTS => Wanted::Planned,
         None => Wanted::No,
     }

@@ -56,14 +56,14 @@ impl Numbering {
 enum State<'a> {
     /// A variable of the module at that address, on a device.
     Variable(Device, usize, &'a str),
-    /// The records of the loops of a device.
-    Records(Device),
+    /// The record of a loop that counts its turns, by its index.
+    Record(usize),
 }
 
 impl Certified<'_> {
     /// Returns the program, and the numbers of its statements.
     pub(super) fn source(&self) -> (c::Source, Numbering) {
-        let program = self.definition.program();
+        let program = &*self.definition.flat.written;
         let numbering = Numbering::of(program);
         let mut memories: Vec<c::Memory> =
             program.buffers.ids().map(|buffer| self.memory(&numbering, buffer)).collect();
@@ -78,7 +78,7 @@ impl Certified<'_> {
                 let memory = *states.entry(state).or_insert_with(|| {
                     let name = match state {
                         State::Variable(_, _, name) => name.to_owned(),
-                        State::Records(_) => "the records of loops".to_owned(),
+                        State::Record(_) => "the record of a loop".to_owned(),
                     };
                     memories.push(c::Memory { name, bytes: 1, origin: c::Origin::State, returned: false });
                     memories.len() - 1
@@ -93,8 +93,9 @@ impl Certified<'_> {
                 let reads = reads.iter().filter(|name| !writes.contains(name));
                 reads.for_each(|name| state(variable(name), c::Effect::Read));
             }
-            if self.nodes.counted.record(id).is_some() {
-                state(State::Records(statement.device), c::Effect::Modify);
+            let mut counted = self.nodes.counted.list.iter();
+            if let Some(own) = counted.position(|counted| [counted.condition, counted.join].contains(&id)) {
+                state(State::Record(own), c::Effect::Modify);
             }
             statements.push(c::Statement {
                 name: statement.name.to_string(),
@@ -159,14 +160,15 @@ impl Certified<'_> {
 
     /// Returns the accesses of a statement itself, each with its index among all that are declared.
     pub(super) fn effects(&self, id: StatementId) -> Vec<(usize, c::Access)> {
-        let program = self.definition.program();
+        let program = &*self.definition.flat.written;
+        let checked = &self.definition.program().statements[id].accesses;
         let statement = &program.statements[id];
         let own = statement.kind.own_accesses(&statement.accesses);
         let launch = self.nodes.records[id].launch().filter(|_| matches!(statement.kind, Kind::Launch(())));
         let params = launch.map(buffers);
         let of = |(at, access): (usize, &Access)| {
             let effect = match params.as_ref().map(|params| params.get(at)) {
-                Some(Some(param)) => effect_of(param, access)?,
+                Some(Some(param)) => effect_of(param, checked[at].relied_on)?,
                 _ => effect(access.mode),
             };
             let bytes = |dim| self.definition.dims[dim].saturating_mul(element(program, access.buffer));
@@ -201,12 +203,12 @@ fn buffers(launch: &LaunchRecord) -> Vec<&'static Param> {
 }
 
 /// Returns the effect of a launch by its declaration; `None` if it accesses nothing. That a write is complete has been proved where a
-/// read relies on it.
-fn effect_of(param: &Param, access: &Access) -> Option<c::Effect> {
+/// read relies on it: `is_complete`.
+fn effect_of(param: &Param, is_complete: bool) -> Option<c::Effect> {
     Some(match (param.kind, param.updates) {
         (ParamKind::Read | ParamKind::Scalar, _) => c::Effect::Read,
         (ParamKind::ReadWrite, _) => c::Effect::Modify,
-        (ParamKind::Write, _) if access.relied_on => c::Effect::Write,
+        (ParamKind::Write, _) if is_complete => c::Effect::Write,
         (ParamKind::Write, _) => c::Effect::MayWrite,
         (ParamKind::Atomic, Updates::Reduction(operation)) => c::Effect::Update(operation.to_owned()),
         (ParamKind::Atomic, Updates::Reads) => c::Effect::Read,

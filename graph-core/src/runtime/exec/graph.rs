@@ -184,6 +184,15 @@ pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
     &graph.core.nodes.operations
 }
 
+/// Returns the certificate of a graph with the nodes, the edges and the values that the driver has.
+///
+/// # Errors
+///
+/// A failure of the driver; a node that was not added for the program.
+pub fn read_back<A: GraphFn>(graph: &Graph<A>) -> Result<cuweave_check::Certificate> {
+    graph.core.certified().read_back()
+}
+
 /// Returns the checked program of a graph and its operations, as text.
 pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
     let checked = &graph.core.definition.flat.checked;

@@ -28,7 +28,7 @@ mod turns;
 
 pub use arena::ArenaPool;
 pub(crate) use graph::described;
-pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
+pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations, read_back};
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::{build, build_on};
 pub use turns::LoopTurns;
