@@ -84,6 +84,17 @@ fn decided(n: u32, flag: &[u32; 1], x: &mut [f32; n], go: &mut [u32; 1]) {
     }
 }
 
+/// An alloc after a statement that uses a temporary of the same arena: without care the arena's alloc comes after its own user.
+#[cuweave::graph]
+fn late(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+    let a = alloc::<f32>(n);
+    let first = copy_to[per_item(n)](&x, &mut a, n);
+    #[after(first)]
+    let b = alloc::<f32>(n);
+    iota[per_item(n)](&mut b, 1.0, n);
+    add[per_item(n)](&a, &b, &mut out, n);
+}
+
 /// Atomics that commute, before a read of them.
 #[cuweave::graph]
 fn counted(n: u32, k: u32, x: &[u32; n], y: &[u32; n], out: &mut [u32; k]) {
@@ -161,17 +172,20 @@ fn temporaries_share_bytes_one_after_the_other() {
     let shared = certificate.plan.places.iter().filter(|place| matches!(place.at, Bytes::In { .. })).count();
     assert_eq!(shared, 4);
     refused(&certificate, Rule::Conflicts, |one| drop(one.plan.edges.remove(1)));
-    refused(&certificate, Rule::Values, |one| {
-        let moved = one.plan.places.iter_mut().find_map(|place| match &mut place.at {
+    let moved = |one: &mut Certificate, block_bytes: u64| {
+        let offset = one.plan.places.iter_mut().find_map(|place| match &mut place.at {
             Bytes::In { offset, .. } => Some(offset),
             _ => None,
         });
-        *moved.expect("a temporary") += 256;
-    });
+        *offset.expect("a temporary") += 256;
+        one.plan.blocks.iter_mut().for_each(|block| block.bytes = block.bytes.max(block_bytes));
+    };
+    refused(&certificate, Rule::Inside, |one| moved(one, 0));
+    refused(&certificate, Rule::Values, |one| moved(one, 4096));
     refused(&certificate, Rule::Lifetimes, |one| {
         one.plan.nodes.iter_mut().for_each(|node| {
             if matches!(node.work, Work::Free(_)) {
-                node.work = Work::Run { wide: false, members: Vec::new(), forwards: Vec::new() };
+                node.work = Work::Run { members: Vec::new(), forwards: Vec::new() };
             }
         });
     });
@@ -284,6 +298,19 @@ fn atomics_commute_with_their_class_alone() {
     refused(&certificate, Rule::Conflicts, |one| {
         one.source.statements[1].accesses[1].effect = Effect::Update("max.u32".to_owned());
     });
+}
+
+#[test]
+fn an_alloc_after_a_user_of_its_arena_leaves_no_statement_out() {
+    let d = device();
+    let (x, mut out) = (d.upload(&ramp(64)), d.zeros::<f32>(64));
+    let (certificate, mut exec) = accepted!(late(&d.ctx, 64, &x, &mut out));
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    let members = |work: &Work| if let Work::Run { members, .. } = work { members.len() } else { 0 };
+    assert_eq!(certificate.plan.nodes.iter().map(|node| members(&node.work)).sum::<usize>(), 3);
+    let expected: Vec<f32> = ramp(64).iter().zip(0..).map(|(x, at)| x + 1.0 + at as f32).collect();
+    assert_eq!(d.download(&out), expected);
 }
 
 #[test]

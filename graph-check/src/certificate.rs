@@ -85,6 +85,10 @@ pub struct Statement {
     pub body: usize,
     /// The function that it comes from.
     pub region: usize,
+    /// The device that runs it.
+    pub device: u32,
+    /// True for a launch of more than one block.
+    pub wide: bool,
     /// Its kind.
     pub kind: Kind,
     /// Its accesses.
@@ -96,8 +100,10 @@ pub struct Statement {
 /// A kind of statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One node runs it.
-    Single,
+    /// A launch: one node runs it, alone or with others.
+    Kernel,
+    /// A fill: one node runs it.
+    Fill,
     /// A copy: one node runs it, of a device that need not reach the memory.
     Copy,
     /// A library call: any number of nodes run it.
@@ -233,8 +239,6 @@ pub enum Work {
     Branch(Vec<usize>),
     /// It runs statements. None, if it is there for its edges.
     Run {
-        /// True if the grid has more than one block.
-        wide: bool,
         /// The statements.
         members: Vec<Member>,
         /// The reads that are served from registers.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
     let Certificate { source, plan } = certificate;
     well_formed(source, plan)?;
-    let order = Order::of(plan, &source.bodies)?;
+    let order = Order::of(source, plan)?;
     let mut runs: Vec<Vec<Run>> = vec![Vec::new(); source.statements.len()];
     for (node, of) in plan.nodes.iter().enumerate() {
         if let Work::Run { members, .. } = &of.work {
@@ -217,12 +217,12 @@ impl<'c> Checker<'c> {
                 format!("{one} does not come before {other}, and both use `{memory}`"),
             );
         }
-        // In one node: other blocks touch other bytes.
+        // In one node: different blocks touch different bytes.
         let (Some(one), Some(other)) = (self.runs[one].first(), self.runs[other].first()) else {
             return Ok(());
         };
-        let Work::Run { wide: true, .. } = self.plan.nodes[one.node].work else { return Ok(()) };
-        if one.node != other.node {
+        let wide = |of: &Use<'_>| self.source.statements[of.statement].wide;
+        if one.node != other.node || !wide(first) && !wide(second) {
             return Ok(());
         }
         let (Some(mine), Some(theirs)) = (self.touches(*one, first.at), self.touches(*other, second.at))
@@ -627,6 +627,10 @@ impl<'c> Checker<'c> {
                 }
                 if statement.kind == Kind::Host || statement.kind == Kind::Copy && node.body == 0 {
                     continue;
+                }
+                if node.device != statement.device {
+                    let device = node.device;
+                    return refuse(Rule::Devices, format!("{} runs on device {device}", name()));
                 }
                 for access in &statement.accesses {
                     let devices = &self.plan.places[access.memory].devices;

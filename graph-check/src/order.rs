@@ -1,12 +1,12 @@
 //! The order of the nodes: which have ended before another one has an effect.
 
-use crate::certificate::{Body, Plan, Port, Work};
+use crate::certificate::{Kind, Plan, Port, Source, Work};
 use crate::{Refusal, Rule, refuse};
 
 /// The order of the nodes of a plan.
 pub(crate) struct Order<'c> {
     plan: &'c Plan,
-    bodies: &'c [Body],
+    source: &'c Source,
     /// For each node a bit for each node that has ended before it has an effect.
     ended: Vec<Vec<u64>>,
     /// The node that runs each body; of the graph itself no node.
@@ -15,8 +15,8 @@ pub(crate) struct Order<'c> {
 
 impl<'c> Order<'c> {
     /// Orders the nodes. Edges join nodes of one body, and make no circle; each body is run by one node, which stands in the body around it.
-    pub fn of(plan: &'c Plan, bodies: &'c [Body]) -> Result<Order<'c>, Refusal> {
-        let count = plan.nodes.len();
+    pub fn of(source: &'c Source, plan: &'c Plan) -> Result<Order<'c>, Refusal> {
+        let (bodies, count) = (&source.bodies, plan.nodes.len());
         let mut branches = vec![usize::MAX; bodies.len()];
         for (at, node) in plan.nodes.iter().enumerate() {
             let Work::Branch(runs) = &node.work else { continue };
@@ -37,7 +37,7 @@ impl<'c> Order<'c> {
         let mut after = vec![Vec::new(); count];
         for edge in &plan.edges {
             let (from, to) = (&plan.nodes[edge.from], &plan.nodes[edge.to]);
-            let kernels = matches!((&from.work, &to.work), (Work::Run { .. }, Work::Run { .. }));
+            let kernels = are_kernels(source, &from.work, true) && are_kernels(source, &to.work, false);
             if from.body != to.body || edge.port == Port::Early && !kernels {
                 return refuse(
                     Rule::Edges,
@@ -71,7 +71,7 @@ impl<'c> Order<'c> {
         if done < count {
             return refuse(Rule::Edges, "the edges make a circle".to_owned());
         }
-        Ok(Order { plan, bodies, ended, branches })
+        Ok(Order { source, plan, ended, branches })
     }
 
     /// Returns the nodes that stand for two nodes in the innermost body around both.
@@ -108,10 +108,10 @@ impl<'c> Order<'c> {
         while one != other {
             if one > other {
                 in_one = Some(one);
-                one = self.bodies[one].parent;
+                one = self.source.bodies[one].parent;
             } else {
                 in_other = Some(other);
-                other = self.bodies[other].parent;
+                other = self.source.bodies[other].parent;
             }
         }
         (one, in_one, in_other)
@@ -120,7 +120,9 @@ impl<'c> Order<'c> {
     /// Returns true if of two bodies at most one runs, each time that what is around both does.
     pub fn excludes(&self, one: usize, other: usize) -> bool {
         match self.around(one, other) {
-            (_, Some(one), Some(other)) => self.bodies[one].decided_by == self.bodies[other].decided_by,
+            (_, Some(one), Some(other)) => {
+                self.source.bodies[one].decided_by == self.source.bodies[other].decided_by
+            }
             _ => false,
         }
     }
@@ -129,4 +131,15 @@ impl<'c> Order<'c> {
     pub fn inside(&self, body: usize, outer: usize) -> bool {
         self.around(body, outer).0 == outer
     }
+}
+
+/// Returns true if all statements of a node are kernels, and there is one: with `calls` also if they are calls of libraries.
+fn are_kernels(source: &Source, work: &Work, calls: bool) -> bool {
+    let Work::Run { members, .. } = work else { return false };
+    let is_kernel = |kind: Kind| match kind {
+        Kind::Kernel | Kind::Decision | Kind::Again => true,
+        Kind::Call => calls,
+        _ => false,
+    };
+    !members.is_empty() && members.iter().all(|member| is_kernel(source.statements[member.statement].kind))
 }

@@ -21,8 +21,9 @@ impl Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-const KINDS: [(Kind, &str); 8] = [
-    (Kind::Single, "single"),
+const KINDS: [(Kind, &str); 9] = [
+    (Kind::Kernel, "kernel"),
+    (Kind::Fill, "fill"),
     (Kind::Copy, "copy"),
     (Kind::Call, "call"),
     (Kind::Decision, "decision"),
@@ -75,9 +76,12 @@ impl Display for Certificate {
         for Region { caller, explicit } in &source.regions {
             writeln!(f, "region in {caller}{}", if *explicit { " explicit" } else { "" })?;
         }
-        for Statement { name, line, body, region, kind, accesses, numbers } in &source.statements {
+        for Statement { name, line, body, region, device, wide, kind, accesses, numbers } in
+            &source.statements
+        {
             let kind = KINDS.iter().find(|one| one.0 == *kind).map_or("", |one| one.1);
-            write!(f, "statement {kind} in {body} region {region} line {line}")?;
+            let wide = if *wide { " wide" } else { "" };
+            write!(f, "statement {kind} in {body} region {region} on {device} line {line}{wide}")?;
             list(f, "numbers", numbers)?;
             writeln!(f, " name {name}")?;
             for Access { memory, lo, hi, effect } in accesses {
@@ -123,7 +127,7 @@ impl Display for Certificate {
                 Work::Free(block) => write!(f, " free {block}")?,
                 Work::FreeTaken(memory, address) => write!(f, " free-taken {memory} {address}")?,
                 Work::Branch(bodies) => list(f, "branch", bodies)?,
-                Work::Run { wide, .. } => write!(f, " {}", if *wide { "wide" } else { "run" })?,
+                Work::Run { .. } => write!(f, " run")?,
             }
             writeln!(f, " name {name}")?;
             for Member { statement, lane, addresses, numbers, touches } in members {
@@ -225,15 +229,18 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
         "statement" => {
             let word: String = words.value()?;
             let kind = KINDS.iter().find(|one| one.1 == word)?.0;
-            let (body, region, line) = (words.after("in")?, words.after("region")?, words.after("line")?);
-            let numbers = words.list("numbers");
+            let (body, region) = (words.after("in")?, words.after("region")?);
+            let (device, line, wide) = (words.after("on")?, words.after("line")?, words.has("wide"));
+            let (accesses, numbers) = (Vec::new(), words.list("numbers"));
             source.statements.push(Statement {
                 name,
                 line,
                 body,
                 region,
+                device,
+                wide,
                 kind,
-                accesses: Vec::new(),
+                accesses,
                 numbers,
             });
         }
@@ -273,9 +280,9 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
                 "free" => Work::Free(words.after("free")?),
                 "free-taken" => Work::FreeTaken(words.after("free-taken")?, words.value()?),
                 "branch" => Work::Branch(words.list("branch")),
-                word @ ("wide" | "run") => {
+                "run" => {
                     words.0.next();
-                    Work::Run { wide: word == "wide", members: Vec::new(), forwards: Vec::new() }
+                    Work::Run { members: Vec::new(), forwards: Vec::new() }
                 }
                 _ => return None,
             };

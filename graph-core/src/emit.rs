@@ -15,9 +15,14 @@ use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::{Layout, Ranks};
 use crate::operation::{MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
 use crate::place::{LiveRange, Placed};
+use crate::reach::Cycle;
 use crate::scopes::Scopes;
 
 /// Returns the operations of a placed program. `nodes` are the launches that are one node, each list in ascending order.
+///
+/// # Errors
+///
+/// Operations that depend on each other. The statements of some of them are the path.
 pub fn emit(
     program: &Program,
     placed: &Placed,
@@ -25,14 +30,14 @@ pub fn emit(
     nodes: &[Batch],
     edges_before_reduction: usize,
     tuning: &Tuning,
-) -> Operations {
+) -> Result<Operations, Cycle> {
     let mut draft = Draft { scopes: Scopes::of(program), ..Draft::default() };
     draft.statements(program, placed, nodes, layout.ranks.as_ref());
     let depth = depth(program, placed);
     draft.hubs(tuning);
     draft.memories(program, placed, &layout);
     let mut operations = Operations {
-        list: draft.sorted(),
+        list: draft.sorted()?,
         of_statement: Vector::new(),
         memories: layout.memories,
         places: layout.places,
@@ -50,7 +55,7 @@ pub fn emit(
         overlapped: 0,
     };
     operations.index(program.statements.len());
-    operations
+    Ok(operations)
 }
 
 /// Returns the length of the longest path, in kernels, copies and fills.
@@ -229,6 +234,8 @@ impl Draft {
             .into_iter()
             .filter(|&id| self.scopes.around(id).is_none())
             .map(|id| self.behind(id))
+            // A statement that follows a user of the memory follows its alloc. The users of its own buffer follow it all the same.
+            .filter(|&id| !first.iter().any(|&user| user == id || placed.reach.precedes(user, id)))
             .collect();
         let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
         let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
@@ -277,7 +284,7 @@ impl Draft {
     }
 
     /// Returns the operations in the topological order by least key.
-    fn sorted(self) -> Vector<OperationId, Operation> {
+    fn sorted(self) -> Result<Vector<OperationId, Operation>, Cycle> {
         let n = self.list.len();
         let mut waits: Vector<OperationId, usize> = Vector::with_capacity(n);
         let mut followers: Vector<OperationId, Vec<OperationId>> = Vector::filled(Vec::new(), n);
@@ -303,8 +310,12 @@ impl Draft {
                 }
             }
         }
+        if order.len() < n {
+            let left = waits.ids().filter(|&at| waits[at] > 0).flat_map(|at| list[at].sources.clone());
+            return Err(Cycle { path: left.collect() });
+        }
         let mut slots: Vector<OperationId, Option<Operation>> = list.into_iter().map(Some).collect();
-        order
+        let sorted = order
             .into_iter()
             .filter_map(|at| slots[at].take())
             .map(|mut operation| {
@@ -314,6 +325,7 @@ impl Draft {
                 operation.after.sort_unstable();
                 operation
             })
-            .collect()
+            .collect();
+        Ok(sorted)
     }
 }

@@ -324,7 +324,7 @@ fn decided(
         }
     }
     let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
-    let mut operations = emit::emit(program, &placed, layout, &nodes, before_reduction, &wishes.tuning);
+    let mut operations = emit::emit(program, &placed, layout, &nodes, before_reduction, &wishes.tuning)?;
     operations.batches = decision.batches.into();
     operations.chains = decision.chains.into();
     operations.point(program, dims);

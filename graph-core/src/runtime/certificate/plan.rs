@@ -116,7 +116,7 @@ impl Certified<'_> {
     /// Returns the devices that reach a buffer; none if all do.
     fn devices(&self, buffer: BufferId) -> Vec<u32> {
         let (definition, operand) = (self.definition, self.operands.get(buffer.index()));
-        if definition.contexts.len() == 1 || operand.is_some_and(|operand| operand.unified().is_some()) {
+        if operand.is_some_and(|operand| operand.unified().is_some()) {
             return Vec::new();
         }
         let own = definition.program().device_of(buffer).or_else(|| operand?.device);
@@ -202,10 +202,7 @@ impl Certified<'_> {
                         members.extend(of.map(|(lane, &id)| self.member(reading, id, lane, false)));
                     }
                 }
-                let grid =
-                    |id: &StatementId| self.nodes.records[*id].launch().map(|launch| launch.shape.grid);
-                let wide = operation.sources.iter().any(|id| grid(id).is_some_and(|grid| grid != [1; 3]));
-                c::Work::Run { wide, members, forwards }
+                c::Work::Run { members, forwards }
             }
         }
     }
@@ -277,7 +274,7 @@ impl Certified<'_> {
             body,
             device: operation.device.as_u32(),
             waits: self.waits(operation),
-            work: c::Work::Run { wide: false, members, forwards: Vec::new() },
+            work: c::Work::Run { members, forwards: Vec::new() },
         };
         reading.add(node)
     }

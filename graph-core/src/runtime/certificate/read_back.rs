@@ -299,6 +299,6 @@ fn number_of(bytes: &[u8]) -> u64 {
 }
 
 fn no_members(name: &str) -> c::Node {
-    let work = c::Work::Run { wide: false, members: Vec::new(), forwards: Vec::new() };
+    let work = c::Work::Run { members: Vec::new(), forwards: Vec::new() };
     c::Node { name: name.to_owned(), body: 0, device: 0, waits: false, work }
 }

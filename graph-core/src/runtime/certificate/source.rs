@@ -102,6 +102,8 @@ impl Certified<'_> {
                 line: statement.line,
                 body: numbering.body_of(id),
                 region: functions.of.get(id).map_or(0, |function| function.index()),
+                device: statement.device.as_u32(),
+                wide: record.launch().is_some_and(|launch| launch.shape.grid != [1; 3]),
                 kind: kind(&statement.kind),
                 accesses,
                 numbers: self.numbers(record),
@@ -228,7 +230,8 @@ fn effect(mode: Mode) -> c::Effect {
 
 fn kind(kind: &Kind) -> c::Kind {
     match kind {
-        Kind::Launch(()) | Kind::Fill(()) => c::Kind::Single,
+        Kind::Launch(()) => c::Kind::Kernel,
+        Kind::Fill(()) | Kind::Alloc(_) | Kind::Free(_) => c::Kind::Fill,
         Kind::Copy(()) => c::Kind::Copy,
         Kind::Capture(()) | Kind::Call(_) => c::Kind::Call,
         Kind::Condition(_) => c::Kind::Decision,
@@ -238,7 +241,6 @@ fn kind(kind: &Kind) -> c::Kind {
             Some(Meeting::BehindAll) => c::Kind::AfterAll,
             _ => c::Kind::BeforeAll,
         },
-        Kind::Alloc(_) | Kind::Free(_) => c::Kind::Single,
     }
 }
 
