@@ -195,8 +195,8 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        At, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible, ModuleFailure, Refusal,
-        ShortLaunch,
+        At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible,
+        ModuleFailure, Refusal, ShortLaunch,
     };
 }
 

@@ -1,12 +1,13 @@
 //! The checks, a function for each rule of the crate's documentation.
 
+use crate::Refusal;
 use crate::certificate::{
-    Access, Body, Bytes, Certificate, Effect, Forward, Kind, Member, Origin, Plan, Source, Statement,
+    Access, Body, Bytes, Certificate, Effect, Forward, Kind, Member, Origin, Plan, Source, Span, Statement,
     Touches, Work,
 };
+use crate::form;
 use crate::order::Order;
-use crate::spans::{Blocks, meet};
-use crate::{Refusal, Rule, refuse};
+use crate::spans::{Blocks, meet_at};
 use std::collections::BTreeMap;
 
 /// Checks a certificate: see the documentation of the crate.
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 /// The first rule that does not hold, and where.
 pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
     let Certificate { source, plan } = certificate;
-    well_formed(source, plan)?;
+    form::well_formed(source, plan)?;
     let order = Order::of(source, plan)?;
     let mut runs: Vec<Vec<Run>> = vec![Vec::new(); source.statements.len()];
     for (node, of) in plan.nodes.iter().enumerate() {
@@ -27,7 +28,12 @@ pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
             });
         }
     }
-    let checker = Checker { source, plan, order, runs };
+    let mut users = vec![Vec::new(); source.memories.len()];
+    for (at, statement) in source.statements.iter().enumerate() {
+        statement.accesses.iter().for_each(|access| users[access.memory].push(at));
+    }
+    users.iter_mut().for_each(Vec::dedup);
+    let checker = Checker { source, plan, order, runs, users };
     checker.statements()?;
     checker.bodies()?;
     checker.conflicts()?;
@@ -41,18 +47,20 @@ pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
 
 /// The place of a statement in a node.
 #[derive(Clone, Copy)]
-struct Run {
-    node: usize,
+pub(crate) struct Run {
+    pub node: usize,
     lane: usize,
     position: usize,
 }
 
-struct Checker<'c> {
-    source: &'c Source,
-    plan: &'c Plan,
-    order: Order<'c>,
+pub(crate) struct Checker<'c> {
+    pub source: &'c Source,
+    pub plan: &'c Plan,
+    pub order: Order<'c>,
     /// The nodes that run each statement.
-    runs: Vec<Vec<Run>>,
+    pub runs: Vec<Vec<Run>>,
+    /// The statements that access each memory.
+    pub users: Vec<Vec<usize>>,
 }
 
 /// An access of a statement, in the bytes that memories may have in common.
@@ -67,13 +75,13 @@ struct Use<'c> {
 }
 
 impl<'c> Checker<'c> {
-    fn name(&self, statement: usize) -> String {
+    pub fn name(&self, statement: usize) -> String {
         let Statement { name, line, .. } = &self.source.statements[statement];
         format!("`{name}` (statement {statement}, line {line})")
     }
 
     /// Returns true if the user orders two statements: they come from one explicit function, or from calls in it.
-    fn explicit(&self, one: usize, other: usize) -> bool {
+    pub fn explicit(&self, one: usize, other: usize) -> bool {
         let region = |statement: usize| self.source.statements[statement].region;
         let (mut one, mut other) = (region(one), region(other));
         while one != other {
@@ -108,13 +116,18 @@ impl<'c> Checker<'c> {
     }
 
     /// Returns true if a statement comes before another one: by edges, or in each block of one node.
-    fn comes_before(&self, one: usize, other: usize) -> bool {
+    pub fn comes_before(&self, one: usize, other: usize) -> bool {
         match (&self.runs[one][..], &self.runs[other][..]) {
             ([one], [other]) if one.node == other.node => {
                 one.lane == other.lane && one.position < other.position
             }
             _ => self.before(one, other),
         }
+    }
+
+    /// Returns true if of two statements at most one runs, each time that what is around both does.
+    fn excludes(&self, one: usize, other: usize) -> bool {
+        self.order.excludes(self.source.statements[one].body, self.source.statements[other].body)
     }
 
     /// Each statement is run by as many nodes as its kind says, in its body.
@@ -127,10 +140,10 @@ impl<'c> Checker<'c> {
                 _ => nodes == 1,
             };
             if !right {
-                return refuse(Rule::Statements, format!("{nodes} nodes run {}", self.name(at)));
+                refuse!(Statements, "{nodes} nodes run {}", self.name(at));
             }
             if self.runs[at].iter().any(|run| self.plan.nodes[run.node].body != statement.body) {
-                return refuse(Rule::Bodies, format!("a node of {} stands in another body", self.name(at)));
+                refuse!(Bodies, "a node of {} stands in another body", self.name(at));
             }
         }
         Ok(())
@@ -144,25 +157,19 @@ impl<'c> Checker<'c> {
             if self.source.statements[decided_by].body != parent
                 || !deciding.all(|run| self.order.before(run.node, branch))
             {
-                return refuse(Rule::Bodies, format!("body {at} may run before {}", self.name(decided_by)));
+                refuse!(Bodies, "body {at} may run before {}", self.name(decided_by));
             }
             let statements = self.source.statements.iter().enumerate();
             let mut again = statements.filter(|(_, one)| one.kind == Kind::Again && one.body == at);
             let last = again.next().map(|(statement, _)| self.runs[statement][0].node);
             if last.is_some() != repeats || again.next().is_some() {
-                return refuse(
-                    Rule::Bodies,
-                    format!("body {at} is a loop, and decided otherwise than once a turn"),
-                );
+                refuse!(Bodies, "body {at} is a loop, and decided otherwise than once a turn");
             }
             let Some(last) = last else { continue };
             let mut others = (0..self.plan.nodes.len()).filter(|&node| self.plan.nodes[node].body == at);
             if let Some(late) = others.find(|&node| node != last && !self.order.before(node, last)) {
                 let late = &self.plan.nodes[late].name;
-                return refuse(
-                    Rule::Bodies,
-                    format!("`{late}` may run after the end of its turn is decided"),
-                );
+                refuse!(Bodies, "`{late}` may run after the end of its turn is decided");
             }
         }
         Ok(())
@@ -203,19 +210,14 @@ impl<'c> Checker<'c> {
 
     fn ordered(&self, first: &Use<'_>, second: &Use<'_>) -> Result<(), Refusal> {
         let (one, other) = (first.statement, second.statement);
-        let bodies = (self.source.statements[one].body, self.source.statements[other].body);
-        if self.order.excludes(bodies.0, bodies.1) {
+        if self.excludes(one, other) {
             return Ok(());
         }
-        let either =
-            (self.explicit(one, other) || self.user_orders(other, one)) && self.comes_before(other, one);
-        if !either && !self.comes_before(one, other) {
+        let either = || self.explicit(one, other) || self.user_orders(other, one);
+        if !(self.comes_before(one, other) || self.comes_before(other, one) && either()) {
             let memory = &self.source.memories[first.access.memory].name;
             let (one, other) = (self.name(one), self.name(other));
-            return refuse(
-                Rule::Conflicts,
-                format!("{one} does not come before {other}, and both use `{memory}`"),
-            );
+            refuse!(Conflicts, "{one} does not come before {other}, and both use `{memory}`");
         }
         // In one node: different blocks touch different bytes.
         let (Some(one), Some(other)) = (self.runs[one].first(), self.runs[other].first()) else {
@@ -227,23 +229,23 @@ impl<'c> Checker<'c> {
         }
         let (Some(mine), Some(theirs)) = (self.touches(*one, first.at), self.touches(*other, second.at))
         else {
-            return refuse(
-                Rule::Blocks,
-                format!("nothing says what blocks of {} touch", self.name(first.statement)),
-            );
+            refuse!(Blocks, "nothing says what blocks of {} touch", self.name(first.statement));
         };
-        let shift = |of: &Use<'_>| i128::from(of.lo) - i128::from(of.access.lo);
-        let moved = (moved(mine, shift(first)), moved(theirs, shift(second)));
-        let (mine, theirs) = (&moved.0, &moved.1);
-        let pairs =
-            [(&mine.writes, &theirs.writes), (&mine.writes, &theirs.reads), (&mine.reads, &theirs.writes)];
-        if pairs.iter().any(|(mine, theirs)| meet(mine, theirs, Blocks::Different)) {
+        // Operands at different addresses have different starts.
+        let start = |of: &Use<'_>| i128::from(of.lo) - i128::from(of.access.lo);
+        let meet = |mine: &Option<Vec<Span>>, theirs: &Option<Vec<Span>>| {
+            let both = mine.as_ref().zip(theirs.as_ref());
+            both.is_none_or(|(mine, theirs)| {
+                meet_at(mine, (theirs, start(second) - start(first)), Blocks::Different)
+            })
+        };
+        if meet(&mine.writes, &theirs.writes)
+            || meet(&mine.writes, &theirs.reads)
+            || meet(&mine.reads, &theirs.writes)
+        {
             let memory = &self.source.memories[first.access.memory].name;
             let (one, other) = (self.name(first.statement), self.name(second.statement));
-            return refuse(
-                Rule::Blocks,
-                format!("different blocks of {one} and {other} may touch one byte of `{memory}`"),
-            );
+            refuse!(Blocks, "different blocks of {one} and {other} may touch one byte of `{memory}`");
         }
         Ok(())
     }
@@ -257,26 +259,19 @@ impl<'c> Checker<'c> {
 
     /// What the user orders is ordered: pairs, and statements that come after or before all others.
     fn user_order(&self) -> Result<(), Refusal> {
-        let late = |one, other| {
-            let (one, other) = (self.name(one), self.name(other));
-            refuse(Rule::UserOrder, format!("{one} does not come before {other}"))
-        };
-        for &(one, other) in &self.source.after {
-            let (a, b) = (self.source.statements[one].body, self.source.statements[other].body);
-            if !self.order.excludes(a, b) && !self.comes_before(one, other) {
-                return late(one, other);
+        let mut pairs = self.source.after.clone();
+        let count = self.source.statements.len();
+        for (at, fence) in self.source.statements.iter().enumerate() {
+            let inferred = |pair: &(usize, usize)| !self.explicit(pair.0, pair.1);
+            match fence.kind {
+                Kind::AfterAll => pairs.extend((0..at).map(|one| (one, at)).filter(inferred)),
+                Kind::BeforeAll => pairs.extend((at + 1..count).map(|other| (at, other)).filter(inferred)),
+                _ => {}
             }
         }
-        let statements = &self.source.statements;
-        for (at, fence) in statements.iter().enumerate() {
-            let ordered: &mut dyn Iterator<Item = (usize, usize)> = match fence.kind {
-                Kind::AfterAll => &mut (0..at).map(|one| (one, at)),
-                Kind::BeforeAll => &mut (at + 1..statements.len()).map(|other| (at, other)),
-                _ => continue,
-            };
-            let mut inferred = ordered.filter(|&(one, other)| !self.explicit(one, other));
-            if let Some((one, other)) = inferred.find(|&(one, other)| !self.comes_before(one, other)) {
-                return late(one, other);
+        for (one, other) in pairs {
+            if !self.excludes(one, other) && !self.comes_before(one, other) {
+                refuse!(UserOrder, "{} does not come before {}", self.name(one), self.name(other));
             }
         }
         Ok(())
@@ -287,19 +282,10 @@ impl<'c> Checker<'c> {
         for (at, place) in self.plan.places.iter().enumerate() {
             let Bytes::Registers(node) = place.at else { continue };
             let memory = &self.source.memories[at];
-            let mut runs = self.users(at).flat_map(|statement| &self.runs[statement]);
-            let lane = runs.next().map(|run| run.lane);
-            if !matches!(memory.origin, Origin::Temporary(_))
-                || memory.returned
-                || self
-                    .users(at)
-                    .flat_map(|one| &self.runs[one])
-                    .any(|run| run.node != node || Some(run.lane) != lane)
-            {
-                return refuse(
-                    Rule::Registers,
-                    format!("`{}` has no memory, and is used elsewhere", memory.name),
-                );
+            let mut runs = self.users[at].iter().flat_map(|&user| &self.runs[user]);
+            let lane = runs.clone().next().map(|run| run.lane);
+            if memory.returned || runs.any(|run| run.node != node || Some(run.lane) != lane) {
+                refuse!(Registers, "`{}` has no memory, and is used elsewhere", memory.name);
             }
         }
         for (node, of) in self.plan.nodes.iter().enumerate() {
@@ -326,10 +312,7 @@ impl<'c> Checker<'c> {
                     if !forwards.iter().any(|one| here(one) && set(one)) {
                         let (reader, memory) =
                             (self.name(member.statement), &self.source.memories[access.memory].name);
-                        return refuse(
-                            Rule::Registers,
-                            format!("{reader} reads an older value of `{memory}`"),
-                        );
+                        refuse!(Registers, "{reader} reads an older value of `{memory}`");
                     }
                 }
             }
@@ -350,301 +333,10 @@ impl<'c> Checker<'c> {
             let overlap = access.memory == read.memory && access.lo < read.hi && read.lo < access.hi;
             let theirs = member.touches.get(at).and_then(|touches| touches.writes.as_ref());
             let mine = touches.and_then(|touches| touches.reads.as_ref());
-            let may =
-                theirs.zip(mine).is_none_or(|(a, b)| meet(&Some(a.clone()), &Some(b.clone()), Blocks::Any));
-            overlap && access.effect.writes() && may
+            let may_meet =
+                theirs.zip(mine).is_none_or(|(theirs, mine)| meet_at(theirs, (mine, 0), Blocks::Any));
+            overlap && access.effect.writes() && may_meet
         })
-    }
-
-    /// The statements that access a memory.
-    fn users(&self, memory: usize) -> impl Iterator<Item = usize> {
-        let statements = self.source.statements.iter().enumerate();
-        let uses = move |(_, statement): &(usize, &Statement)| {
-            statement.accesses.iter().any(|access| access.memory == memory)
-        };
-        statements.filter(uses).map(|(at, _)| at)
-    }
-
-    /// What is read of a temporary has been written, in the same run of its body.
-    fn reads(&self) -> Result<(), Refusal> {
-        for (memory, of) in self.source.memories.iter().enumerate() {
-            let Origin::Temporary(home) = of.origin else { continue };
-            let users: Vec<usize> = self.users(memory).collect();
-            for &reader in &users {
-                let statement = &self.source.statements[reader];
-                if !self.order.inside(statement.body, home) {
-                    return refuse(
-                        Rule::Reads,
-                        format!("{} uses `{}` outside of its body", self.name(reader), of.name),
-                    );
-                }
-                for read in statement.accesses.iter().filter(|one| one.memory == memory && one.effect.reads())
-                {
-                    let mut body = statement.body;
-                    let mut written = Vec::new();
-                    loop {
-                        written.extend(self.written(memory, &users, body, Some(reader)));
-                        if body == home {
-                            break;
-                        }
-                        body = self.source.bodies[body].parent;
-                    }
-                    if !covers(written, (read.lo, read.hi)) {
-                        let reader = self.name(reader);
-                        return refuse(
-                            Rule::Reads,
-                            format!("{reader} reads what nothing has written of `{}`", of.name),
-                        );
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the ranges of a memory that are written each time that a body runs: before `reader`, if there is one.
-    fn written(&self, memory: usize, users: &[usize], body: usize, reader: Option<usize>) -> Vec<(u64, u64)> {
-        let earlier = |writer: usize| match reader {
-            Some(reader) if writer == reader => false,
-            Some(reader) if self.explicit(writer, reader) => self.comes_before(writer, reader),
-            Some(reader) => writer < reader,
-            None => true,
-        };
-        let mut ranges = Vec::new();
-        for &writer in users {
-            let statement = &self.source.statements[writer];
-            if statement.body == body && earlier(writer) {
-                let own = statement.accesses.iter();
-                let own = own.filter(|one| one.memory == memory && one.effect == Effect::Write);
-                ranges.extend(own.map(|one| (one.lo, one.hi)));
-            }
-        }
-        // Bodies of which one always runs: what all of them write. The reader is not in one of them, but behind it.
-        let bodies = self.source.bodies.iter().enumerate().skip(1);
-        let mut total: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (at, _) in bodies.filter(|(_, one)| one.parent == body && one.total && earlier(one.decided_by)) {
-            total.entry(self.source.bodies[at].decided_by).or_default().push(at);
-        }
-        total.retain(|_, arms| {
-            let contains = |reader: usize| {
-                arms.iter().any(|&arm| self.order.inside(self.source.statements[reader].body, arm))
-            };
-            !reader.is_some_and(contains)
-        });
-        for arms in total.values() {
-            let mut common: Option<Vec<(u64, u64)>> = None;
-            for &arm in arms {
-                let own = merged(self.written(memory, users, arm, None));
-                common = Some(common.map_or_else(|| own.clone(), |common| intersected(&common, &own)));
-            }
-            ranges.extend(common.unwrap_or_default());
-        }
-        ranges
-    }
-
-    /// Of two temporaries with bytes in common, all uses of one are over before the other is used.
-    fn sharing(&self) -> Result<(), Refusal> {
-        let mut blocks: Vec<Vec<(u64, u64, usize)>> = vec![Vec::new(); self.plan.blocks.len()];
-        for (memory, place) in self.plan.places.iter().enumerate() {
-            let Bytes::In { block, offset } = place.at else { continue };
-            let end = offset.saturating_add(self.source.memories[memory].bytes);
-            if end > self.plan.blocks[block].bytes {
-                let name = &self.source.memories[memory].name;
-                return refuse(Rule::Inside, format!("`{name}` is not inside its block"));
-            }
-            blocks[block].push((offset, end, memory));
-        }
-        for block in &mut blocks {
-            block.sort_unstable();
-            for (at, &(_, end, one)) in block.iter().enumerate() {
-                for &(_, _, other) in block[at + 1..].iter().take_while(|other| other.0 < end) {
-                    if !self.over(one, other) && !self.over(other, one) {
-                        let (one, other) =
-                            (&self.source.memories[one].name, &self.source.memories[other].name);
-                        return refuse(
-                            Rule::Sharing,
-                            format!("`{one}` and `{other}` have bytes in common at one time"),
-                        );
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body around both.
-    fn over(&self, one: usize, other: usize) -> bool {
-        let home = |memory: usize| match self.source.memories[memory].origin {
-            Origin::Temporary(home) => home,
-            _ => 0,
-        };
-        let (home, other_home) = (home(one), home(other));
-        if self.order.excludes(home, other_home) {
-            return true;
-        }
-        let (body, ..) = self.order.around(home, other_home);
-        let nodes = |memory: usize| -> Vec<usize> {
-            let runs = self.users(memory).flat_map(|statement| &self.runs[statement]);
-            let mut nodes: Vec<usize> = runs.map(|run| self.order.within(run.node, body)).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            nodes
-        };
-        let (one, other) = (nodes(one), nodes(other));
-        one.iter().all(|&one| other.iter().all(|&other| self.order.before(one, other)))
-    }
-
-    /// Blocks are allocated before they are used, and freed once, after that; so is what the graph takes over.
-    fn lifetimes(&self) -> Result<(), Refusal> {
-        let mut allocs = vec![Vec::new(); self.plan.blocks.len()];
-        let mut frees = vec![Vec::new(); self.plan.blocks.len()];
-        let mut taken = vec![Vec::new(); self.source.memories.len()];
-        for (at, node) in self.plan.nodes.iter().enumerate() {
-            match node.work {
-                Work::Alloc(block) => allocs[block].push(at),
-                Work::Free(block) => frees[block].push(at),
-                Work::FreeTaken(memory, address) => taken[memory].push((at, address)),
-                Work::Branch(_) | Work::Run { .. } => continue,
-            }
-            if node.body != 0 {
-                return refuse(Rule::Lifetimes, format!("`{}` stands in a body", node.name));
-            }
-        }
-        for (at, block) in self.plan.blocks.iter().enumerate() {
-            let held = |memory: &usize| matches!(self.plan.places[*memory].at, Bytes::In { block, .. } if block == at);
-            let held: Vec<usize> = (0..self.source.memories.len()).filter(held).collect();
-            let returned = held.iter().any(|&memory| self.source.memories[memory].returned);
-            let counts = (usize::from(block.node), usize::from(block.node && !returned));
-            if (allocs[at].len(), frees[at].len()) != counts || returned && !block.node {
-                return refuse(Rule::Lifetimes, format!("block {at} is not allocated, or not freed, once"));
-            }
-            let users = held.iter().flat_map(|&memory| self.users(memory)).flat_map(|one| &self.runs[one]);
-            let users: Vec<usize> = users.map(|run| run.node).collect();
-            let early = |&&user: &&usize| !allocs[at].iter().all(|&alloc| self.order.before(alloc, user));
-            let late = |&&user: &&usize| !frees[at].iter().all(|&free| self.order.before(user, free));
-            let pairs = allocs[at].iter().zip(&frees[at]);
-            if let Some(&user) = users.iter().find(early).or_else(|| users.iter().find(late)) {
-                let node = &self.plan.nodes[user].name;
-                return refuse(
-                    Rule::Lifetimes,
-                    format!("`{node}` uses block {at} before its alloc or after its free"),
-                );
-            }
-            if !pairs.into_iter().all(|(&alloc, &free)| self.order.before(alloc, free)) {
-                return refuse(Rule::Lifetimes, format!("block {at} may be freed before it is allocated"));
-            }
-            self.apart(at, (&allocs, &frees))?;
-        }
-        for (at, memory) in self.source.memories.iter().enumerate() {
-            let Origin::Taken(address) = memory.origin else {
-                if taken[at].is_empty() {
-                    continue;
-                }
-                return refuse(Rule::Lifetimes, format!("`{}` is not the graph's to free", memory.name));
-            };
-            let users: Vec<usize> =
-                self.users(at).flat_map(|one| &self.runs[one]).map(|run| run.node).collect();
-            let right = |&(free, of): &(usize, u64)| {
-                (of == 0 || of == address) && users.iter().all(|&user| self.order.before(user, free))
-            };
-            if taken[at].len() != usize::from(!memory.returned) || !taken[at].iter().all(right) {
-                return refuse(
-                    Rule::Lifetimes,
-                    format!("`{}` is not freed once, after its uses", memory.name),
-                );
-            }
-        }
-        Ok(())
-    }
-
-    /// Blocks at addresses that overlap are never there at one time, and have no byte of an operand.
-    fn apart(&self, at: usize, (allocs, frees): (&[Vec<usize>], &[Vec<usize>])) -> Result<(), Refusal> {
-        let block = &self.plan.blocks[at];
-        if block.address == 0 {
-            return Ok(());
-        }
-        let meets = |address: u64, bytes: u64| {
-            let (end, other) = (block.address.saturating_add(block.bytes), address.saturating_add(bytes));
-            address < end && block.address < other
-        };
-        for (other, of) in self.plan.blocks.iter().enumerate().skip(at + 1) {
-            if of.address == 0 || !meets(of.address, of.bytes) {
-                continue;
-            }
-            let after = |one: usize, other: usize| {
-                let (freed, allocated) = (frees[one].first(), allocs[other].first());
-                freed.zip(allocated).is_some_and(|(&free, &alloc)| self.order.before(free, alloc))
-            };
-            if !after(at, other) && !after(other, at) {
-                return refuse(
-                    Rule::Sharing,
-                    format!("blocks {at} and {other} have addresses in common at one time"),
-                );
-            }
-        }
-        let operand = |origin| match origin {
-            Origin::Operand(address) | Origin::Taken(address) => Some(address),
-            _ => None,
-        };
-        let mut operands = self.source.memories.iter().filter_map(|one| Some((one, operand(one.origin)?)));
-        match operands.find(|&(memory, address)| memory.bytes > 0 && meets(address, memory.bytes)) {
-            Some((memory, _)) => refuse(Rule::Sharing, format!("block {at} has bytes of `{}`", memory.name)),
-            None => Ok(()),
-        }
-    }
-
-    /// Nodes are given the addresses and numbers of their statements, and reach the memory.
-    fn nodes(&self) -> Result<(), Refusal> {
-        for node in &self.plan.nodes {
-            let Work::Run { members, .. } = &node.work else { continue };
-            for member in members {
-                let statement = &self.source.statements[member.statement];
-                let name = || self.name(member.statement);
-                let lengths = [(member.addresses.len(), statement.accesses.len())];
-                if lengths.iter().any(|&(given, needed)| given != 0 && given != needed)
-                    || !member.numbers.is_empty() && member.numbers != statement.numbers
-                {
-                    return refuse(Rule::Values, format!("a node is given other numbers than {}", name()));
-                }
-                for (access, &given) in statement.accesses.iter().zip(&member.addresses) {
-                    let base = match (
-                        self.source.memories[access.memory].origin,
-                        self.plan.places[access.memory].at,
-                    ) {
-                        (Origin::Operand(address) | Origin::Taken(address), _) => address,
-                        (_, Bytes::In { block, offset }) if self.plan.blocks[block].address != 0 => {
-                            self.plan.blocks[block].address.saturating_add(offset)
-                        }
-                        _ => continue,
-                    };
-                    if access.lo < access.hi && given != base.saturating_add(access.lo) {
-                        let memory = &self.source.memories[access.memory].name;
-                        return refuse(
-                            Rule::Values,
-                            format!("a node of {} is given another address than that of `{memory}`", name()),
-                        );
-                    }
-                }
-                if statement.kind == Kind::Host || statement.kind == Kind::Copy && node.body == 0 {
-                    continue;
-                }
-                if node.device != statement.device {
-                    let device = node.device;
-                    return refuse(Rule::Devices, format!("{} runs on device {device}", name()));
-                }
-                for access in &statement.accesses {
-                    let devices = &self.plan.places[access.memory].devices;
-                    if !devices.is_empty() && !devices.contains(&node.device) {
-                        let memory = &self.source.memories[access.memory].name;
-                        return refuse(
-                            Rule::Devices,
-                            format!("device {} does not reach `{memory}` for {}", node.device, name()),
-                        );
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 }
 
@@ -653,83 +345,4 @@ fn conflict(one: &Access, other: &Access) -> bool {
     let commute =
         matches!((&one.effect, &other.effect), (Effect::Update(one), Effect::Update(other)) if one == other);
     (one.effect.writes() || other.effect.writes()) && !commute
-}
-
-/// Returns the touches in bytes that lie `by` bytes further.
-fn moved(touches: &Touches, by: i128) -> Touches {
-    let mut touches = touches.clone();
-    let spans = touches.reads.iter_mut().chain(&mut touches.writes).flatten();
-    spans.for_each(|span| span.start = span.start.saturating_add(by));
-    touches
-}
-
-/// Returns ranges in ascending order, with those that touch joined.
-fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    ranges.sort_unstable();
-    let mut all: Vec<(u64, u64)> = Vec::new();
-    for (lo, hi) in ranges {
-        match all.last_mut() {
-            Some(last) if lo <= last.1 => last.1 = last.1.max(hi),
-            _ => all.push((lo, hi)),
-        }
-    }
-    all
-}
-
-fn intersected(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let pairs = one.iter().flat_map(|a| other.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1))));
-    pairs.filter(|range| range.0 < range.1).collect()
-}
-
-fn covers(ranges: Vec<(u64, u64)>, (lo, hi): (u64, u64)) -> bool {
-    lo >= hi || merged(ranges).iter().any(|range| range.0 <= lo && hi <= range.1)
-}
-
-/// All ids exist, bodies and functions come after those around them, and accesses lie in their memories.
-fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
-    let Source { memories, bodies, regions, statements, after } = source;
-    let statement = |at: usize| at < statements.len();
-    let body = |at: usize| at < bodies.len();
-    let around = |at: usize, outer: usize, inner: usize| outer < inner || at == 0 && outer == 0;
-    let mut right = !bodies.is_empty() && !regions.is_empty() && plan.places.len() == memories.len();
-    right &= memories.iter().all(|memory| !matches!(memory.origin, Origin::Temporary(home) if !body(home)));
-    right &= bodies.iter().enumerate().all(|(at, one)| {
-        around(at, one.parent, at)
-            && (at == 0 || statement(one.decided_by) && statements[one.decided_by].kind == Kind::Decision)
-    });
-    right &= regions.iter().enumerate().all(|(at, region)| around(at, region.caller, at));
-    right &= statements.iter().all(|one| body(one.body) && one.region < regions.len());
-    right &= after.iter().all(|&(one, other)| statement(one) && statement(other));
-    right &= plan.nodes.iter().all(|node| {
-        let known = match &node.work {
-            Work::Alloc(block) | Work::Free(block) => *block < plan.blocks.len(),
-            Work::FreeTaken(memory, _) => *memory < memories.len(),
-            Work::Branch(runs) => runs.iter().all(|&one| body(one)),
-            Work::Run { members, .. } => members.iter().all(|member| statement(member.statement)),
-        };
-        known && body(node.body)
-    });
-    right &= plan.edges.iter().all(|edge| edge.from < plan.nodes.len() && edge.to < plan.nodes.len());
-    right &= plan.places.iter().zip(memories).all(|(place, memory)| match (place.at, memory.origin) {
-        (Bytes::In { block, .. }, Origin::Temporary(_)) => block < plan.blocks.len(),
-        (Bytes::Registers(node), Origin::Temporary(_)) => node < plan.nodes.len(),
-        (Bytes::Unused, Origin::Temporary(_)) => true,
-        (at, origin) => at == Bytes::Own && !matches!(origin, Origin::Temporary(_)),
-    });
-    if !right {
-        return refuse(Rule::Form, "an id names nothing, or something of another kind".to_owned());
-    }
-    for one in statements {
-        for access in &one.accesses {
-            let memory = memories.get(access.memory);
-            let Some(memory) = memory.filter(|memory| access.lo <= access.hi && access.hi <= memory.bytes)
-            else {
-                return refuse(Rule::Inside, format!("`{}` (line {}) leaves its memory", one.name, one.line));
-            };
-            if plan.places[access.memory].at == Bytes::Unused && access.lo < access.hi {
-                return refuse(Rule::Inside, format!("`{}` is used, and has no bytes", memory.name));
-            }
-        }
-    }
-    Ok(())
 }

@@ -68,8 +68,17 @@
 //! O(nodes × edges / 64) for the order, a test of a bit for each conflicting pair, and for fused nodes the product of the numbers of touches.
 #![forbid(unsafe_code)]
 
+/// Returns a refusal from the function around: a rule, and what does not hold.
+macro_rules! refuse {
+    ($rule:ident, $($message:tt)*) => {
+        return Err($crate::Refusal { rule: $crate::Rule::$rule, message: format!($($message)*) })
+    };
+}
+
 pub mod certificate;
 mod check;
+mod form;
+mod memory;
 mod order;
 mod spans;
 mod text;
@@ -129,7 +138,3 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
-
-fn refuse<T>(rule: Rule, message: String) -> Result<T, Refusal> {
-    Err(Refusal { rule, message })
-}

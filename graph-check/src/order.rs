@@ -1,7 +1,7 @@
 //! The order of the nodes: which have ended before another one has an effect.
 
+use crate::Refusal;
 use crate::certificate::{Kind, Plan, Port, Source, Work};
-use crate::{Refusal, Rule, refuse};
 
 /// The order of the nodes of a plan.
 pub(crate) struct Order<'c> {
@@ -22,16 +22,13 @@ impl<'c> Order<'c> {
             let Work::Branch(runs) = &node.work else { continue };
             for &body in runs {
                 if body == 0 || branches[body] != usize::MAX || bodies[body].parent != node.body {
-                    return refuse(
-                        Rule::Bodies,
-                        format!("`{}` runs body {body} again, or from elsewhere", node.name),
-                    );
+                    refuse!(Bodies, "`{}` runs body {body} again, or from elsewhere", node.name);
                 }
                 branches[body] = at;
             }
         }
         if let Some(body) = (1..bodies.len()).find(|&body| branches[body] == usize::MAX) {
-            return refuse(Rule::Bodies, format!("no node runs body {body}"));
+            refuse!(Bodies, "no node runs body {body}");
         }
         let mut before = vec![Vec::new(); count];
         let mut after = vec![Vec::new(); count];
@@ -39,10 +36,7 @@ impl<'c> Order<'c> {
             let (from, to) = (&plan.nodes[edge.from], &plan.nodes[edge.to]);
             let kernels = are_kernels(source, &from.work, true) && are_kernels(source, &to.work, false);
             if from.body != to.body || edge.port == Port::Early && !kernels {
-                return refuse(
-                    Rule::Edges,
-                    format!("no edge leads from `{}` to `{}` in this way", from.name, to.name),
-                );
+                refuse!(Edges, "no edge leads from `{}` to `{}` in this way", from.name, to.name);
             }
             // An early edge to a node that does not wait says nothing about what has ended.
             before[edge.to].push((edge.from, edge.port == Port::End || to.waits));
@@ -69,7 +63,7 @@ impl<'c> Order<'c> {
             }
         }
         if done < count {
-            return refuse(Rule::Edges, "the edges make a circle".to_owned());
+            refuse!(Edges, "the edges make a circle");
         }
         Ok(Order { source, plan, ended, branches })
     }

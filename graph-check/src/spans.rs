@@ -27,21 +27,15 @@ pub(crate) enum Blocks {
     Any,
 }
 
-/// Returns true unless no such blocks touch a common byte of one memory: blocks of a grid through `one`, through `other`.
-pub(crate) fn meet(one: &Option<Vec<Span>>, other: &Option<Vec<Span>>, blocks: Blocks) -> bool {
-    match (one, other) {
-        (Some(one), _) if one.is_empty() => false,
-        (_, Some(other)) if other.is_empty() => false,
-        (Some(one), Some(other)) => {
-            one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, blocks).unwrap_or(true)))
-        }
-        _ => true,
-    }
+/// Returns true unless no such blocks touch a common byte: blocks of a grid through `one`, and through `other` in a memory that starts
+/// `by` bytes later.
+pub(crate) fn meet_at(one: &[Span], (other, by): (&[Span], i128), blocks: Blocks) -> bool {
+    one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, by, blocks).unwrap_or(true)))
 }
 
 /// The same for two spans; `None` if numbers overflow or the search gives up.
-fn spans_meet(one: &Span, other: &Span, blocks: Blocks) -> Option<bool> {
-    let mut distance = other.start.checked_sub(one.start)?;
+fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool> {
+    let mut distance = other.start.checked_add(by)?.checked_sub(one.start)?;
     let mut terms = Vec::new();
     let mut differ = blocks == Blocks::Any;
     for (a, b) in one.axes.iter().zip(&other.axes) {
@@ -204,7 +198,7 @@ mod tests {
             let (one, other) = (span(), span());
             for blocks in [Blocks::Different, Blocks::Any] {
                 let (found, truth) =
-                    (spans_meet(&one, &other, blocks).unwrap(), enumerated(&one, &other, blocks));
+                    (spans_meet(&one, &other, 0, blocks).unwrap(), enumerated(&one, &other, blocks));
                 let differ = |(a, b): (&Axis, &Axis)| a.count > 1 && b.count > 1 && a.stride != b.stride;
                 match one.axes.iter().zip(&other.axes).any(differ) {
                     true => assert!(found || !truth, "{one:?} {other:?}"),

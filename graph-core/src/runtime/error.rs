@@ -1,6 +1,7 @@
 //! The errors of the runtime, as one enum.
 
 mod calls;
+mod certificate;
 mod convert;
 mod devices;
 mod failed;
@@ -13,6 +14,7 @@ pub(crate) mod program;
 mod tests;
 
 pub use calls::CallFault;
+pub use certificate::BrokenCertificate;
 pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
@@ -72,19 +74,9 @@ pub enum Error {
     /// A call failed earlier, in a drop that could not return the error.
     #[error(transparent)]
     Earlier(Box<DriverFailure>),
-    /// The certificate of a graph does not hold: this is a mistake of cuweave, and the graph is not launched.
-    #[error(
-        "the certificate of `{function}` does not hold ({rule}): {reason}\n  = note: this is a mistake of cuweave, not of the program; please report it with the text of `certificate()`\n  = help: `#[graph(launches = \"as-written\")]` may avoid it"
-    )]
-    #[non_exhaustive]
-    Certificate {
-        /// The graph function.
-        function: String,
-        /// The rule, by its name in `cuweave_check::Rule`.
-        rule: String,
-        /// What does not hold.
-        reason: String,
-    },
+    /// The certificate of a graph does not hold: a mistake of cuweave. The graph is not launched.
+    #[error(transparent)]
+    Certificate(Box<BrokenCertificate>),
     /// A length or bound has no value.
     #[error("{what} of {at} {fault}: `{text}`")]
     #[non_exhaustive]

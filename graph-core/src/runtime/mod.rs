@@ -50,8 +50,8 @@ pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
 pub use cuweave_check;
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
-    At, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible, ManagedFault,
-    ModuleFailure, MulticastFault, Refusal, Result, ShortLaunch,
+    At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible,
+    ManagedFault, ModuleFailure, MulticastFault, Refusal, Result, ShortLaunch,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};

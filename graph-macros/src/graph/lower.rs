@@ -18,10 +18,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Block, Expr, Path, Type};
 
 use super::launch::Literal;
+use super::options::OptionValues;
 use super::paths::Callee;
 use super::place::{Parts, Uses};
 use super::scope::{Binding, Borrow, Scopes, View};
-use super::signature::{ArgumentKind, OptionValues, Signature};
+use super::signature::{ArgumentKind, Signature};
 use crate::dims::{Bound, turn, variable};
 use crate::meaning::Meaning;
 use crate::report::Report;

@@ -19,6 +19,7 @@ mod launch;
 mod library;
 pub mod lower;
 pub mod methods;
+mod options;
 pub mod parts;
 mod paths;
 mod place;
@@ -56,7 +57,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#error #diagnostics);
         }
     };
-    let (options, values) = signature::options(attribute, &mut report);
+    let (options, values) = options::options(attribute, &mut report);
     let mut signature = signature::signature(&function, &mut report);
     let file = function.sig.ident.span().file();
     let mut lowered = lower::lower(

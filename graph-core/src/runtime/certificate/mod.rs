@@ -17,7 +17,7 @@ use std::ffi::OsStr;
 use crate::ir::Program;
 use crate::runtime::bind::Operand;
 use crate::runtime::build::{Definition, Nodes};
-use crate::runtime::error::{Error, Result};
+use crate::runtime::error::{BrokenCertificate, Error, Result};
 
 /// A graph whose nodes are added.
 pub(crate) struct Certified<'c> {
@@ -60,7 +60,8 @@ impl Certified<'_> {
     }
 
     fn refused(&self, rule: String, reason: String) -> Error {
-        Error::Certificate { function: self.definition.program().name.to_string(), rule, reason }
+        let function = self.definition.program().name.to_string();
+        Error::Certificate(Box::new(BrokenCertificate { function, rule, reason }))
     }
 }
 

@@ -287,7 +287,8 @@ fn elements_in_registers_are_mixed_with_a_zero() {
     ];
     let modules = [&texts[0], &texts[1]].map(|text| parse(text).unwrap());
     let at = |text: &str, what: &str| text.find(what).unwrap() as u32;
-    let change = |at: u32| Change { at, parameter: 0, stores: true, stays: false, cells: vec![Some(0), Some(1)] };
+    let change =
+        |at: u32| Change { at, parameter: 0, stores: true, stays: false, cells: vec![Some(0), Some(1)] };
     let forward = Forward {
         changes: vec![vec![change(at(&texts[0], "@%p1 st"))], vec![change(at(&texts[1], "ld.global.v2"))]],
         first_set: vec![vec![0, 1], Vec::new()],

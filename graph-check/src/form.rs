@@ -1,0 +1,53 @@
+//! The rules that need no order: ids name something, and accesses are in their memories.
+
+use crate::Refusal;
+use crate::certificate::{Bytes, Kind, Origin, Plan, Source, Work};
+
+/// All ids exist, bodies and functions come after those around them, and accesses lie in their memories.
+pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
+    let Source { memories, bodies, regions, statements, after } = source;
+    let statement = |at: usize| at < statements.len();
+    let body = |at: usize| at < bodies.len();
+    let around = |at: usize, outer: usize, inner: usize| outer < inner || at == 0 && outer == 0;
+    let mut right = !bodies.is_empty() && !regions.is_empty() && plan.places.len() == memories.len();
+    right &= memories.iter().all(|memory| !matches!(memory.origin, Origin::Temporary(home) if !body(home)));
+    right &= bodies.iter().enumerate().all(|(at, one)| {
+        around(at, one.parent, at)
+            && (at == 0 || statement(one.decided_by) && statements[one.decided_by].kind == Kind::Decision)
+    });
+    right &= regions.iter().enumerate().all(|(at, region)| around(at, region.caller, at));
+    right &= statements.iter().all(|one| body(one.body) && one.region < regions.len());
+    right &= after.iter().all(|&(one, other)| statement(one) && statement(other));
+    right &= plan.nodes.iter().all(|node| {
+        let known = match &node.work {
+            Work::Alloc(block) | Work::Free(block) => *block < plan.blocks.len(),
+            Work::FreeTaken(memory, _) => *memory < memories.len(),
+            Work::Branch(runs) => runs.iter().all(|&one| body(one)),
+            Work::Run { members, .. } => members.iter().all(|member| statement(member.statement)),
+        };
+        known && body(node.body)
+    });
+    right &= plan.edges.iter().all(|edge| edge.from < plan.nodes.len() && edge.to < plan.nodes.len());
+    right &= plan.places.iter().zip(memories).all(|(place, memory)| match (place.at, memory.origin) {
+        (Bytes::In { block, .. }, Origin::Temporary(_)) => block < plan.blocks.len(),
+        (Bytes::Registers(node), Origin::Temporary(_)) => node < plan.nodes.len(),
+        (Bytes::Unused, Origin::Temporary(_)) => true,
+        (at, origin) => at == Bytes::Own && !matches!(origin, Origin::Temporary(_)),
+    });
+    if !right {
+        refuse!(Form, "an id names nothing, or something of another kind");
+    }
+    for one in statements {
+        for access in &one.accesses {
+            let memory = memories.get(access.memory);
+            let Some(memory) = memory.filter(|memory| access.lo <= access.hi && access.hi <= memory.bytes)
+            else {
+                refuse!(Inside, "`{}` (line {}) leaves its memory", one.name, one.line);
+            };
+            if plan.places[access.memory].at == Bytes::Unused && access.lo < access.hi {
+                refuse!(Inside, "`{}` is used, and has no bytes", memory.name);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! The rules of memory: what is read is written, bytes are used by one after the other, and nodes are given the right ones.
+
+use crate::Refusal;
+use crate::certificate::{Bytes, Effect, Kind, Origin, Work};
+use crate::check::Checker;
+use std::collections::BTreeMap;
+
+impl Checker<'_> {
+    /// What is read of a temporary has been written, in the same run of its body.
+    pub fn reads(&self) -> Result<(), Refusal> {
+        for (memory, of) in self.source.memories.iter().enumerate() {
+            let Origin::Temporary(home) = of.origin else { continue };
+            let users = &self.users[memory];
+            for &reader in users {
+                let statement = &self.source.statements[reader];
+                if !self.order.inside(statement.body, home) {
+                    refuse!(Reads, "{} uses `{}` outside of its body", self.name(reader), of.name);
+                }
+                for read in statement.accesses.iter().filter(|one| one.memory == memory && one.effect.reads())
+                {
+                    let mut body = statement.body;
+                    let mut written = Vec::new();
+                    loop {
+                        written.extend(self.written(memory, body, Some(reader)));
+                        if body == home {
+                            break;
+                        }
+                        body = self.source.bodies[body].parent;
+                    }
+                    if !covers(written, (read.lo, read.hi)) {
+                        let reader = self.name(reader);
+                        refuse!(Reads, "{reader} reads what nothing has written of `{}`", of.name);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the ranges of a memory that are written each time that a body runs: before `reader`, if there is one.
+    fn written(&self, memory: usize, body: usize, reader: Option<usize>) -> Vec<(u64, u64)> {
+        let earlier = |writer: usize| match reader {
+            Some(reader) if writer == reader => false,
+            Some(reader) if self.explicit(writer, reader) => self.comes_before(writer, reader),
+            Some(reader) => writer < reader,
+            None => true,
+        };
+        let mut ranges = Vec::new();
+        for &writer in &self.users[memory] {
+            let statement = &self.source.statements[writer];
+            if statement.body == body && earlier(writer) {
+                let own = statement.accesses.iter();
+                let own = own.filter(|one| one.memory == memory && one.effect == Effect::Write);
+                ranges.extend(own.map(|one| (one.lo, one.hi)));
+            }
+        }
+        // Bodies of which one always runs: what all of them write. The reader is not in one of them, but behind it.
+        let bodies = self.source.bodies.iter().enumerate().skip(1);
+        let mut total: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, _) in bodies.filter(|(_, one)| one.parent == body && one.total && earlier(one.decided_by)) {
+            total.entry(self.source.bodies[at].decided_by).or_default().push(at);
+        }
+        total.retain(|_, arms| {
+            let contains = |reader: usize| {
+                arms.iter().any(|&arm| self.order.inside(self.source.statements[reader].body, arm))
+            };
+            !reader.is_some_and(contains)
+        });
+        for arms in total.values() {
+            let mut common: Option<Vec<(u64, u64)>> = None;
+            for &arm in arms {
+                let own = merged(self.written(memory, arm, None));
+                common = Some(common.map_or_else(|| own.clone(), |common| intersected(&common, &own)));
+            }
+            ranges.extend(common.unwrap_or_default());
+        }
+        ranges
+    }
+
+    /// Of two temporaries with bytes in common, all uses of one are over before the other is used.
+    pub fn sharing(&self) -> Result<(), Refusal> {
+        let mut blocks: Vec<Vec<(u64, u64, usize)>> = vec![Vec::new(); self.plan.blocks.len()];
+        for (memory, place) in self.plan.places.iter().enumerate() {
+            let Bytes::In { block, offset } = place.at else { continue };
+            let end = offset.saturating_add(self.source.memories[memory].bytes);
+            if end > self.plan.blocks[block].bytes {
+                let name = &self.source.memories[memory].name;
+                refuse!(Inside, "`{name}` is not inside its block");
+            }
+            blocks[block].push((offset, end, memory));
+        }
+        for block in &mut blocks {
+            block.sort_unstable();
+            for (at, &(_, end, one)) in block.iter().enumerate() {
+                for &(_, _, other) in block[at + 1..].iter().take_while(|other| other.0 < end) {
+                    if !self.over(one, other) && !self.over(other, one) {
+                        let (one, other) =
+                            (&self.source.memories[one].name, &self.source.memories[other].name);
+                        refuse!(Sharing, "`{one}` and `{other}` have bytes in common at one time");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes that access a memory.
+    fn nodes_of(&self, memory: usize) -> impl Iterator<Item = usize> {
+        self.users[memory].iter().flat_map(|&user| &self.runs[user]).map(|run| run.node)
+    }
+
+    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body around both.
+    fn over(&self, one: usize, other: usize) -> bool {
+        let home = |memory: usize| match self.source.memories[memory].origin {
+            Origin::Temporary(home) => home,
+            _ => 0,
+        };
+        let (home, other_home) = (home(one), home(other));
+        if self.order.excludes(home, other_home) {
+            return true;
+        }
+        let (body, ..) = self.order.around(home, other_home);
+        let nodes = |memory: usize| -> Vec<usize> {
+            let runs = self.nodes_of(memory);
+            let mut nodes: Vec<usize> = runs.map(|node| self.order.within(node, body)).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes
+        };
+        let (one, other) = (nodes(one), nodes(other));
+        one.iter().all(|&one| other.iter().all(|&other| self.order.before(one, other)))
+    }
+
+    /// Blocks are allocated before they are used, and freed once, after that; so is what the graph takes over.
+    pub fn lifetimes(&self) -> Result<(), Refusal> {
+        let mut allocs = vec![Vec::new(); self.plan.blocks.len()];
+        let mut frees = vec![Vec::new(); self.plan.blocks.len()];
+        let mut taken = vec![Vec::new(); self.source.memories.len()];
+        for (at, node) in self.plan.nodes.iter().enumerate() {
+            match node.work {
+                Work::Alloc(block) => allocs[block].push(at),
+                Work::Free(block) => frees[block].push(at),
+                Work::FreeTaken(memory, address) => taken[memory].push((at, address)),
+                Work::Branch(_) | Work::Run { .. } => continue,
+            }
+            if node.body != 0 {
+                refuse!(Lifetimes, "`{}` stands in a body", node.name);
+            }
+        }
+        for (at, block) in self.plan.blocks.iter().enumerate() {
+            let held = |memory: &usize| matches!(self.plan.places[*memory].at, Bytes::In { block, .. } if block == at);
+            let held: Vec<usize> = (0..self.source.memories.len()).filter(held).collect();
+            let returned = held.iter().any(|&memory| self.source.memories[memory].returned);
+            let counts = (usize::from(block.node), usize::from(block.node && !returned));
+            if (allocs[at].len(), frees[at].len()) != counts || returned && !block.node {
+                refuse!(Lifetimes, "block {at} is not allocated, or not freed, once");
+            }
+            let users: Vec<usize> = held.iter().flat_map(|&memory| self.nodes_of(memory)).collect();
+            let early = |&&user: &&usize| !allocs[at].iter().all(|&alloc| self.order.before(alloc, user));
+            let late = |&&user: &&usize| !frees[at].iter().all(|&free| self.order.before(user, free));
+            let pairs = allocs[at].iter().zip(&frees[at]);
+            if let Some(&user) = users.iter().find(early).or_else(|| users.iter().find(late)) {
+                let node = &self.plan.nodes[user].name;
+                refuse!(Lifetimes, "`{node}` uses block {at} before its alloc or after its free");
+            }
+            if !pairs.into_iter().all(|(&alloc, &free)| self.order.before(alloc, free)) {
+                refuse!(Lifetimes, "block {at} may be freed before it is allocated");
+            }
+            self.apart(at, (&allocs, &frees))?;
+        }
+        for (at, memory) in self.source.memories.iter().enumerate() {
+            let Origin::Taken(address) = memory.origin else {
+                if taken[at].is_empty() {
+                    continue;
+                }
+                refuse!(Lifetimes, "`{}` is not the graph's to free", memory.name);
+            };
+            let users: Vec<usize> = self.nodes_of(at).collect();
+            let right = |&(free, of): &(usize, u64)| {
+                (of == 0 || of == address) && users.iter().all(|&user| self.order.before(user, free))
+            };
+            if taken[at].len() != usize::from(!memory.returned) || !taken[at].iter().all(right) {
+                refuse!(Lifetimes, "`{}` is not freed once, after its uses", memory.name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Blocks at addresses that overlap are never there at one time, and have no byte of an operand.
+    fn apart(&self, at: usize, (allocs, frees): (&[Vec<usize>], &[Vec<usize>])) -> Result<(), Refusal> {
+        let block = &self.plan.blocks[at];
+        if block.address == 0 {
+            return Ok(());
+        }
+        let meets = |address: u64, bytes: u64| {
+            let (end, other) = (block.address.saturating_add(block.bytes), address.saturating_add(bytes));
+            address < end && block.address < other
+        };
+        for (other, of) in self.plan.blocks.iter().enumerate().skip(at + 1) {
+            if of.address == 0 || !meets(of.address, of.bytes) {
+                continue;
+            }
+            let after = |one: usize, other: usize| {
+                let (freed, allocated) = (frees[one].first(), allocs[other].first());
+                freed.zip(allocated).is_some_and(|(&free, &alloc)| self.order.before(free, alloc))
+            };
+            if !after(at, other) && !after(other, at) {
+                refuse!(Sharing, "blocks {at} and {other} have addresses in common at one time");
+            }
+        }
+        let operand = |origin| match origin {
+            Origin::Operand(address) | Origin::Taken(address) => Some(address),
+            _ => None,
+        };
+        let mut operands = self.source.memories.iter().filter_map(|one| Some((one, operand(one.origin)?)));
+        if let Some((memory, _)) =
+            operands.find(|&(memory, address)| memory.bytes > 0 && meets(address, memory.bytes))
+        {
+            refuse!(Sharing, "block {at} has bytes of `{}`", memory.name);
+        }
+        Ok(())
+    }
+
+    /// Nodes are given the addresses and numbers of their statements, and reach the memory.
+    pub fn nodes(&self) -> Result<(), Refusal> {
+        for node in &self.plan.nodes {
+            let Work::Run { members, .. } = &node.work else { continue };
+            for member in members {
+                let statement = &self.source.statements[member.statement];
+                let name = || self.name(member.statement);
+                let lengths = [(member.addresses.len(), statement.accesses.len())];
+                if lengths.iter().any(|&(given, needed)| given != 0 && given != needed)
+                    || !member.numbers.is_empty() && member.numbers != statement.numbers
+                {
+                    refuse!(Values, "a node is given other numbers than {}", name());
+                }
+                for (access, &given) in statement.accesses.iter().zip(&member.addresses) {
+                    let base = match (
+                        self.source.memories[access.memory].origin,
+                        self.plan.places[access.memory].at,
+                    ) {
+                        (Origin::Operand(address) | Origin::Taken(address), _) => address,
+                        (_, Bytes::In { block, offset }) if self.plan.blocks[block].address != 0 => {
+                            self.plan.blocks[block].address.saturating_add(offset)
+                        }
+                        _ => continue,
+                    };
+                    if access.lo < access.hi && given != base.saturating_add(access.lo) {
+                        let memory = &self.source.memories[access.memory].name;
+                        refuse!(
+                            Values,
+                            "a node of {} is given another address than that of `{memory}`",
+                            name()
+                        );
+                    }
+                }
+                if statement.kind == Kind::Host || statement.kind == Kind::Copy && node.body == 0 {
+                    continue;
+                }
+                if node.device != statement.device {
+                    let device = node.device;
+                    refuse!(Devices, "{} runs on device {device}", name());
+                }
+                for access in &statement.accesses {
+                    let devices = &self.plan.places[access.memory].devices;
+                    if !devices.is_empty() && !devices.contains(&node.device) {
+                        let memory = &self.source.memories[access.memory].name;
+                        refuse!(Devices, "device {} does not reach `{memory}` for {}", node.device, name());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns ranges in ascending order, with those that touch joined.
+fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for (lo, hi) in ranges {
+        match all.last_mut() {
+            Some(last) if lo <= last.1 => last.1 = last.1.max(hi),
+            _ => all.push((lo, hi)),
+        }
+    }
+    all
+}
+
+fn intersected(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let pairs = one.iter().flat_map(|a| other.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1))));
+    pairs.filter(|range| range.0 < range.1).collect()
+}
+
+fn covers(ranges: Vec<(u64, u64)>, (lo, hi): (u64, u64)) -> bool {
+    lo >= hi || merged(ranges).iter().any(|range| range.0 <= lo && hi <= range.1)
+}
