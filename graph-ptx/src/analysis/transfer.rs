@@ -33,6 +33,11 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
                 value.clone()
             }
         }
+        (Operation::Move, [lower, upper])
+            if wide && !instruction.has("v2") && !lower.has_origins() && !upper.has_origins() =>
+        {
+            upper.as_upper_half()
+        }
         (Operation::Move, [value]) if value.as_constant().is_some() => value.clone(),
         (Operation::Convert, [value]) => {
             let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != Class::Float);

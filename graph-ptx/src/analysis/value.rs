@@ -7,8 +7,12 @@
 /// An address that the analysis knows, by number.
 pub(crate) type Origin = u32;
 
-/// The loose bit of values from unmodelled memory. The lower bits are those of parameters that are no pointers.
-pub(crate) const MEMORY: u64 = 1 << 63;
+/// A set of loose bits.
+pub(crate) type Loose = u128;
+
+/// The loose bit of values from unmodelled memory. The lower bits are those of words of parameters that are no pointers, and
+/// of elements loaded through pointers.
+pub(crate) const MEMORY: Loose = 1 << 127;
 
 /// The maximum numbers of sums of a value and of origins of a sum; beyond them a value is mixed.
 const MOST_SUMS: usize = 6;
@@ -20,7 +24,7 @@ pub(crate) struct Sum {
     terms: [(Origin, i64); MOST_TERMS],
     count: u8,
     /// Loose bits. Empty if there are origins.
-    pub loose: u64,
+    pub loose: Loose,
     /// The constant, if it is the same in every execution.
     pub offset: Option<i64>,
 }
@@ -112,7 +116,7 @@ impl Value {
         Value::Sums(vec![sum])
     }
 
-    pub fn loose(bits: u64) -> Value {
+    pub fn loose(bits: Loose) -> Value {
         Value::Sums(vec![Sum { loose: bits, ..Sum::PLAIN }])
     }
 
@@ -178,6 +182,16 @@ impl Value {
             Value::Bottom | Value::Plain => false,
             Value::Mixed(_) => true,
             Value::Sums(sums) => sums.iter().any(|sum| sum.count > 0),
+        }
+    }
+
+    /// Returns the value of 64 bits that have these as their upper half: a word of memory may be loaded in two halves.
+    pub fn as_upper_half(&self) -> Value {
+        let loose = self.sums().iter().fold(0, |loose, sum| loose | sum.loose);
+        match self {
+            Value::Sums(_) if loose == 0 => Value::Plain,
+            Value::Sums(_) => Value::loose(loose),
+            _ => self.clone(),
         }
     }
 

@@ -221,7 +221,7 @@ fn a_pointer_inside_a_structure_is_seen() {
     let found = module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} ld.param.u64 %rd1, [s+8]; st.global.f32 [%rd1], %f1; ret; }}"
     ));
-    assert_eq!(found[2].base.as_ref().unwrap().1, 8);
+    assert_eq!(found[2].base.as_ref().unwrap().1, Some(8));
     // Parameters are copied to local memory and loaded from there.
     let found = module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} .local .align 8 .b8 d[16]; \
