@@ -191,10 +191,19 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
 
     /// Finds the parameters whose bits, or whose elements, are the base of an address.
     fn find_bases(&self, kernel: &mut Kernel) {
-        // A word that alone makes an address is the base also beside others, which are indices there.
-        let alone: Loose = self.bases.keys().filter(|set| set.is_power_of_two()).sum();
+        // An address that was stored may be the one that is loaded.
         let followed = !self.flow.lets_addresses_escape();
+        let shared = self.flow.words.iter().position(|&word| word == Word::Shared).map_or(0, |bit| 1 << bit);
+        let mut bases: BTreeMap<Loose, At> = BTreeMap::new();
         for (&set, &at) in &self.bases {
+            let set = if set == shared && followed { self.flow.shared_words } else { set };
+            if set & (shared | MEMORY) == 0 {
+                bases.entry(set).and_modify(|first| *first = at.min(*first)).or_insert(at);
+            }
+        }
+        // A word that alone makes an address is the base also beside others, which are indices there.
+        let alone: Loose = bases.keys().filter(|set| set.is_power_of_two()).sum();
+        for (&set, &at) in &bases {
             if !set.is_power_of_two() && set & alone != 0 {
                 continue;
             }
@@ -203,6 +212,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 match word {
                     Word::Elements(parameter) => table = table.or(Some(parameter)),
                     Word::Parameter(parameter, offset) => base = base.or(Some((parameter, offset))),
+                    Word::Shared => {}
                 }
             }
             let parameter = table.or(base.map(|(parameter, _)| parameter));
@@ -211,7 +221,6 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             };
             let site = self.site(at);
             match (table, base) {
-                // An address that was stored may be the one that is loaded.
                 (Some(_), _) if !followed => {}
                 (Some(_), base) => {
                     let beside = base.map(|(parameter, _)| parameter);

@@ -12,7 +12,7 @@ use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, AccessKind, Effect, Touch};
 use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
-use crate::analysis::value::{MEMORY, Origin, Value};
+use crate::analysis::value::{Loose, MEMORY, Origin, Value};
 use crate::analysis::{ssa, transfer};
 use crate::isa::{self, Operation};
 use crate::syntax::{Class, Instruction, Module, Space};
@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use targets::Targets;
 pub(crate) use words::Word;
-use words::behind;
+use words::{behind, of_size};
 
 /// The maximum number of steps of all instances; beyond it, calls share instances.
 const MOST_STEPS: usize = 60_000;
@@ -126,6 +126,8 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     pub not_followed: BTreeSet<&'a str>,
     /// True if some function is called through a register.
     pub indirect: bool,
+    /// The words that are stored to shared memory.
+    pub shared_words: Loose,
     steps: usize,
     /// The number of evaluations so far.
     work: usize,
@@ -158,6 +160,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             unknown_calls: Vec::new(),
             not_followed: BTreeSet::new(),
             indirect: false,
+            shared_words: 0,
             steps: 0,
             work: 0,
             gave_up: false,
@@ -377,12 +380,12 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let more = i64::from(nth) * i64::from(size);
         let memory = if size >= 8 && !float { Value::loose(MEMORY) } else { Value::Plain };
         if instruction.space() == Some(Space::Shared) {
-            return memory;
+            return if memory == Value::Plain { memory } else { self.loaded(Word::Shared, size, float) };
         }
         let Targets { places, elsewhere, none } = Targets::of(address, more);
         let mut value = match behind(address) {
             // A word's address is found; what is loaded from there is of the same word.
-            Some(loose) if size >= 4 && !float => Value::loose(loose),
+            Some(words) if size >= 4 && !float => of_size(words, size),
             _ if elsewhere || none => memory.clone(),
             _ => Value::Bottom,
         };
@@ -401,8 +404,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                     let word = self.word(parameter, offset, size, float);
                     value.join(&word);
                 }
-                Thing::Pointer(parameter) if size >= 4 && !float => {
-                    let elements = self.bit(Word::Elements(parameter));
+                Thing::Pointer(parameter) => {
+                    let elements = self.loaded(Word::Elements(parameter), size, float);
                     value.join(&elements);
                 }
                 _ => {
@@ -416,6 +419,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Stores an element through an address. `more` is its byte distance from the first element.
     fn store(&mut self, address: &Value, space: Option<Space>, more: i64, size: u32, value: &Value) {
         if space == Some(Space::Shared) {
+            self.shared_words |= value.loose_bits();
             return self.escape(value);
         }
         let Targets { places: objects, elsewhere, none } = Targets::of(address, more);

@@ -25,12 +25,14 @@ pub(crate) struct Sum {
     count: u8,
     /// Loose bits. Empty if there are origins.
     pub loose: Loose,
+    /// Words of which the lower 32 bits are a half. Empty if there are origins.
+    halves: Loose,
     /// The constant, if it is the same in every execution.
     pub offset: Option<i64>,
 }
 
 impl Sum {
-    const PLAIN: Sum = Sum { terms: [(0, 0); MOST_TERMS], count: 0, loose: 0, offset: None };
+    const PLAIN: Sum = Sum { terms: [(0, 0); MOST_TERMS], count: 0, loose: 0, halves: 0, offset: None };
 
     /// Returns the terms, sorted by origin, without zero coefficients.
     pub fn terms(&self) -> &[(Origin, i64)] {
@@ -185,13 +187,34 @@ impl Value {
         }
     }
 
-    /// Returns the value of 64 bits that have these as their upper half: a word of memory may be loaded in two halves.
-    pub fn as_upper_half(&self) -> Value {
-        let loose = self.sums().iter().fold(0, |loose, sum| loose | sum.loose);
-        match self {
-            Value::Sums(_) if loose == 0 => Value::Plain,
-            Value::Sums(_) => Value::loose(loose),
-            _ => self.clone(),
+    /// Returns the value of 32 bits that are half of a word.
+    pub fn half(bits: Loose) -> Value {
+        Value::Sums(vec![Sum { halves: bits, ..Sum::PLAIN }])
+    }
+
+    /// Returns the words of which the value is, or may be, a half.
+    pub fn halves(&self) -> Loose {
+        self.sums().iter().fold(0, |halves, sum| halves | sum.halves)
+    }
+
+    /// Returns the loose bits, with those beside origins.
+    pub fn loose_bits(&self) -> Loose {
+        self.sums().iter().fold(0, |loose, sum| loose | sum.loose)
+    }
+
+    /// Returns the value of 32 bits, or of these with zeros or signs before them.
+    pub fn lower_half(&self) -> Value {
+        match self.halves() {
+            halves if halves != 0 && !self.has_origins() => Value::half(halves),
+            _ => Value::derived([self]),
+        }
+    }
+
+    /// Returns the value of 64 bits that have these 32 as their upper half: a word may be loaded in two halves.
+    pub fn upper_half(&self) -> Value {
+        match self.halves() {
+            halves if halves != 0 && !self.has_origins() => Value::loose(halves),
+            _ => Value::derived([self]),
         }
     }
 
@@ -293,6 +316,7 @@ fn add(sums: &mut Vec<Sum>, sum: &Sum) -> bool {
     };
     let before = *mine;
     mine.loose |= sum.loose;
+    mine.halves |= sum.halves;
     if mine.offset != sum.offset {
         mine.offset = None;
     }

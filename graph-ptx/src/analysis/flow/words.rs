@@ -12,6 +12,8 @@ pub(crate) enum Word {
     Parameter(u32, Option<i64>),
     /// What is loaded through the pointer that a parameter is.
     Elements(u32),
+    /// What is loaded from shared memory: any of [`Flow::shared_words`].
+    Shared,
 }
 
 /// The most words; further ones are memory.
@@ -27,23 +29,29 @@ impl Flow<'_, '_, '_> {
                 _ => Value::mixed(vec![origin]),
             };
         }
-        match (offset, size) {
-            _ if float => Value::Plain,
-            (_, 8..) => self.bit(Word::Parameter(parameter, offset)),
-            // Both halves of a word are the word.
-            (Some(offset), 4) => self.bit(Word::Parameter(parameter, Some(offset & !7))),
+        let word = match size {
+            // Both halves of a word are of the word.
+            4 => Word::Parameter(parameter, offset.map(|offset| offset & !7)),
+            _ => Word::Parameter(parameter, offset),
+        };
+        self.loaded(word, size, float)
+    }
+
+    /// Returns the value of a load of a word, or of a half of one.
+    pub(super) fn loaded(&mut self, word: Word, size: u32, float: bool) -> Value {
+        match size {
+            4.. if !float => of_size(self.bit(word), size),
             _ => Value::Plain,
         }
     }
 
-    /// Returns the value of a word.
-    pub(super) fn bit(&mut self, word: Word) -> Value {
+    fn bit(&mut self, word: Word) -> Loose {
         let known = self.words.iter().position(|&known| known == word);
         let bit = known.unwrap_or_else(|| {
             self.words.push(word);
             self.words.len() - 1
         });
-        Value::loose(if bit < MOST_WORDS { 1 << bit } else { MEMORY })
+        if bit < MOST_WORDS { 1 << bit } else { MEMORY }
     }
 
     /// Returns true if the address of something that is followed may be loaded from memory that is not.
@@ -58,13 +66,18 @@ impl Flow<'_, '_, '_> {
         for (origin, _) in places {
             value.join(&match self.things[origin as usize] {
                 Thing::Pointer(parameter) if space != Some(Space::Shared) => {
-                    self.bit(Word::Elements(parameter))
+                    Value::loose(self.bit(Word::Elements(parameter)))
                 }
                 _ => Value::loose(MEMORY),
             });
         }
         value
     }
+}
+
+/// Returns the value of these words, or of halves of them.
+pub(super) fn of_size(words: Loose, size: u32) -> Value {
+    if size == 4 { Value::half(words) } else { Value::loose(words) }
 }
 
 /// Returns the words of an address that is one of words, or based on them; `None` if it is none, or may be another one that is not
