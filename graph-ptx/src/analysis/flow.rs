@@ -5,6 +5,7 @@
 //! stored to visible memory or passed to unknown code escapes.
 
 mod call;
+mod loads;
 mod targets;
 mod words;
 

@@ -322,6 +322,10 @@ fn pointers_in_parameters_by_value_are_seen_in_halves_and_at_unknown_places() {
     assert_eq!(of(two, &format!("{halves} add.s64 %rd8, %rd1, %rd7; st.f32 [%rd8], %f1;")), [None; 4]);
     let of_structure = "ld.param.v2.u32 {%r1, %r2}, [s+8]; mov.b64 %rd7, {%r1, %r2}; st.f32 [%rd7], %f1;";
     assert_eq!(of(many, of_structure)[2], Some(Some(8)));
+    // The words that are told apart have a limit; the kernel has more here.
+    let loads: String =
+        (0..200).map(|at| format!("ld.param.u64 %rd5, [s+{}]; st.f32 [%rd5], %f1;\n", 8 * at)).collect();
+    assert_eq!(of(".param .align 8 .b8 s[1600]", &loads)[2], Some(Some(0)));
     // A chain whose head is a number.
     let chain = "ld.param.u64 %rd4, [s]; L: ld.global.u64 %rd4, [%rd4]; @%p1 bra L;";
     assert_eq!(of(".param .u64 s", chain)[2], Some(Some(0)));
