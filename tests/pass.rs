@@ -8,6 +8,8 @@
 #[path = "pass/support.rs"]
 mod support;
 
+#[path = "pass/addresses.rs"]
+mod addresses;
 #[path = "pass/atomics.rs"]
 mod atomics;
 #[path = "pass/binding.rs"]

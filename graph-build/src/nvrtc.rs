@@ -43,13 +43,15 @@ impl Nvrtc {
             (0, Ok(major), Ok(minor)) => Version::new(major, minor),
             _ => return Err(format!("`{shown}` does not say its version: error {status}")),
         };
+        // A name is also that of a library which another thread has opened by its path.
+        let path = file_of(&library).unwrap_or_else(|| path.to_owned());
         // Some versions, such as the wheel of 13.0, look for it in the system's folders only, not beside themselves.
         let builtins = path.parent().filter(|folder| !folder.as_os_str().is_empty()).and_then(|folder| {
             let file = folder.join(format!("libnvrtc-builtins.so.{version}"));
             // SAFETY: it holds data for NVRTC.
             file.is_file().then(|| unsafe { Library::new(file) }.ok()).flatten()
         });
-        Ok(Nvrtc { library, _builtins: builtins, path: path.to_owned(), version })
+        Ok(Nvrtc { library, _builtins: builtins, path, version })
     }
 
     /// Returns the file, or the name that the system's loader knows.
@@ -166,6 +168,41 @@ impl Nvrtc {
         bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
         String::from_utf8(bytes).map_err(|error| error.to_string())
     }
+}
+
+/// Returns the file that a library was loaded from, if the system says it.
+#[cfg(unix)]
+fn file_of(library: &Library) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+
+    /// `Dl_info` of dlfcn.h.
+    #[repr(C)]
+    struct Info {
+        file: *const c_char,
+        base: *mut c_void,
+        symbol: *const c_char,
+        address: *mut c_void,
+    }
+    unsafe extern "C" {
+        fn dladdr(address: *const c_void, info: *mut Info) -> c_int;
+    }
+    let null = std::ptr::null_mut::<c_void>();
+    let mut info = Info { file: null.cast(), base: null, symbol: null.cast(), address: null };
+    // SAFETY: as in dlfcn.h; the name ends in NUL and stays while the library is open.
+    let file = unsafe {
+        let symbol = library.get::<unsafe extern "C" fn()>(b"nvrtcVersion\0").ok()?;
+        if dladdr(*symbol as *const c_void, &mut info) == 0 || info.file.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.file)
+    };
+    let file = PathBuf::from(std::ffi::OsStr::from_bytes(file.to_bytes()));
+    file.is_absolute().then_some(file)
+}
+
+#[cfg(not(unix))]
+fn file_of(_: &Library) -> Option<PathBuf> {
+    None
 }
 
 /// Returns the system's text for a library that does not load.

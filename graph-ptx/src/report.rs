@@ -31,13 +31,17 @@ pub fn table(module: &Module<'_>) -> String {
             let facts = &kernel.parameters[at];
             let mut what = match (pointers[at], &facts.base) {
                 (true, _) => facts.access().name().to_owned(),
-                (false, Some((_, offset))) => format!("a pointer at byte {offset}"),
+                (false, Some((_, Some(offset)))) => format!("a pointer at byte {offset}"),
+                (false, Some((_, None))) => "pointers".to_owned(),
                 (false, None) => "a value".to_owned(),
             };
             if facts.access() == Access::Unknown
                 && let Some(cause) = &facts.may_write
             {
                 let _ = write!(what, ": line {}: {}", cause.line, cause.text);
+            }
+            if let Some(table) = &facts.table {
+                let _ = write!(what, ", pointers: line {}: {}", table.site.line, table.site.text);
             }
             if facts.reads_first.is_some() && facts.access() != Access::Reads {
                 what.push_str(", reads first");

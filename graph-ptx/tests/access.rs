@@ -60,6 +60,9 @@ fn every_verdict_is_that_of_the_source() {
                     }
                     continue;
                 }
+                if found.table.is_some() != (word == "t") {
+                    wrong.push(format!("{place}: a table of pointers: {:?}", found.table));
+                }
                 let access = found.access();
                 // Parameters that are undecided on purpose are not counted.
                 if word != "?" && word != "p" {
@@ -69,7 +72,7 @@ fn every_verdict_is_that_of_the_source() {
                 let (kind, first) = (&word[..1], word.ends_with('f'));
                 let right = match kind {
                     "n" => access == Access::Nothing,
-                    "r" => access == Access::Reads,
+                    "r" | "t" => access == Access::Reads,
                     "w" => access == Access::Writes,
                     "m" => access == Access::ReadsAndWrites,
                     "a" => access == Access::Atomics,
@@ -85,7 +88,7 @@ fn every_verdict_is_that_of_the_source() {
                 } else if !right {
                     wrong.push(format!("{place}: expected {word}, found {access:?}: {found:?}"));
                 }
-                if found.reads_first.is_some() && !first && kind != "r" {
+                if found.reads_first.is_some() && !first && !matches!(kind, "r" | "t") {
                     wrong.push(format!("{place}: is read first: {:?}", found.reads_first));
                 }
                 if first && found.reads_first.is_none() && access != Access::Unknown {
@@ -100,12 +103,17 @@ fn every_verdict_is_that_of_the_source() {
     assert!(decided * 100 >= all * 95, "decided: {decided} of {all}");
 }
 
+/// True for a structure or a buffer with pointers in it.
+fn holds_pointers(word: &String) -> bool {
+    word == "b" || word == "t"
+}
+
 /// A declaration of a kernel from the words of `expected.txt`.
 fn declaration(name: &str, words: &[String]) -> Declaration {
     let kind = |word: &String| match &word[..1] {
         "s" | "b" => Kind::Scalar(None),
         word => buffer(match word {
-            "r" | "n" => declare::Access::Read,
+            "r" | "n" | "t" => declare::Access::Read,
             "w" => declare::Access::Write,
             "a" => declare::Access::Atomic,
             _ => declare::Access::ReadWrite,
@@ -132,9 +140,9 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
         let words: Vec<(&str, &Vec<String>)> =
             module.entries().map(|entry| (entry.name, &expected[entry.name])).collect();
         let right: Vec<Declaration> = words.iter().map(|(name, words)| declaration(name, words)).collect();
-        // A structure with pointers in it cannot be declared rightly.
+        // A structure or a buffer with pointers in it cannot be declared rightly.
         let wrong_anyway: Vec<usize> =
-            words.iter().map(|(_, words)| words.iter().filter(|word| *word == "b").count()).collect();
+            words.iter().map(|(_, words)| words.iter().filter(|word| holds_pointers(word)).count()).collect();
         let (findings, _) = declare::check(&module, &right);
         let unexpected: Vec<_> = findings
             .iter()
@@ -182,7 +190,7 @@ fn floats_of_another_width_are_refused() {
         let mut analysis = Analysis::new(&module);
         for entry in module.entries() {
             let words = &expected[entry.name];
-            if words.iter().any(|word| word == "b") {
+            if words.iter().any(holds_pointers) {
                 continue;
             }
             let pointers: Vec<bool> = words.iter().map(|word| word != "s").collect();

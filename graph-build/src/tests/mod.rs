@@ -298,6 +298,22 @@ fn nvrtc_compiles() {
     );
 }
 
+/// The name finds a library that is open already, as if another thread had opened it, and has what lies beside it.
+#[cfg(target_os = "linux")]
+#[test]
+fn nvrtc_that_is_open_is_found_by_name() {
+    let Some(environment) = nvrtc() else { return };
+    let Ok(compiler::Compiler::Nvrtc(first)) = compiler::Compiler::find(&environment, None) else { return };
+    let name = format!("libnvrtc.so.{}", first.version().major);
+    let Ok(second) = crate::nvrtc::Nvrtc::open(Path::new(&name)) else { return };
+    drop(first);
+    assert!(second.path().is_absolute(), "{}", second.path().display());
+    let folder = Folder::new("open");
+    folder.write("a.cu", "extern \"C\" __global__ void k(float *x) { x[0] = 1; }");
+    let compiled = second.compile(&folder.0.join("a.cu"), &[]);
+    assert!(compiled.is_ok_and(|(ptx, _)| ptx.contains(".entry k(")));
+}
+
 /// Runs where CUDA's headers are installed too.
 #[test]
 fn nvrtc_finds_the_headers_of_cuda() {

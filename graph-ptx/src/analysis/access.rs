@@ -8,11 +8,11 @@ use crate::analysis::code::{Code, NONE, Source, Step};
 use crate::analysis::copies::Copies;
 use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
-use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Touched, quoted, site};
-use crate::analysis::flow::{Codes, Flow, Thing};
+use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Table, Touched, quoted, site};
+use crate::analysis::flow::{Codes, Flow, Thing, Word};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
-use crate::analysis::value::{MEMORY, Value};
+use crate::analysis::value::{Loose, MEMORY, Value};
 use crate::analysis::{bits, extent, floats, number, outline};
 use crate::coverage::{Followed, Outline};
 use crate::isa::{self, Addresses};
@@ -136,7 +136,7 @@ struct Collect<'c, 'm, 'a> {
     /// The accesses by pointer parameter.
     touched: BTreeMap<u32, Vec<Touched>>,
     /// The first access for each set of loose bits that is the base of an address.
-    bases: BTreeMap<u64, At>,
+    bases: BTreeMap<Loose, At>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
     /// The first read and the first write of an address that is not followed.
@@ -172,25 +172,12 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             reads_anywhere: self.anywhere.0.is_some(),
             ..Kernel::default()
         };
-        // A word that alone makes an address is the base also beside others, which are indices there.
-        let alone: u64 = self.bases.keys().filter(|set| set.is_power_of_two()).sum();
-        for (&set, &at) in &self.bases {
-            if !set.is_power_of_two() && set & alone != 0 {
-                continue;
-            }
-            let Some(&(parameter, offset)) = self.flow.words.get(set.trailing_zeros() as usize) else {
-                continue;
-            };
-            let site = self.site(at);
-            if let Some(found) = kernel.parameters.get_mut(parameter as usize) {
-                found.base.get_or_insert((site, offset));
-            }
-        }
         for (parameter, _) in pointers.iter().enumerate().filter(|(_, pointer)| **pointer) {
             if let Some(found) = kernel.parameters.get_mut(parameter) {
                 *found = self.parameter(parameter as u32);
             }
         }
+        self.find_bases(&mut kernel);
         self.variables(&mut kernel);
         let mentions = self.flow.codes.mentions();
         if !self.flow.not_followed.is_empty() {
@@ -200,6 +187,51 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             kernel.add(&mentions.reached_by_indirect_calls());
         }
         kernel
+    }
+
+    /// Finds the parameters whose bits, or whose elements, are the base of an address.
+    fn find_bases(&self, kernel: &mut Kernel) {
+        // An address that was stored may be the one that is loaded.
+        let followed = !self.flow.lets_addresses_escape();
+        let shared = self.flow.words.iter().position(|&word| word == Word::Shared).map_or(0, |bit| 1 << bit);
+        let mut bases: BTreeMap<Loose, At> = BTreeMap::new();
+        for (&set, &at) in &self.bases {
+            let set = if set == shared && followed { self.flow.shared_words } else { set };
+            if set & (shared | MEMORY) == 0 {
+                bases.entry(set).and_modify(|first| *first = at.min(*first)).or_insert(at);
+            }
+        }
+        // A word that alone makes an address is the base also beside others, which are indices there.
+        let alone: Loose = bases.keys().filter(|set| set.is_power_of_two()).sum();
+        for (&set, &at) in &bases {
+            if !set.is_power_of_two() && set & alone != 0 {
+                continue;
+            }
+            let (mut table, mut base) = (None, None);
+            for (_, &word) in self.flow.words.iter().enumerate().filter(|(bit, _)| set & (1 << bit) != 0) {
+                match word {
+                    Word::Elements(parameter) => table = table.or(Some(parameter)),
+                    Word::Parameter(parameter, offset) => base = base.or(Some((parameter, offset))),
+                    Word::Shared => {}
+                }
+            }
+            let parameter = table.or(base.map(|(parameter, _)| parameter));
+            let Some(found) = parameter.and_then(|at| kernel.parameters.get_mut(at as usize)) else {
+                continue;
+            };
+            let site = self.site(at);
+            match (table, base) {
+                (Some(_), _) if !followed => {}
+                (Some(_), base) => {
+                    let beside = base.map(|(parameter, _)| parameter);
+                    found.table.get_or_insert(Table { site, beside });
+                }
+                (None, Some((_, offset))) => {
+                    found.base.get_or_insert((site, offset));
+                }
+                (None, None) => {}
+            }
+        }
     }
 
     /// Returns the outline of the writes through these parameters. Must be called after [`Collect::kernel`].

@@ -65,8 +65,10 @@ pub struct Parameter {
     /// A load or atomic that precedes every store that could reach it.
     pub reads_first: Option<Site>,
     /// For a parameter that is no pointer: an access whose base address is the parameter's bits, and their byte offset in
-    /// the parameter.
-    pub base: Option<(Site, i64)>,
+    /// the parameter if it is known.
+    pub base: Option<(Site, Option<i64>)>,
+    /// For a pointer: an access whose base address is loaded through it.
+    pub table: Option<Table>,
     /// A bound in bytes for each access, if every access has one.
     pub reach: Option<Vec<Reach>>,
     /// The bounds that some launch meets. A declared extent of fewer bytes is a fault.
@@ -104,6 +106,15 @@ fn add<T: PartialEq>(list: &mut Vec<(T, Site)>, found: T, site: &Site) {
         Some((_, first)) => *first = site.clone(),
         None => list.push((found, site.clone())),
     }
+}
+
+/// An access whose base address is loaded from memory.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The access.
+    pub site: Site,
+    /// A parameter that is no pointer, whose bits are added to what is loaded. Either of them may be the base.
+    pub beside: Option<u32>,
 }
 
 /// An instruction that uses the bits of a pointer as a number.

@@ -5,13 +5,15 @@
 //! stored to visible memory or passed to unknown code escapes.
 
 mod call;
+mod loads;
 mod targets;
+mod words;
 
 use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
-use crate::analysis::effect::{self, AccessKind, Effect};
+use crate::analysis::effect::{self, AccessKind, Effect, Touch};
 use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
-use crate::analysis::value::{MEMORY, Origin, Value};
+use crate::analysis::value::{Loose, MEMORY, Origin, Value};
 use crate::analysis::{ssa, transfer};
 use crate::isa::{self, Operation};
 use crate::syntax::{Class, Instruction, Module, Space};
@@ -19,6 +21,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use targets::Targets;
+pub(crate) use words::Word;
+use words::{behind, of_size};
 
 /// The maximum number of steps of all instances; beyond it, calls share instances.
 const MOST_STEPS: usize = 60_000;
@@ -115,14 +119,16 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     /// By origin: true if its address escaped or bits of it were dropped.
     escaped: Vec<bool>,
     pub leaked: Vec<bool>,
-    /// The words of parameters that are no pointers, by loose bit: parameter and offset.
-    pub words: Vec<(u32, i64)>,
+    /// The words by loose bit.
+    pub words: Vec<Word>,
     /// Unanalysed calls: instance and step.
     pub unknown_calls: Vec<(u32, u32)>,
     /// The functions that those calls name.
     pub not_followed: BTreeSet<&'a str>,
     /// True if some function is called through a register.
     pub indirect: bool,
+    /// The words that are stored to shared memory.
+    pub shared_words: Loose,
     steps: usize,
     /// The number of evaluations so far.
     work: usize,
@@ -155,6 +161,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             unknown_calls: Vec::new(),
             not_followed: BTreeSet::new(),
             indirect: false,
+            shared_words: 0,
             steps: 0,
             work: 0,
             gave_up: false,
@@ -367,25 +374,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// Returns the value of a word in a kernel's parameter.
-    fn word(&mut self, parameter: u32, offset: Option<i64>, size: u32, float: bool) -> Value {
-        if self.pointers.get(parameter as usize).copied().unwrap_or(false) {
-            let origin = self.origin(Thing::Pointer(parameter));
-            return match (offset, size) {
-                (Some(0), 8) => Value::address(origin, 0),
-                _ => Value::mixed(vec![origin]),
-            };
-        }
-        let Some(offset) = offset.filter(|_| size >= 8 && !float) else { return Value::Plain };
-        let known = self.words.iter().position(|&word| word == (parameter, offset));
-        let bit = known.unwrap_or_else(|| {
-            self.words.push((parameter, offset));
-            self.words.len() - 1
-        });
-        // The set of loose bits is limited to 62; further ones are memory.
-        if bit < 62 { Value::loose(1 << bit) } else { Value::loose(MEMORY) }
-    }
-
     /// Returns the value of the `nth` element of a load.
     fn load(&mut self, at: (u32, u32), address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
         let (_, size, ty) = effect::sizes(instruction);
@@ -393,11 +381,15 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let more = i64::from(nth) * i64::from(size);
         let memory = if size >= 8 && !float { Value::loose(MEMORY) } else { Value::Plain };
         if instruction.space() == Some(Space::Shared) {
-            return memory;
+            return if memory == Value::Plain { memory } else { self.loaded(Word::Shared, size, float) };
         }
         let Targets { places, elsewhere, none } = Targets::of(address, more);
-        let elsewhere = elsewhere || none;
-        let mut value = if elsewhere { memory.clone() } else { Value::Bottom };
+        let mut value = match behind(address) {
+            // A word's address is found; what is loaded from there is of the same word.
+            Some(words) if size >= 4 && !float => of_size(words, size),
+            _ if elsewhere || none => memory.clone(),
+            _ => Value::Bottom,
+        };
         for (origin, offset) in places {
             match self.things[origin as usize] {
                 Thing::Object(object) => {
@@ -413,6 +405,10 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                     let word = self.word(parameter, offset, size, float);
                     value.join(&word);
                 }
+                Thing::Pointer(parameter) => {
+                    let elements = self.loaded(Word::Elements(parameter), size, float);
+                    value.join(&elements);
+                }
                 _ => {
                     value.join(&memory);
                 }
@@ -424,6 +420,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Stores an element through an address. `more` is its byte distance from the first element.
     fn store(&mut self, address: &Value, space: Option<Space>, more: i64, size: u32, value: &Value) {
         if space == Some(Space::Shared) {
+            self.shared_words |= value.loose_bits();
             return self.escape(value);
         }
         let Targets { places: objects, elsewhere, none } = Targets::of(address, more);
@@ -572,6 +569,9 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
 
     /// Handles atomics, copies and textures. The operands that are not addresses escape.
     fn other_memory(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
+        let (_, size, ty) = effect::sizes(instruction);
+        let wide = size >= 8 && ty.is_none_or(|ty| ty.class() != Class::Float);
+        let mut old = if wide { Value::loose(MEMORY) } else { Value::Plain };
         let mut nth = 0;
         for source in &step.sources {
             let value = self.source(instance, source);
@@ -579,7 +579,10 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 self.escape(&value);
                 continue;
             }
-            let how = effect::touch(instruction, nth).how;
+            let Touch { how, space, .. } = effect::touch(instruction, nth);
+            if wide && how == AccessKind::Atomic {
+                old = self.old(&value, space);
+            }
             nth += 1;
             for origin in value.origins() {
                 if let Thing::Object(object) = self.things[origin as usize]
@@ -589,9 +592,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 }
             }
         }
-        let (_, size, ty) = effect::sizes(instruction);
-        let wide = size >= 8 && ty.is_none_or(|ty| ty.class() != Class::Float);
-        let value = if wide { Value::loose(MEMORY) } else { Value::Plain };
-        self.define_all(instance, step, &value);
+        self.define_all(instance, step, &old);
     }
 }

@@ -33,7 +33,15 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
                 value.clone()
             }
         }
+        (Operation::Move, [lower, upper])
+            if wide && !instruction.has("v2") && !lower.has_origins() && !upper.has_origins() =>
+        {
+            upper.upper_half()
+        }
         (Operation::Move, [value]) if value.as_constant().is_some() => value.clone(),
+        (Operation::Convert, [value]) if value.halves() != 0 && keeps_32_bits(instruction) => {
+            value.lower_half()
+        }
         (Operation::Convert, [value]) => {
             let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != Class::Float);
             if all_wide || value.as_constant().is_some() { value.clone() } else { derived() }
@@ -53,14 +61,24 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             wide_product(a, b).plus(c, 1)
         }
         (Operation::Bitwise(Bitwise::Shl), [a, b]) if wide => match b.as_constant() {
+            Some(32) if a.halves() != 0 => a.upper_half(),
             Some(by @ 0..=62) => a.times(1 << by),
             _ => derived(),
         },
+        (Operation::Bitwise(Bitwise::InsertField), [upper, lower, at, count])
+            if wide
+                && at.as_constant() == Some(32)
+                && count.as_constant() == Some(32)
+                && !lower.has_origins() =>
+        {
+            upper.upper_half()
+        }
         (Operation::Bitwise(Bitwise::And), [a, b]) if wide => return and(a, b),
         (Operation::Bitwise(Bitwise::Or | Bitwise::Xor), [a, b]) if wide => {
             match (a.has_origins(), b.has_origins()) {
                 (true, false) => a.moved(),
                 (false, true) => b.moved(),
+                (false, false) if a.loose_bits() | b.loose_bits() != 0 => a.plus(b, 1).moved(),
                 _ => derived(),
             }
         }
@@ -86,6 +104,11 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             _,
         ) => derived(),
     })
+}
+
+/// Returns true if the lower 32 bits of an integer are those of the converted one.
+fn keeps_32_bits(instruction: &Instruction<'_>) -> bool {
+    instruction.types().all(|ty| ty.size() >= 4 && ty.class() != Class::Float)
 }
 
 fn unpacks(instruction: &Instruction<'_>) -> bool {

@@ -7,8 +7,12 @@
 /// An address that the analysis knows, by number.
 pub(crate) type Origin = u32;
 
-/// The loose bit of values from unmodelled memory. The lower bits are those of parameters that are no pointers.
-pub(crate) const MEMORY: u64 = 1 << 63;
+/// A set of loose bits.
+pub(crate) type Loose = u128;
+
+/// The loose bit of values from unmodelled memory. The lower bits are those of words of parameters that are no pointers, and
+/// of elements loaded through pointers.
+pub(crate) const MEMORY: Loose = 1 << 127;
 
 /// The maximum numbers of sums of a value and of origins of a sum; beyond them a value is mixed.
 const MOST_SUMS: usize = 6;
@@ -20,13 +24,15 @@ pub(crate) struct Sum {
     terms: [(Origin, i64); MOST_TERMS],
     count: u8,
     /// Loose bits. Empty if there are origins.
-    pub loose: u64,
+    pub loose: Loose,
+    /// Words of which the lower 32 bits are a half. Empty if there are origins.
+    halves: Loose,
     /// The constant, if it is the same in every execution.
     pub offset: Option<i64>,
 }
 
 impl Sum {
-    const PLAIN: Sum = Sum { terms: [(0, 0); MOST_TERMS], count: 0, loose: 0, offset: None };
+    const PLAIN: Sum = Sum { terms: [(0, 0); MOST_TERMS], count: 0, loose: 0, halves: 0, offset: None };
 
     /// Returns the terms, sorted by origin, without zero coefficients.
     pub fn terms(&self) -> &[(Origin, i64)] {
@@ -112,7 +118,7 @@ impl Value {
         Value::Sums(vec![sum])
     }
 
-    pub fn loose(bits: u64) -> Value {
+    pub fn loose(bits: Loose) -> Value {
         Value::Sums(vec![Sum { loose: bits, ..Sum::PLAIN }])
     }
 
@@ -178,6 +184,37 @@ impl Value {
             Value::Bottom | Value::Plain => false,
             Value::Mixed(_) => true,
             Value::Sums(sums) => sums.iter().any(|sum| sum.count > 0),
+        }
+    }
+
+    /// Returns the value of 32 bits that are half of a word.
+    pub fn half(bits: Loose) -> Value {
+        Value::Sums(vec![Sum { halves: bits, ..Sum::PLAIN }])
+    }
+
+    /// Returns the words of which the value is, or may be, a half.
+    pub fn halves(&self) -> Loose {
+        self.sums().iter().fold(0, |halves, sum| halves | sum.halves)
+    }
+
+    /// Returns the loose bits, with those beside origins.
+    pub fn loose_bits(&self) -> Loose {
+        self.sums().iter().fold(0, |loose, sum| loose | sum.loose)
+    }
+
+    /// Returns the value of 32 bits, or of these with zeros or signs before them.
+    pub fn lower_half(&self) -> Value {
+        match self.halves() {
+            halves if halves != 0 && !self.has_origins() => Value::half(halves),
+            _ => Value::derived([self]),
+        }
+    }
+
+    /// Returns the value of 64 bits that have these 32 as their upper half: a word may be loaded in two halves.
+    pub fn upper_half(&self) -> Value {
+        match self.halves() {
+            halves if halves != 0 && !self.has_origins() => Value::loose(halves),
+            _ => Value::derived([self]),
         }
     }
 
@@ -279,6 +316,7 @@ fn add(sums: &mut Vec<Sum>, sum: &Sum) -> bool {
     };
     let before = *mine;
     mine.loose |= sum.loose;
+    mine.halves |= sum.halves;
     if mine.offset != sum.offset {
         mine.offset = None;
     }

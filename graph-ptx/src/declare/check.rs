@@ -216,13 +216,21 @@ impl Check<'_, '_, '_> {
         let Kind::Buffer { access, element, extent, text } = &declared.kind else {
             let (site, offset) = facts.base.as_ref()?;
             let (message, help) = match (&declared.kind, offset) {
+                (Kind::Scalar(Some(primitive)), _) if primitive.size < 8 => (
+                    format!("the PTX takes the bits of `{name}` for a half of an address"),
+                    "pass the buffer as one parameter of 8 bytes, a pointer",
+                ),
                 (Kind::Scalar(Some(_)), _) => (
                     format!("`{name}` is declared a number, the PTX takes its bits for an address"),
                     "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`",
                 ),
-                (_, offset) => (
+                (_, Some(offset)) => (
                     format!("the PTX takes the bits of `{name}` from byte {offset} on for an address"),
                     "pass the buffer as a parameter of its own",
+                ),
+                (_, None) => (
+                    format!("the PTX takes bits of `{name}` for addresses"),
+                    "pass each buffer as a parameter of its own",
                 ),
             };
             self.push("CW303", Some(at), message, vec![quoted(site)], Some(help.to_owned()));
@@ -233,6 +241,20 @@ impl Check<'_, '_, '_> {
             let message = format!("`{name}` is declared a buffer, the PTX takes its bits for a number");
             let help = format!("declare it by value: `{name}: u64`");
             self.push("CW303", Some(at), message, vec![quoted(&number.site)], Some(help));
+            return None;
+        }
+        if let Some(table) = &facts.table {
+            let beside = table.beside.and_then(|beside| self.declaration.parameters.get(beside as usize));
+            let message = match beside {
+                None => format!("the PTX takes what it loads through `{name}` for an address"),
+                Some(beside) => format!(
+                    "the PTX adds `{}` to what it loads through `{name}`, and takes the sum for an address",
+                    beside.name
+                ),
+            };
+            let help = "buffers of pointers are not supported: pass each buffer as a parameter of its own, or load indices \
+                        into one";
+            self.push("CW303", Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
             return None;
         }
         let mut proof = self.access(at, &name, access, facts)?;

@@ -221,13 +221,114 @@ fn a_pointer_inside_a_structure_is_seen() {
     let found = module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} ld.param.u64 %rd1, [s+8]; st.global.f32 [%rd1], %f1; ret; }}"
     ));
-    assert_eq!(found[2].base.as_ref().unwrap().1, 8);
+    assert_eq!(found[2].base.as_ref().unwrap().1, Some(8));
     // Parameters are copied to local memory and loaded from there.
     let found = module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} .local .align 8 .b8 d[16]; \
          mov.b64 %rd5, s; cvta.param.u64 %rd6, %rd5; ld.param.u64 %rd1, [%rd6+8]; mov.u64 %rd2, d; st.local.u64 [%rd2], %rd1; ld.local.u64 %rd3, [%rd2]; ld.f32 %f1, [%rd3]; ret; }}"
     ));
     assert!(found[2].base.is_some());
+}
+
+fn tables(body: &str) -> (bool, bool) {
+    let found = facts(body);
+    (found[0].table.is_some(), found[1].table.is_some())
+}
+
+#[test]
+fn an_address_that_is_loaded_is_told_from_an_index() {
+    let load = "ld.global.u64 %rd4, [%rd1];";
+    let accesses = [
+        "st.f32 [%rd4], %f1;",
+        "cvta.to.global.u64 %rd5, %rd4; mul.wide.s32 %rd6, %r1, 4; add.s64 %rd7, %rd5, %rd6; ld.global.f32 %f1, [%rd7+8];",
+        "red.global.add.f32 [%rd4], %f1;",
+        "cp.async.ca.shared.global [%r1], [%rd4], 4;",
+        "cp.async.bulk.global.shared::cta.bulk_group [%rd4], [%r1], %r2;",
+        "and.b64 %rd5, %rd4, -16; or.b64 %rd6, %rd5, 4; ld.f32 %f1, [%rd6];",
+        // A table of tables, and a chain.
+        "ld.global.u64 %rd5, [%rd4]; ld.global.u64 %rd6, [%rd5]; st.f32 [%rd6], %f1;",
+        "L: ld.global.u64 %rd4, [%rd4]; @%p1 bra L;",
+        // On one path it is the other parameter.
+        "selp.b64 %rd5, %rd2, %rd4, %p1; ld.f32 %f1, [%rd5];",
+        // An index of another table, or of a scalar, is beside it.
+        "ld.global.u64 %rd5, [%rd2]; add.s64 %rd6, %rd4, %rd5; ld.f32 %f1, [%rd6]; ld.f32 %f1, [%rd4];",
+        "add.s64 %rd5, %rd4, %rd3; ld.f32 %f1, [%rd5];",
+    ];
+    for access in accesses {
+        assert_eq!(tables(&format!("{load} {access}")), (true, false), "{access}");
+    }
+    for body in [
+        "atom.global.exch.b64 %rd4, [%rd1], %rd3; st.f32 [%rd4], %f1;",
+        "mov.u64 %rd4, %rd1; L: ld.global.u64 %rd4, [%rd4]; @%p1 bra L;",
+        "ld.global.v2.u32 {%r1, %r2}, [%rd1]; mov.b64 %rd4, {%r1, %r2}; st.f32 [%rd4], %f1;",
+        "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; shl.b64 %rd6, %rd4, 32; \
+         or.b64 %rd7, %rd6, %rd5; st.f32 [%rd7], %f1;",
+        "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; bfi.b64 %rd6, %rd4, %rd5, 32, 32; \
+         st.f32 [%rd6], %f1;",
+        ".shared .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.shared.u64 [cell], %rd4; ld.shared.u64 %rd5, [cell]; \
+         st.f32 [%rd5], %f1;",
+        ".local .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.local.u64 [cell], %rd4; ld.local.u64 %rd5, [cell]; \
+         st.f32 [%rd5], %f1;",
+    ] {
+        assert_eq!(tables(body), (true, false), "{body}");
+    }
+}
+
+#[test]
+fn loaded_indices_and_stored_pointers_are_no_table() {
+    let load = "ld.global.u64 %rd4, [%rd1];";
+    for body in [
+        "add.s64 %rd5, %rd2, %rd4; ld.f32 %f1, [%rd5];",
+        "shl.b64 %rd5, %rd4, 2; add.s64 %rd6, %rd5, %rd2; st.f32 [%rd6], %f1;",
+        "mad.lo.s64 %rd5, %rd4, %rd3, %rd2; st.f32 [%rd5], %f1;",
+        "prefetch.global.L2 [%rd4];",
+        "st.global.u64 [%rd2], %rd4;",
+        "ld.shared.u32 %r1, [%rd4];",
+        // Variables of the module, of the block and of the thread.
+        ".global .align 8 .b8 v[64]; mov.u64 %rd5, v; add.s64 %rd6, %rd5, %rd4; ld.global.u8 %r1, [%rd6];",
+        ".shared .align 8 .b8 v[64]; mov.u64 %rd5, v; cvta.shared.u64 %rd6, %rd5; add.s64 %rd7, %rd6, %rd4; ld.u8 %r1, [%rd7];",
+        ".local .align 8 .b8 v[64]; mov.u64 %rd5, v; add.s64 %rd6, %rd5, %rd4; ld.local.u8 %r1, [%rd6];",
+        // It is the base beside an index in other memory, or the index beside a base there.
+        ".shared .align 8 .b8 v[64]; ld.shared.u64 %rd5, [v]; add.s64 %rd6, %rd5, %rd4; ld.u8 %r1, [%rd6];",
+        // The kernel has stored a pointer, which may be the one that it loads.
+        "st.global.u64 [%rd1+8], %rd2; ld.f32 %f1, [%rd4];",
+        ".shared .align 8 .b8 v[64]; st.shared.u64 [v], %rd2; st.shared.u64 [v+8], %rd4; ld.shared.u64 %rd5, [v]; ld.u8 %r1, [%rd5];",
+        // A pointer that goes through halves, beside an index.
+        "mov.b64 {%r1, %r2}, %rd2; mov.b64 %rd5, {%r1, %r2}; add.s64 %rd6, %rd5, %rd4; ld.u8 %r1, [%rd6];",
+    ] {
+        assert_eq!(tables(&format!("{load} {body}")), (false, false), "{body}");
+    }
+    // What a variable of the module holds may be the address of another one.
+    let variable = ".global .u64 v; ld.global.u64 %rd4, [v]; ld.global.f32 %f1, [%rd4];";
+    assert_eq!(tables(variable), (false, false));
+}
+
+#[test]
+fn pointers_in_parameters_by_value_are_seen_in_halves_and_at_unknown_places() {
+    let of = |parameters: &str, body: &str| {
+        let text = format!(
+            ".entry k(.param .u64 p, .param .u64 q, {parameters}) {{ {REGISTERS} ld.param.u64 %rd1, [p]; {body} ret; }}"
+        );
+        module(&text).iter().map(|found| found.base.as_ref().map(|(_, offset)| *offset)).collect::<Vec<_>>()
+    };
+    let many = ".param .align 8 .b8 s[64]";
+    let element =
+        "mov.b64 %rd4, s; mul.wide.u32 %rd5, %r1, 8; add.s64 %rd6, %rd4, %rd5; ld.param.u64 %rd7, [%rd6];";
+    assert_eq!(of(many, &format!("{element} st.f32 [%rd7], %f1;"))[2], Some(None));
+    assert_eq!(of(many, &format!("{element} add.s64 %rd8, %rd1, %rd7; st.f32 [%rd8], %f1;"))[2], None);
+    let halves = "ld.param.u32 %r1, [low]; ld.param.u32 %r2, [high]; mov.b64 %rd7, {%r1, %r2};";
+    let two = ".param .u32 low, .param .u32 high";
+    assert_eq!(of(two, &format!("{halves} st.f32 [%rd7], %f1;")), [None, None, None, Some(Some(0))]);
+    assert_eq!(of(two, &format!("{halves} add.s64 %rd8, %rd1, %rd7; st.f32 [%rd8], %f1;")), [None; 4]);
+    let of_structure = "ld.param.v2.u32 {%r1, %r2}, [s+8]; mov.b64 %rd7, {%r1, %r2}; st.f32 [%rd7], %f1;";
+    assert_eq!(of(many, of_structure)[2], Some(Some(8)));
+    // The words that are told apart have a limit; the kernel has more here.
+    let loads: String =
+        (0..200).map(|at| format!("ld.param.u64 %rd5, [s+{}]; st.f32 [%rd5], %f1;\n", 8 * at)).collect();
+    assert_eq!(of(".param .align 8 .b8 s[1600]", &loads)[2], Some(Some(0)));
+    // A chain whose head is a number.
+    let chain = "ld.param.u64 %rd4, [s]; L: ld.global.u64 %rd4, [%rd4]; @%p1 bra L;";
+    assert_eq!(of(".param .u64 s", chain)[2], Some(Some(0)));
 }
 
 #[test]
