@@ -17,6 +17,7 @@ mod idents;
 mod item;
 mod launch;
 mod library;
+mod limits;
 pub mod lower;
 pub mod methods;
 pub mod parts;

@@ -11,7 +11,8 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
 use super::hints::{Hints, NO_BUFFER};
-use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
+use super::limits::{MOST_ELEMENTS, limit_arrays, slice_of, too_long};
+use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type, literal};
 pub use super::refused_types::ungrouped;
 use super::unmarked::Borrowed;
 use super::{attributes, refused_types};
@@ -121,6 +122,7 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     let mut arguments: Vec<Argument> =
         head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
     twice(&mut arguments, &mut unknown, report);
+    limit_arrays(&mut arguments, &mut unknown, report);
     let returned = returned(&head.output, report);
     let misreturned = returned.is_none();
     Signature { arguments, returned: returned.unwrap_or_default(), misreturned, unknown }
@@ -180,7 +182,7 @@ fn refuse_qualifiers(head: &syn::Signature, report: &mut Report) {
 }
 
 /// Returns the kind of an argument that was refused.
-fn refused() -> ArgumentKind {
+pub(super) fn refused() -> ArgumentKind {
     ArgumentKind::Scalar(Box::new(syn::parse_quote!(::cuweave::__private::Refused)))
 }
 
@@ -340,9 +342,7 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             );
             return None;
         }
-        let Some(count) =
-            crate::meaning::constant(&array.len, &[]).and_then(|count| usize::try_from(count).ok())
-        else {
+        let Some(count) = literal(&array.len) else {
             report.error(
                 array.len.span(),
                 Code::CW001,
@@ -353,6 +353,10 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             );
             return None;
         };
+        if count > MOST_ELEMENTS {
+            too_long(&array.len, slice_of(&buffer), report);
+            return None;
+        }
         return Some(ArgumentKind::Array(buffer, count));
     }
     if let Some(buffer) = buffer_type(ty) {
