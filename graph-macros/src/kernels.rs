@@ -250,9 +250,11 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 let constructor = Ident::new(constructor, Span::mixed_site());
                 parts.table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
                 parts.arguments.push(quote!(#parameter: #ty));
-                parts.steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
-                parts.given_scalars.push(quote!(let #parameter = #given.scalar::<#ty>(#i)?;));
-                parts.given_steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
+                parts.steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
+                parts
+                    .given_scalars
+                    .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #i)?;));
+                parts.given_steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
@@ -276,8 +278,10 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 );
                 parts.arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
-                parts.steps.push(quote!(#launch.buffer(#argument, #len);));
-                parts.given_steps.push(quote!(#launch.buffer(#given.buffer::<#element>(#i)?, #len);));
+                parts.steps.push(quote!(#private::Arguments::buffer(&mut #launch, #argument, #len);));
+                parts.given_steps.push(quote! {
+                    #private::Arguments::buffer(&mut #launch, #private::Given::buffer::<#element>(#given, #i)?, #len);
+                });
             }
         }
     }

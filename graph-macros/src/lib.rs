@@ -10,6 +10,7 @@ mod kernels;
 mod known;
 mod meaning;
 mod parameters;
+mod prelude;
 mod proof;
 mod record;
 mod report;

@@ -97,6 +97,16 @@ fn binding(buffer: &BufferType) -> Binding {
     Binding { bind, method, bound, borrows }
 }
 
+/// Returns the expression that converts each element of a `Vec`. Traits of the user's may have methods `into_iter` and `map`.
+pub fn each(list: &Ident, one: &Ident, converted: &TokenStream) -> TokenStream {
+    quote! {
+        ::core::iter::Iterator::collect(::core::iter::Iterator::map(
+            ::core::iter::IntoIterator::into_iter(#list),
+            |#one| #converted,
+        ))
+    }
+}
+
 impl BufferType {
     /// `Shared<'a, T>`.
     pub fn bound(&self, lifetime: &str) -> TokenStream {
@@ -213,7 +223,7 @@ impl Argument {
             ArgumentKind::Part(PartType::Buffers(buffer)) => {
                 let one = Ident::new("one", Span::mixed_site());
                 let bind = buffer.bind(&quote!(#one));
-                quote!(#name.into_iter().map(|#one| #bind).collect())
+                each(name, &one, &bind)
             }
             ArgumentKind::Part(_) => quote!(#name),
         }
@@ -373,7 +383,9 @@ impl Expansion<'_> {
             let name = &argument.name;
             match &argument.kind {
                 ArgumentKind::Scalar(_) => quote!(#name: self.#name),
-                ArgumentKind::Host(HostType { resource: true, .. }) => quote!(#name: self.#name.lend()),
+                ArgumentKind::Host(HostType { resource: true, .. }) => {
+                    quote!(#name: ::cuweave::__private::Resource::lend(&self.#name))
+                }
                 _ => quote!(#name: &self.#name),
             }
         });
@@ -431,7 +443,9 @@ impl Expansion<'_> {
                 PartType::Records(..) => {
                     quote!(::cuweave::__private::describe_records(&self.#name, #text)?)
                 }
-                PartType::Buffers(_) => quote!(::cuweave::__private::Described::Buffers(self.#name.len())),
+                PartType::Buffers(_) => {
+                    quote!(::cuweave::__private::Described::Buffers(::std::vec::Vec::len(&self.#name)))
+                }
             }
         });
         self.has_parts().then(|| {

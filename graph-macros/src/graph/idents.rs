@@ -1,7 +1,7 @@
 //! Identifiers of generated code.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::Type;
 
 use crate::meaning::located_tokens;
@@ -9,6 +9,20 @@ use crate::meaning::located_tokens;
 /// Returns an identifier that resolves where the macro is called.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
+}
+
+/// Returns the body of `fmt` of a type that shows these fields. Traits of the user's may have methods of the same names.
+pub fn shown<'f>(name: &str, fields: impl IntoIterator<Item = &'f Ident>) -> TokenStream {
+    let all = Ident::new("shown", Span::mixed_site());
+    let fields = fields.into_iter().map(|field| {
+        let text = field.to_string();
+        quote!(::core::fmt::DebugStruct::field(&mut #all, #text, &self.#field);)
+    });
+    quote! {
+        let mut #all = ::core::fmt::Formatter::debug_struct(f, #name);
+        #(#fields)*
+        ::core::fmt::DebugStruct::finish_non_exhaustive(&mut #all)
+    }
 }
 
 /// Returns a type of which rustc reports errors at a place; its names resolve as they did. The type of what a call returns keeps

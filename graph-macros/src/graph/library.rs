@@ -13,6 +13,7 @@ use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
 use super::body::Functions;
 use super::generics::TypeParameters;
+use super::idents::shown;
 use super::lower::library::{ScratchParameter, lower_call};
 use super::lower::{Lowered, collect};
 use super::parts::{BufferMemory, BufferType, buffer_type};
@@ -273,6 +274,7 @@ impl Declaration<'_> {
         let types = self.known().filter_map(Argument::value_type);
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         let marker = self.types.marker();
+        let shown = shown("Values", []);
         quote! {
             #[doc = #head]
             #[doc = ""]
@@ -309,7 +311,7 @@ impl Declaration<'_> {
                 #bounds
                 {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        f.debug_struct("Values").finish_non_exhaustive()
+                        #shown
                     }
                 }
             }
@@ -496,7 +498,7 @@ impl Declaration<'_> {
         let scratch = self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len));
         let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len), index)| {
             let (own, len) = (own(name), dim_tokens(len, &integers));
-            quote!(let mut #own = #capture.buffer::<#element>(#index, #len)?;)
+            quote!(let mut #own = ::cuweave::__private::Capture::buffer::<#element>(#capture, #index, #len)?;)
         });
         memory.collect()
     }
@@ -518,14 +520,16 @@ impl Declaration<'_> {
         let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
             let (name, own) = (&pattern.ident, own(&pattern.ident));
             match of {
-                Of::Scratch(_) => Some(quote!(&mut #own.view_mut())),
+                Of::Scratch(_) => Some(quote!(&mut ::cuweave::__private::CallBuffer::view_mut(&mut #own))),
                 Of::Argument(at) => {
                     let argument = &self.signature.arguments[*at];
                     Some(match &argument.kind {
                         ArgumentKind::Host(HostType { resource: true, .. }) => quote!(&mut *#own),
                         ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => quote!(#name),
-                        _ if argument.buffer()?.mutable => quote!(&mut #own.view_mut()),
-                        _ => quote!(&#own.view()),
+                        _ if argument.buffer()?.mutable => {
+                            quote!(&mut ::cuweave::__private::CallBuffer::view_mut(&mut #own))
+                        }
+                        _ => quote!(&::cuweave::__private::CallBuffer::view(&#own)),
                     })
                 }
             }
