@@ -16,6 +16,7 @@ use syn::{ItemFn, Lifetime};
 use super::body::Functions;
 use super::generics::TypeParameters;
 use super::idents::{ident, type_at};
+use super::inside::OF_GRAPHS;
 use super::lower::Lowered;
 use super::parts::{BufferMemory, BufferType, PartType};
 use super::paths;
@@ -29,9 +30,12 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let scalars = signature.arguments.iter().filter(|argument| argument.is_scalar());
     let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
     let setters = setters(lowered, &names);
-    let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered), setters };
-    let build = expansion.build();
+    let inside = signature.inside(&OF_GRAPHS);
+    let mut expansion =
+        Expansion { function, signature: &inside, lowered, steps: Steps::of(lowered), setters };
     let module = expansion.module();
+    expansion.signature = signature;
+    let build = expansion.build();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let (callee, item_table) = (expansion.callee(), expansion.item_table());

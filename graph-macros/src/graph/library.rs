@@ -13,7 +13,8 @@ use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
 use super::body::Functions;
 use super::generics::TypeParameters;
-use super::idents::shown;
+use super::idents::{item, shown};
+use super::inside::OF_CALLS;
 use super::lower::library::{ScratchParameter, lower_call};
 use super::lower::{Lowered, collect};
 use super::parts::{BufferMemory, BufferType, buffer_type};
@@ -271,10 +272,11 @@ impl Declaration<'_> {
         let head = format!("The library call `{name}`, for graph functions.");
         let conditions = self.conditions();
         let known = self.known().map(|argument| &argument.name);
-        let types = self.known().filter_map(Argument::value_type);
+        let inside = self.signature.inside(&OF_CALLS);
+        let types = inside.arguments.iter().filter_map(Argument::value_type);
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         let marker = self.types.marker();
-        let shown = shown("Values", []);
+        let (item, shown) = (item(name, &OF_CALLS), shown("Values", []));
         quote! {
             #[doc = #head]
             #[doc = ""]
@@ -284,19 +286,7 @@ impl Declaration<'_> {
             #visibility mod #name {
                 use super::*;
 
-                /// The item that calls in graph functions name.
-                #[doc(hidden)]
-                #[allow(non_camel_case_types)]
-                #[derive(Debug)]
-                pub struct #name {}
-
-                /// The type of the item, whatever name the call is imported under.
-                #[doc(hidden)]
-                pub type __Item = #name;
-
-                #[doc(hidden)]
-                pub const __ITEM: ::cuweave::__private::GraphPath<#name> =
-                    ::cuweave::__private::GraphPath(#name {});
+                #item
 
                 /// The values that the body is given.
                 #[doc(hidden)]
@@ -355,13 +345,13 @@ impl Declaration<'_> {
         };
         quote! {
             #[doc(hidden)]
-            impl ::cuweave::__private::Returns<0> for #name::#name {}
+            impl ::cuweave::__private::Returns<0> for #name::__Item {}
             // Its nodes are looked at when they are captured.
-            impl ::cuweave::__private::HoldsHost for #name::#name {
+            impl ::cuweave::__private::HoldsHost for #name::__Item {
                 const HOST: bool = false;
             }
             #[doc(hidden)]
-            impl #name::#name {
+            impl #name::__Item {
                 pub fn __table(self) -> &'static ::cuweave::__private::Table {
                     __table()
                 }

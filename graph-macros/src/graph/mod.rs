@@ -14,6 +14,7 @@ pub mod expand;
 mod generics;
 pub mod hints;
 pub mod idents;
+mod inside;
 mod item;
 mod launch;
 mod library;

@@ -50,7 +50,7 @@ impl Expansion<'_> {
             let bounds = self.setter_bounds(scalar);
             tokens.extend(quote! {
                 #[doc(hidden)]
-                impl ::cuweave::__private::Sets<#index> for #name::#name #bounds {}
+                impl ::cuweave::__private::Sets<#index> for #name::__Item #bounds {}
             });
         }
         tokens

@@ -19,6 +19,7 @@ use super::{attributes, refused_types};
 use crate::report::Report;
 
 /// An argument.
+#[derive(Clone)]
 pub struct Argument {
     pub name: Ident,
     /// The levels of lints that stand on it.
@@ -31,6 +32,7 @@ pub struct Argument {
 }
 
 /// The kind of an argument.
+#[derive(Clone)]
 pub enum ArgumentKind {
     /// By value: a number, a configuration, a struct for a kernel.
     Scalar(Box<Type>),
@@ -45,6 +47,7 @@ pub enum ArgumentKind {
 }
 
 /// The type of a host value.
+#[derive(Clone)]
 pub struct HostType {
     pub ty: Type,
     /// True for `&mut T`, a resource: the calls that are given it stay in the order of the program.
@@ -82,12 +85,14 @@ impl Argument {
 }
 
 /// A returned allocation.
+#[derive(Clone)]
 pub struct Returned {
     pub element: Type,
     pub len: Expr,
 }
 
 /// A graph function's head.
+#[derive(Clone)]
 pub struct Signature {
     pub arguments: Vec<Argument>,
     pub returned: Vec<Returned>,

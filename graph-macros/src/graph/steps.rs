@@ -391,7 +391,7 @@ impl<'l> Steps<'l> {
         });
         quote! {
             #[doc(hidden)]
-            impl ::cuweave::__private::HoldsHost for #function::#function {
+            impl ::cuweave::__private::HoldsHost for #function::__Item {
                 const HOST: bool = #own #(|| #inner)*;
             }
             #(#assertions)*

@@ -5,7 +5,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
-use super::idents::{ident, shown};
+use super::idents::{ident, item, shown};
+use super::inside::OF_GRAPHS;
 use super::parts::BufferMemory;
 use super::signature::{Argument, ArgumentKind};
 
@@ -194,21 +195,9 @@ impl Expansion<'_> {
             let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
             quote!(#[doc(hidden)] pub type #alias = #element;)
         });
-        let item = self.name();
+        let item = item(self.name(), &OF_GRAPHS);
         quote! {
-            /// The item that calls in other graph functions name.
-            #[doc(hidden)]
-            #[allow(non_camel_case_types)]
-            #[derive(Debug)]
-            pub struct #item {}
-
-            /// The type of the item, whatever name the function is imported under.
-            #[doc(hidden)]
-            pub type __Item = #item;
-
-            #[doc(hidden)]
-            pub const __ITEM: ::cuweave::__private::GraphPath<#item> =
-                ::cuweave::__private::GraphPath(#item {});
+            #item
 
             #[doc(hidden)]
             pub use ::cuweave::__private::limits::*;
