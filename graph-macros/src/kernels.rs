@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use cuweave_core::codes::Code;
 use cuweave_ptx::declare::{Checked, Open, Unproved};
 use cuweave_ptx::{Hidden, Update};
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ForeignItem, ForeignItemFn, ItemForeignMod, Type};
+use syn::{Attribute, ForeignItem, ForeignItemFn, ItemForeignMod, Type};
 
 use crate::dims::dim_tokens;
 use crate::image::Image;
@@ -62,9 +62,29 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
         .map(|((function, parameters), checked)| expand(function, parameters, checked.as_ref()))
         .collect();
     functions.iter().for_each(|(function, _)| known::add(&function.sig.ident.to_string(), Known::Kernel));
-    let module = module(&image, &items);
+    let (vouched, module) = (vouched(&block), module(&image, &items));
     let errors = report.into_tokens();
-    quote!(#errors #module #words)
+    quote!(#errors #vouched #module #words)
+}
+
+/// Returns an empty block with the user's `unsafe`, which the lint `unsafe_code` looks for, and the levels of lints that stand on it.
+fn vouched(block: &ItemForeignMod) -> Option<TokenStream> {
+    let unsafety = block.unsafety.as_ref()?;
+    let levels = block.attrs.iter().filter(|attribute| {
+        let is_level =
+            ["allow", "warn", "deny", "forbid"].iter().any(|level| attribute.path().is_ident(level));
+        // An expectation of another lint is not met by an empty block.
+        let expects = attribute.path().is_ident("expect") && names_unsafe_code(attribute);
+        is_level || expects
+    });
+    let (keyword, mut braces) = (&block.abi.extern_token, Group::new(Delimiter::Brace, TokenStream::new()));
+    braces.set_span(block.brace_token.span.join());
+    let abi = Literal::string("C");
+    Some(quote_spanned!(block.abi.span()=> #(#levels)* #unsafety #keyword #abi #braces))
+}
+
+fn names_unsafe_code(attribute: &Attribute) -> bool {
+    attribute.to_token_stream().to_string().contains("unsafe_code")
 }
 
 fn head(block: &ItemForeignMod, report: &mut Report) {

@@ -411,10 +411,12 @@ impl Declaration<'_> {
         // rustc tells parameters that neither the body nor a length uses.
         let in_lengths = self.in_lengths();
         let stream = self.stream;
+        // The user's `unsafe`, which the lint `unsafe_code` looks for.
+        let safety = &self.function.sig.safety;
         quote_spanned! {self.function.sig.ident.span()=>
             #(#attributes)*
             #[allow(clippy::too_many_arguments, clippy::missing_safety_doc, clippy::ptr_arg)]
-            unsafe fn #name<#declared>(#stream, #(#parameters),*) #output
+            #safety fn #name<#declared>(#stream, #(#parameters),*) #output
             #bounds
             {
                 #(let _ = &#in_lengths;)*
