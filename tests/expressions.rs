@@ -1,7 +1,7 @@
 //! The user's expressions in lengths, configurations and arguments: they are any Rust code, so they may panic, and may
 //! return another value each time.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cuweave::Error;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{device, ramp};
-
+#[allow(unsafe_code)]
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
     fn scale(x: &mut [f32; n], a: f32, n: u32);

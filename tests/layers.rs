@@ -74,10 +74,12 @@ const CRATES: [(&str, &[&str]); 7] = [
         "graph-macros/src",
         &[
             "words",
+            "prelude",
             "known",
             "dims",
             "meaning",
             "report",
+            "stack",
             "image",
             "parameters",
             "proof",

@@ -3,6 +3,8 @@
 //! Tokens are lowered to the IR of `cuweave-core`, which orders and checks it. Diagnostics are reported at their places
 //! in the source, and the checked program is printed as a static table with the code that evaluates it.
 
+#![deny(unsafe_code)]
+
 mod dims;
 mod graph;
 mod image;
