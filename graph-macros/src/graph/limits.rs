@@ -1,11 +1,8 @@
-//! Limits of the arrays in signatures.
+//! The limit of arrays in signatures, and the report of types that are refused.
 
 use cuweave_core::codes::Code;
-use proc_macro2::Ident;
 use syn::spanned::Spanned;
 
-use super::parts::{BufferType, Refused, refuse};
-use super::signature::{Argument, ArgumentKind, refused};
 use crate::report::Report;
 
 /// The most elements of an array of buffers or records: the macro has a buffer for each, and an unrolled loop over them has a
@@ -18,27 +15,11 @@ pub fn too_long(at: &impl Spanned, slice: &str, report: &mut Report) -> Refused 
     refuse(at, &message, &format!("take a slice, whose length the build knows: `{slice}`"), report)
 }
 
-/// Refuses arrays of buffers that are too long together: the macro has a buffer for each element.
-pub fn limit_arrays(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Report) {
-    let mut elements = 0usize;
-    for argument in arguments {
-        let ArgumentKind::Array(buffer, count) = &argument.kind else { continue };
-        elements = elements.saturating_add(*count);
-        if elements > MOST_ELEMENTS {
-            report.error(
-                argument.name.span(),
-                Code::CW001,
-                &format!("the arrays of buffers have more than {MOST_ELEMENTS} elements together"),
-                &[],
-                Some(&format!("take a slice, whose length the build knows: `{}`", slice_of(buffer))),
-            );
-            unknown.push(argument.name.clone());
-            argument.kind = refused();
-        }
-    }
-}
+/// Marks a fault that was reported.
+pub struct Refused;
 
-/// Returns the type of a slice of such buffers.
-pub fn slice_of(buffer: &BufferType) -> &'static str {
-    if buffer.mutable { "&[&mut [T; len]]" } else { "&[&[T; len]]" }
+/// Reports a type that is not part of the language.
+pub(super) fn refuse(at: &impl Spanned, message: &str, help: &str, report: &mut Report) -> Refused {
+    report.error(at.span(), Code::CW001, message, &[], Some(help));
+    Refused
 }

@@ -7,6 +7,7 @@
 //!   checked against the configuration that it was built with.
 
 mod advice;
+mod arrays;
 pub mod attributes;
 mod body;
 mod callee;
@@ -60,6 +61,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     };
     let (options, values) = signature::options(attribute, &mut report);
     let mut signature = signature::signature(&function, &mut report);
+    arrays::limit(&mut signature, &mut report);
     let file = function.sig.ident.span().file();
     let mut lowered = lower::lower(
         &function.sig.ident,

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, GenericArgument, Lifetime, PathArguments, Type};
 
-use super::limits::{MOST_ELEMENTS, too_long};
+use super::limits::{MOST_ELEMENTS, Refused, refuse, too_long};
 use super::refused_types::ungrouped;
 use crate::report::Report;
 
@@ -41,9 +41,6 @@ pub enum PartType {
     /// `&[&[T; len]]` or `&[&mut [T; len]]`.
     Buffers(Box<BufferType>),
 }
-
-/// Marks a fault that was reported.
-pub struct Refused;
 
 impl PartType {
     /// Reads the type of an argument or a field; `None` for what is neither a record nor a list.
@@ -191,9 +188,11 @@ pub fn literal(expr: &Expr) -> Option<usize> {
     Some(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-pub(super) fn refuse(at: &impl Spanned, message: &str, help: &str, report: &mut Report) -> Refused {
-    report.error(at.span(), Code::CW001, message, &[], Some(help));
-    Refused
+impl BufferType {
+    /// Returns the type of a slice of such buffers.
+    pub fn slice(&self) -> &'static str {
+        if self.mutable { "&[&mut [T; len]]" } else { "&[&[T; len]]" }
+    }
 }
 
 /// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.

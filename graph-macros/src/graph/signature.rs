@@ -11,8 +11,8 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
 use super::hints::{Hints, NO_BUFFER};
-use super::limits::{MOST_ELEMENTS, limit_arrays, slice_of, too_long};
-use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type, literal};
+use super::limits::{MOST_ELEMENTS, Refused, too_long};
+use super::parts::{BufferMemory, BufferType, PartType, buffer_type, literal};
 pub use super::refused_types::ungrouped;
 use super::unmarked::Borrowed;
 use super::{attributes, refused_types};
@@ -127,7 +127,6 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     let mut arguments: Vec<Argument> =
         head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
     twice(&mut arguments, &mut unknown, report);
-    limit_arrays(&mut arguments, &mut unknown, report);
     let returned = returned(&head.output, report);
     let misreturned = returned.is_none();
     Signature { arguments, returned: returned.unwrap_or_default(), misreturned, unknown }
@@ -359,7 +358,7 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             return None;
         };
         if count > MOST_ELEMENTS {
-            too_long(&array.len, slice_of(&buffer), report);
+            too_long(&array.len, buffer.slice(), report);
             return None;
         }
         return Some(ArgumentKind::Array(buffer, count));
