@@ -93,6 +93,7 @@
 //! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
 //!   needed to build.
 
+#![deny(unsafe_code)]
 #![deny(missing_debug_implementations)]
 
 // The calls of `blas` and `nccl` are declared by the crate's own attribute.

@@ -1,7 +1,7 @@
 //! The user's expressions in lengths, configurations and arguments: they are any Rust code, so they may panic, and may
 //! return another value each time.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cuweave::Error;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{device, ramp};
-
+#[allow(unsafe_code)]
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
     fn scale(x: &mut [f32; n], a: f32, n: u32);
@@ -351,4 +351,55 @@ fn graphs_execs_and_what_they_are_bound_to_can_be_shown() {
         args.starts_with(r#"Args { x: Shared { bound: "Owned", len: 4, .. }, out: Exclusive {"#),
         "{args}"
     );
+}
+
+/// A record and a function with a sum of 5,000 terms wherever the language takes an expression: rustc takes as many.
+macro_rules! long {
+    ($one:ident [] $($terms:tt)*) => {
+        #[cuweave::arguments]
+        struct Long {
+            $one: u32,
+            two: u64,
+            x: &mut [f32; (two - 1) * 5000 + ($($terms)*) - 5000],
+        }
+
+        #[cuweave::graph(budget = $($terms)*)]
+        fn long($one: u32, by: f32, record: Long<'_>, x: &mut [f32; $($terms)*]) {
+            let named = $($terms)*;
+            fill(&mut x[0..$($terms)*], 2.0);
+            scale[per_item($($terms)*)](&mut x[..named], by, $($terms)*);
+            scale[($($terms)*, 32)](&mut x, by, $($terms)* - 4999);
+            if $($terms)* == 5000 {
+                for i in 4998..$($terms)* {
+                    fill(&mut x[i..i + 1], 7.0);
+                }
+            }
+            let mut t = alloc::<f32>($($terms)* - 4990);
+            copy(&x[4990..$($terms)*], &mut t);
+            copy(&t, &mut record.x[..10]);
+        }
+    };
+    ($one:ident [10 $($more:tt)*] $($t:tt)*) => {
+        long!($one [$($more)*] $($t)* + $($t)* + $($t)* + $($t)* + $($t)* + $($t)* + $($t)* + $($t)* + $($t)* + $($t)*);
+    };
+    ($one:ident [5 $($more:tt)*] $($t:tt)*) => {
+        long!($one [$($more)*] $($t)* + $($t)* + $($t)* + $($t)* + $($t)*);
+    };
+}
+long!(one [10 10 10 5] one);
+
+#[test]
+fn a_sum_of_thousands_of_terms_is_an_expression() {
+    let device = device();
+    let (mut x, mut y) = (device.zeros::<f32>(5000), device.zeros::<f32>(5000));
+    let record = Long::new(1, 2, &mut y);
+    let graph = long(&device.ctx, 1, 3.0, record, &mut x).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    let mut expected = vec![6.0; 5000];
+    expected[0] = 18.0;
+    expected[4998..].fill(7.0);
+    assert_eq!(device.download(&x), expected);
+    assert_eq!(device.download(&y)[..10], expected[4990..]);
 }

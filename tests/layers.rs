@@ -76,10 +76,12 @@ const CRATES: [(&str, &[&str]); 8] = [
         "graph-macros/src",
         &[
             "words",
+            "prelude",
             "known",
             "dims",
             "meaning",
             "report",
+            "stack",
             "image",
             "parameters",
             "proof",

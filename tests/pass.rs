@@ -26,6 +26,8 @@ mod exec;
 mod explicit;
 #[path = "pass/forms.rs"]
 mod forms;
+#[path = "pass/hygiene.rs"]
+mod hygiene;
 #[path = "pass/loops.rs"]
 mod loops;
 #[path = "pass/names.rs"]

@@ -111,3 +111,60 @@ fn a_loop_without_end_is_an_error_of_the_build() {
     let error = chosen(&device.ctx, 4, u32::MAX, 1, 0, false, &mut x).expect_err("too many launches");
     assert!(error.to_string().contains("more than 131072 statements"), "{error}");
 }
+
+/// Functions, each of which calls the one before twice.
+macro_rules! twice {
+    ($callee:ident $name:ident $($more:ident)*) => {
+        #[cuweave::graph]
+        fn $name(n: u32, x: &mut [f32; n]) {
+            $callee(n, &mut x);
+            $callee(n, &mut x);
+        }
+        twice!($name $($more)*);
+    };
+    ($last:ident) => {};
+}
+
+mod many_statements {
+    use super::*;
+
+    #[cuweave::graph]
+    fn t0(n: u32, x: &mut [f32; n]) {
+        scale[per_item(n)](&mut x, 2.0, n);
+    }
+    twice!(t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 t10 t11 t12 t13 t14 t15 t16 t17 t18 t19);
+    twice!(t19 t20 t21 t22 t23 t24 t25 t26 t27 t28 t29);
+
+    #[test]
+    fn are_refused() {
+        let device = device();
+        let mut x = device.upload(&[1.0_f32; 8]);
+        assert_eq!(t3(&device.ctx, 8, &mut x).expect("it builds").report().launches, 8);
+        let error = t29(&device.ctx, 8, &mut x).expect_err("half a billion launches");
+        assert!(error.to_string().contains("more than 131072 statements"), "{error}");
+        let mut builder = cuweave::builder::Builder::new(&device.ctx);
+        let n = builder.scalar("n", 8);
+        let x = builder.exclusive("x", n, &mut x);
+        builder.call(t29::t29 {}, (n, x.write())).expect("a call");
+        let error = builder.build().expect_err("half a billion launches");
+        assert!(error.to_string().contains("more than 131072 statements"), "{error}");
+    }
+}
+
+mod many_calls {
+    use super::*;
+
+    #[cuweave::graph]
+    fn t0(n: u32, _x: &mut [f32; n]) {}
+    twice!(t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 t10 t11 t12 t13 t14 t15 t16 t17 t18 t19);
+    twice!(t19 t20 t21 t22 t23 t24 t25 t26 t27 t28 t29);
+
+    #[test]
+    fn are_refused_though_they_do_nothing() {
+        let device = device();
+        let mut x = device.upload(&[1.0_f32; 8]);
+        assert_eq!(t3(&device.ctx, 8, &mut x).expect("it builds").report().launches, 0);
+        let error = t29(&device.ctx, 8, &mut x).expect_err("half a billion calls");
+        assert!(matches!(error, Error::TooLarge { .. }), "{error}");
+    }
+}

@@ -46,6 +46,8 @@
 //! |---|---|---|---|---|---|---|
 //! | PTX | 8.4 | 8.5 | 8.7 | 8.8 | 9.0 | 9.n |
 
+#![deny(unsafe_code)]
+
 mod compiler;
 mod environment;
 mod error;

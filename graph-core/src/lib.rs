@@ -2,6 +2,7 @@
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
 
+#![deny(unsafe_code)]
 #![deny(missing_debug_implementations)]
 #![deny(
     clippy::as_conversions,

@@ -313,7 +313,11 @@ pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
         Expr::Binary(binary) if checked(&binary.op).is_some() => {
             let (left, right) = (dim_tokens(&binary.left, integers), dim_tokens(&binary.right, integers));
             let op = binary.op;
-            quote!((#left) #op (#right))
+            // A sum of thousands of terms stays flat: rustc takes fewer nested parentheses.
+            match binds_as_tight(&binary.left, &op) {
+                true => quote!(#left #op (#right)),
+                false => quote!((#left) #op (#right)),
+            }
         }
         Expr::MethodCall(call) => match rounding(call, integers) {
             Some((of, to)) => {
@@ -330,6 +334,15 @@ pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
             _ => wrapped(expr),
         },
         _ => wrapped(expr),
+    }
+}
+
+/// Returns true if an expression is the left side of an operator without parentheses.
+fn binds_as_tight(left: &Expr, op: &BinOp) -> bool {
+    let is_sum = |op: &BinOp| matches!(op, BinOp::Add(_) | BinOp::Sub(_));
+    match left {
+        Expr::Binary(binary) => checked(&binary.op).is_some() && (is_sum(op) || !is_sum(&binary.op)),
+        _ => false,
     }
 }
 

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use cuweave_core::codes::Code;
 use cuweave_ptx::declare::{Checked, Open, Unproved};
 use cuweave_ptx::{Hidden, Update};
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ForeignItem, ForeignItemFn, ItemForeignMod, Type};
+use syn::{Attribute, ForeignItem, ForeignItemFn, ItemForeignMod, Type};
 
 use crate::dims::dim_tokens;
 use crate::image::Image;
@@ -62,9 +62,29 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
         .map(|((function, parameters), checked)| expand(function, parameters, checked.as_ref()))
         .collect();
     functions.iter().for_each(|(function, _)| known::add(&function.sig.ident.to_string(), Known::Kernel));
-    let module = module(&image, &items);
+    let (vouched, module) = (vouched(&block), module(&image, &items));
     let errors = report.into_tokens();
-    quote!(#errors #module #words)
+    quote!(#errors #vouched #module #words)
+}
+
+/// Returns an empty block with the user's `unsafe`, which the lint `unsafe_code` looks for, and the levels of lints that stand on it.
+fn vouched(block: &ItemForeignMod) -> Option<TokenStream> {
+    let unsafety = block.unsafety.as_ref()?;
+    let levels = block.attrs.iter().filter(|attribute| {
+        let is_level =
+            ["allow", "warn", "deny", "forbid"].iter().any(|level| attribute.path().is_ident(level));
+        // An expectation of another lint is not met by an empty block.
+        let expects = attribute.path().is_ident("expect") && names_unsafe_code(attribute);
+        is_level || expects
+    });
+    let (keyword, mut braces) = (&block.abi.extern_token, Group::new(Delimiter::Brace, TokenStream::new()));
+    braces.set_span(block.brace_token.span.join());
+    let abi = Literal::string("C");
+    Some(quote_spanned!(block.abi.span()=> #(#levels)* #unsafety #keyword #abi #braces))
+}
+
+fn names_unsafe_code(attribute: &Attribute) -> bool {
+    attribute.to_token_stream().to_string().contains("unsafe_code")
 }
 
 fn head(block: &ItemForeignMod, report: &mut Report) {
@@ -250,9 +270,11 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 let constructor = Ident::new(constructor, Span::mixed_site());
                 parts.table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
                 parts.arguments.push(quote!(#parameter: #ty));
-                parts.steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
-                parts.given_scalars.push(quote!(let #parameter = #given.scalar::<#ty>(#i)?;));
-                parts.given_steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
+                parts.steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
+                parts
+                    .given_scalars
+                    .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #i)?;));
+                parts.given_steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
@@ -276,8 +298,10 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 );
                 parts.arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
-                parts.steps.push(quote!(#launch.buffer(#argument, #len);));
-                parts.given_steps.push(quote!(#launch.buffer(#given.buffer::<#element>(#i)?, #len);));
+                parts.steps.push(quote!(#private::Arguments::buffer(&mut #launch, #argument, #len);));
+                parts.given_steps.push(quote! {
+                    #private::Arguments::buffer(&mut #launch, #private::Given::buffer::<#element>(#given, #i)?, #len);
+                });
             }
         }
     }

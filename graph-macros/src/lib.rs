@@ -3,6 +3,8 @@
 //! Tokens are lowered to the IR of `cuweave-core`, which orders and checks it. Diagnostics are reported at their places
 //! in the source, and the checked program is printed as a static table with the code that evaluates it.
 
+#![deny(unsafe_code)]
+
 mod dims;
 mod graph;
 mod image;
@@ -10,9 +12,11 @@ mod kernels;
 mod known;
 mod meaning;
 mod parameters;
+mod prelude;
 mod proof;
 mod record;
 mod report;
+mod stack;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -39,7 +43,7 @@ use proc_macro::TokenStream;
 /// The types of parameters, with examples: [reference](../cuweave/reference/kernels/index.html).
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    kernels::kernels(attribute.into(), item.into()).into()
+    stack::run(kernels::kernels, attribute.into(), item.into()).into()
 }
 
 /// Makes a record of arguments of a struct: `#[cuweave::arguments] struct Layer { d: u32, q: &[f32; d * d], .. }`.
@@ -62,7 +66,7 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Examples: [reference](../cuweave/reference/structure/index.html#records-and-lists).
 #[proc_macro_attribute]
 pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    record::arguments(attribute.into(), item.into()).into()
+    stack::run(record::arguments, attribute.into(), item.into()).into()
 }
 
 /// Declares a library call: `#[cuweave::call] unsafe fn name(stream: &CallStream, ..) -> Result<(), E> { .. }`.
@@ -88,7 +92,7 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// touches no device memory but the parameters', as they are declared.
 #[proc_macro_attribute]
 pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    graph::call(attribute.into(), item.into()).into()
+    stack::run(graph::call, attribute.into(), item.into()).into()
 }
 
 /// Makes a CUDA graph of a function: `#[cuweave::graph] fn name(args) { .. }`.
@@ -138,5 +142,5 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// root of the crate.
 #[proc_macro_attribute]
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    graph::graph(attribute.into(), item.into()).into()
+    stack::run(graph::graph, attribute.into(), item.into()).into()
 }

@@ -13,7 +13,9 @@ use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
 
 use crate::dims::{compact, dim_tokens};
 use crate::graph::attributes;
+use crate::graph::expand::each;
 use crate::graph::hints::{Hints, NO_BUFFER};
+use crate::graph::idents::shown;
 use crate::graph::lower::collect;
 use crate::graph::parts::{BufferMemory, BufferType, PartType};
 use crate::graph::signature::{ArgumentKind, argument_kind};
@@ -229,7 +231,7 @@ impl Field {
             }
             FieldKind::Part(PartType::Buffers(buffer)) => {
                 let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
-                (quote!(::std::vec::Vec<#ty>), quote!(#name.into_iter().map(|#one| #bind).collect()))
+                (quote!(::std::vec::Vec<#ty>), each(name, &one, &bind))
             }
             FieldKind::Part(part) => (part.bound("'a"), quote!(#name)),
         }
@@ -359,7 +361,7 @@ impl Record {
         let fields = (0u32..).zip(&self.fields).map(|(at, field)| {
             let described = self.described_field(at, field);
             let text = field.name.to_string();
-            quote!((#text.into(), #described))
+            quote!((::core::convert::From::from(#text), #described))
         });
         let before = (0u32..).zip(&self.fields).filter(|(_, field)| !field.is_scalar());
         let before = before.map(|(at, field)| {
@@ -402,14 +404,17 @@ impl Record {
             let (line, of, method) =
                 (field.name.span().start().line as u32, compact(len), format_ident!("{method}"));
             quote! {
-                ::cuweave::__private::Declaration {
-                    file: ::core::file!(),
-                    line: #line,
-                    text: #of,
-                    of: name,
-                    field: #text,
-                }
-                .#method(&self.#name, __length(self, #at).value())?
+                ::cuweave::__private::Declaration::#method(
+                    &::cuweave::__private::Declaration {
+                        file: ::core::file!(),
+                        line: #line,
+                        text: #of,
+                        of: name,
+                        field: #text,
+                    },
+                    &self.#name,
+                    ::cuweave::__private::Dim::value(__length(self, #at)),
+                )?
             }
         };
         match &field.kind {
@@ -437,15 +442,13 @@ impl Record {
             names.contains("derive") && names.contains("Debug")
         });
         let (name, text) = (&self.name, self.name.to_string());
-        let shown = self.fields.iter().filter(|field| !field.is_scalar()).map(|field| {
-            let (name, text) = (&field.name, field.name.to_string());
-            quote!(.field(#text, &self.#name))
-        });
+        let buffers = self.fields.iter().filter(|field| !field.is_scalar()).map(|field| &field.name);
+        let shown = shown(&text, buffers);
         (!derived).then(|| {
             quote! {
                 impl ::core::fmt::Debug for #name<'_> {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        f.debug_struct(#text) #(#shown)* .finish_non_exhaustive()
+                        #shown
                     }
                 }
             }

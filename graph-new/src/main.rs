@@ -4,6 +4,8 @@
 //! `cuweave-new PATH --cuweave CHECKOUT` makes one that depends on the crates of a checkout of cuweave's repository. The folder
 //! `template` is also one for cargo-generate.
 
+#![deny(unsafe_code)]
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

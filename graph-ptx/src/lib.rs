@@ -13,6 +13,8 @@
 //! Imports go downwards only: `rewrite` and `declare` use `analysis`, which uses `syntax` and `isa`; types that modules share
 //! stand below all of them.
 
+#![deny(unsafe_code)]
+
 pub mod analysis;
 pub mod coverage;
 pub mod declare;

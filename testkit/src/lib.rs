@@ -15,6 +15,7 @@
 //!
 //! Helpers panic where a test cannot go on.
 
+#![deny(unsafe_code)]
 #![allow(missing_docs)]
 
 #[cfg(feature = "device")]

@@ -1,9 +1,9 @@
 //! `#[on(..)]` where it has no meaning, and numbers of devices that are none.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 use cuweave::cudarc::driver::CudaEvent;
 use cuweave::prelude::*;
-
+#[allow(unsafe_code)]
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
     fn scale(x: &mut [f32; n], a: f32, n: u32);

@@ -180,9 +180,6 @@ impl<A: Answers> Expansion<'_, A> {
             scope.turn(each.variable, value);
             self.items(scope, &each.body)?;
             self.resolve(scope);
-            if self.flat.statements.len() > MOST_STATEMENTS {
-                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }));
-            }
         }
         scope.around.pop();
         Ok(())
@@ -193,6 +190,7 @@ impl<A: Answers> Expansion<'_, A> {
         if let Kind::Call(call) = template.kind {
             return self.call(scope, id, &scope.table.structure.calls[call]);
         }
+        self.has_room(scope)?;
         let kind = match template.kind.lifetime() {
             Some(Lifetime::Begins(&buffer)) => Kind::Alloc(self.allocate(scope, buffer)?),
             Some(Lifetime::Ends(&buffer)) => Kind::Free(self.view(scope, buffer, Some(id))?.buffer),
@@ -223,6 +221,15 @@ impl<A: Answers> Expansion<'_, A> {
         self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
         scope.latest[id] = at..self.flat.next();
         Ok(())
+    }
+
+    /// Checks that the flat program has room for one more statement or call. A call counts though its body may be empty: functions
+    /// that call others twice make exponentially many.
+    pub(super) fn has_room(&mut self, scope: &Scope<'_>) -> Result<(), A::Error> {
+        if self.flat.statements.len() < MOST_STATEMENTS && self.frames.len() <= MOST_STATEMENTS {
+            return Ok(());
+        }
+        Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }))
     }
 
     /// Returns the device of a statement, or the first one of a call.
@@ -264,6 +271,7 @@ impl<A: Answers> Expansion<'_, A> {
         id: StatementId,
         call: &Call,
     ) -> Result<(), A::Error> {
+        self.has_room(scope)?;
         let template = &scope.table.program.statements[id];
         // The elements that generated code names must exist.
         for argument in &call.arguments {
@@ -396,17 +404,31 @@ impl<A: Answers> Expansion<'_, A> {
         id: StatementId,
         callee: &Decoded,
     ) -> Result<(), A::Error> {
-        let mut cycle = vec![callee.program.name.to_string()];
         let mut frame = Some(scope.frame);
         while let Some(at) = frame {
             let Frame { table, call, .. } = &self.frames[at];
-            cycle.push(table.program.name.to_string());
             if std::ptr::eq(&raw const **table, callee) {
-                cycle.reverse();
+                let cycle = self.cycle(scope.frame, at, callee);
                 return Err(self.refuse(scope, Some(id), Refusal::Recursion { cycle }));
             }
             frame = call.as_ref().map(|call| call.0);
         }
         Ok(())
+    }
+
+    /// Returns the functions from frame `first` to frame `last`, which calls the first one again.
+    fn cycle(&self, last: FrameId, first: FrameId, callee: &Decoded) -> Vec<String> {
+        let mut cycle = vec![callee.program.name.to_string()];
+        let mut at = last;
+        loop {
+            let Frame { table, call, .. } = &self.frames[at];
+            cycle.push(table.program.name.to_string());
+            match call {
+                Some((caller, ..)) if at != first => at = *caller,
+                _ => break,
+            }
+        }
+        cycle.reverse();
+        cycle
     }
 }

@@ -34,6 +34,7 @@ impl<A: Answers> Expansion<'_, A> {
             let [lo, hi] = self.within(inner, window, [access.lo, access.hi])?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
+        self.has_room(scope)?;
         let call = &scope.table.program.statements[id];
         let at = self.flat.statements.push(Statement {
             name: self.name(scope, &call.name),

@@ -18,8 +18,8 @@ impl Expansion<'_> {
                 #called
                 #entered
                 #[doc(hidden)]
-                impl ::cuweave::__private::Returns<#count> for #name::#name {}
-                impl #name::#name {
+                impl ::cuweave::__private::Returns<#count> for #name::__Item {}
+                impl #name::__Item {
                     /// Holds the number of names that are given to the allocations of a call against the function.
                     #[doc(hidden)]
                     pub fn __returning<const COUNT: usize>(self) -> Self
@@ -81,7 +81,7 @@ impl Expansion<'_> {
             ) {
                 ::core::mem::drop(#name(#ctx, #(#args.#names),*));
             }
-            impl #name::#name {
+            impl #name::__Item {
                 #[doc(hidden)]
                 pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
                     let _ = __built;
@@ -95,7 +95,7 @@ impl Expansion<'_> {
     pub(super) fn item_table(&self) -> TokenStream {
         let name = self.name();
         quote! {
-            impl #name::#name {
+            impl #name::__Item {
                 /// Returns the table of the function.
                 #[doc(hidden)]
                 pub fn __table(self) -> &'static ::cuweave::__private::Table {
@@ -130,7 +130,7 @@ impl Expansion<'_> {
         }
         quote! {
             #[doc(hidden)]
-            impl ::cuweave::__private::CalledItem for #name::#name {
+            impl ::cuweave::__private::CalledItem for #name::__Item {
                 fn table(
                     _: ::cuweave::__private::Token,
                 ) -> ::core::option::Option<::cuweave::__private::TableHandle> {

@@ -16,6 +16,7 @@ use syn::{ItemFn, Lifetime};
 use super::body::Functions;
 use super::generics::TypeParameters;
 use super::idents::{ident, type_at};
+use super::inside::OF_GRAPHS;
 use super::lower::Lowered;
 use super::parts::{BufferMemory, BufferType, PartType};
 use super::paths;
@@ -29,9 +30,12 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let scalars = signature.arguments.iter().filter(|argument| argument.is_scalar());
     let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
     let setters = setters(lowered, &names);
-    let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered), setters };
-    let build = expansion.build();
+    let inside = signature.inside(&OF_GRAPHS);
+    let mut expansion =
+        Expansion { function, signature: &inside, lowered, steps: Steps::of(lowered), setters };
     let module = expansion.module();
+    expansion.signature = signature;
+    let build = expansion.build();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let (callee, item_table) = (expansion.callee(), expansion.item_table());
@@ -95,6 +99,16 @@ fn binding(buffer: &BufferType) -> Binding {
         (BufferMemory::Taken, _) => ("BindTaken", "bind_taken", "Taken", false),
     };
     Binding { bind, method, bound, borrows }
+}
+
+/// Returns the expression that converts each element of a `Vec`. Traits of the user's may have methods `into_iter` and `map`.
+pub fn each(list: &Ident, one: &Ident, converted: &TokenStream) -> TokenStream {
+    quote! {
+        ::core::iter::Iterator::collect(::core::iter::Iterator::map(
+            ::core::iter::IntoIterator::into_iter(#list),
+            |#one| #converted,
+        ))
+    }
 }
 
 impl BufferType {
@@ -213,7 +227,7 @@ impl Argument {
             ArgumentKind::Part(PartType::Buffers(buffer)) => {
                 let one = Ident::new("one", Span::mixed_site());
                 let bind = buffer.bind(&quote!(#one));
-                quote!(#name.into_iter().map(|#one| #bind).collect())
+                each(name, &one, &bind)
             }
             ArgumentKind::Part(_) => quote!(#name),
         }
@@ -373,7 +387,9 @@ impl Expansion<'_> {
             let name = &argument.name;
             match &argument.kind {
                 ArgumentKind::Scalar(_) => quote!(#name: self.#name),
-                ArgumentKind::Host(HostType { resource: true, .. }) => quote!(#name: self.#name.lend()),
+                ArgumentKind::Host(HostType { resource: true, .. }) => {
+                    quote!(#name: ::cuweave::__private::Resource::lend(&self.#name))
+                }
                 _ => quote!(#name: &self.#name),
             }
         });
@@ -431,7 +447,9 @@ impl Expansion<'_> {
                 PartType::Records(..) => {
                     quote!(::cuweave::__private::describe_records(&self.#name, #text)?)
                 }
-                PartType::Buffers(_) => quote!(::cuweave::__private::Described::Buffers(self.#name.len())),
+                PartType::Buffers(_) => {
+                    quote!(::cuweave::__private::Described::Buffers(::std::vec::Vec::len(&self.#name)))
+                }
             }
         });
         self.has_parts().then(|| {

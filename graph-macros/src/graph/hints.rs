@@ -19,7 +19,7 @@ pub const NO_BUFFER: &str =
     "`#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` stand on buffers of their own";
 
 /// The attributes of an argument about managed memory.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Hints {
     /// The expressions of the hints.
     pub list: Vec<TokenStream>,

@@ -1,7 +1,7 @@
 //! Identifiers of generated code.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::Type;
 
 use crate::meaning::located_tokens;
@@ -9,6 +9,46 @@ use crate::meaning::located_tokens;
 /// Returns an identifier that resolves where the macro is called.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
+}
+
+/// Returns the item of a function in the module of its name, and the name that generated code has for it. A builder names it like the
+/// function: only where a type of the module has that name is it `__Item` itself.
+pub(super) fn item(function: &Ident, taken: &[&str]) -> TokenStream {
+    let clashes = taken.iter().any(|name| function == name);
+    let item = if clashes { ident("__Item") } else { function.clone() };
+    let alias = (!clashes).then(|| {
+        quote! {
+            /// The type of the item, whatever name the function is imported under.
+            #[doc(hidden)]
+            pub type __Item = #item;
+        }
+    });
+    quote! {
+        /// The item that calls in graph functions name.
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        #[derive(Debug)]
+        pub struct #item {}
+
+        #alias
+
+        #[doc(hidden)]
+        pub const __ITEM: ::cuweave::__private::GraphPath<__Item> = ::cuweave::__private::GraphPath(__Item {});
+    }
+}
+
+/// Returns the body of `fmt` of a type that shows these fields. Traits of the user's may have methods of the same names.
+pub fn shown<'f>(name: &str, fields: impl IntoIterator<Item = &'f Ident>) -> TokenStream {
+    let all = Ident::new("shown", Span::mixed_site());
+    let fields = fields.into_iter().map(|field| {
+        let text = field.to_string();
+        quote!(::core::fmt::DebugStruct::field(&mut #all, #text, &self.#field);)
+    });
+    quote! {
+        let mut #all = ::core::fmt::Formatter::debug_struct(f, #name);
+        #(#fields)*
+        ::core::fmt::DebugStruct::finish_non_exhaustive(&mut #all)
+    }
 }
 
 /// Returns a type of which rustc reports errors at a place; its names resolve as they did. The type of what a call returns keeps

@@ -33,6 +33,9 @@ pub struct Literal {
     pub span: Span,
 }
 
+/// A line, a column, and the function that checks the literals there.
+pub type Place = (usize, usize, &'static str);
+
 const GRID_RULE: (&str, &str) = ("__admits_grid", "__GRIDS");
 const BLOCK_RULE: (&str, &str) = ("__admits_block", "__BLOCKS");
 const SHARED_RULE: (&str, &str) = ("__admits_shared", "__SHARED");
@@ -47,14 +50,39 @@ impl Literal {
         (values.len() == 3).then(|| Literal { rule, values, span: expr.span() })
     }
 
-    /// Returns the assertion that a kernel takes it, which rustc evaluates after the macros.
-    pub fn assertion(&self, kernel: &syn::Path) -> TokenStream {
-        let Literal { rule: (admits, takes), values, span } = self;
+    /// Returns the place of its assertion.
+    pub fn place(&self) -> Place {
+        let start = self.span.start();
+        (start.line, start.column, self.rule.0)
+    }
+
+    /// Returns the assertion that a kernel takes it, with all values that it has in turns of a loop. rustc evaluates it after the
+    /// macros.
+    pub fn assertion(&self, values: &[&[u32]], kernel: &syn::Path) -> TokenStream {
+        let Literal { rule: (admits, takes), span, .. } = self;
         let [admits, takes] = [admits, takes].map(|name| Ident::new(name, Span::mixed_site()));
+        let [all, at] = ["all", "at"].map(|name| Ident::new(name, Span::mixed_site()));
         let (imports, found) = (paths::imports(kernel), paths::found(kernel));
-        let holds =
-            quote_spanned!(*span=> ::core::assert!(#found::#admits(#(#values),*), "{}", #found::#takes));
-        quote!(const _: () = { #imports #holds };)
+        let holds = |arguments: &[TokenStream]| quote_spanned!(*span=> ::core::assert!(#found::#admits(#(#arguments),*), "{}", #found::#takes));
+        if let [values] = values {
+            let arguments: Vec<TokenStream> = values.iter().map(|value| quote!(#value)).collect();
+            let holds = holds(&arguments);
+            return quote!(const _: () = { #imports #holds };);
+        }
+        let length = self.values.len();
+        let arguments: Vec<TokenStream> = (0..length).map(|index| quote!(#all[#at][#index])).collect();
+        let holds = holds(&arguments);
+        quote! {
+            const _: () = {
+                #imports
+                let #all: &[[u32; #length]] = &[#([#(#values),*]),*];
+                let mut #at = 0usize;
+                while #at < #all.len() {
+                    #holds;
+                    #at += 1;
+                }
+            };
+        }
     }
 }
 

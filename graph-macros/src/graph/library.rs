@@ -13,6 +13,8 @@ use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
 use super::body::Functions;
 use super::generics::TypeParameters;
+use super::idents::{item, shown};
+use super::inside::OF_CALLS;
 use super::lower::library::{ScratchParameter, lower_call};
 use super::lower::{Lowered, collect};
 use super::parts::{BufferMemory, BufferType, buffer_type};
@@ -270,9 +272,11 @@ impl Declaration<'_> {
         let head = format!("The library call `{name}`, for graph functions.");
         let conditions = self.conditions();
         let known = self.known().map(|argument| &argument.name);
-        let types = self.known().filter_map(Argument::value_type);
+        let inside = self.signature.inside(&OF_CALLS);
+        let types = inside.arguments.iter().filter_map(Argument::value_type);
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         let marker = self.types.marker();
+        let (item, shown) = (item(name, &OF_CALLS), shown("Values", []));
         quote! {
             #[doc = #head]
             #[doc = ""]
@@ -282,19 +286,7 @@ impl Declaration<'_> {
             #visibility mod #name {
                 use super::*;
 
-                /// The item that calls in graph functions name.
-                #[doc(hidden)]
-                #[allow(non_camel_case_types)]
-                #[derive(Debug)]
-                pub struct #name {}
-
-                /// The type of the item, whatever name the call is imported under.
-                #[doc(hidden)]
-                pub type __Item = #name;
-
-                #[doc(hidden)]
-                pub const __ITEM: ::cuweave::__private::GraphPath<#name> =
-                    ::cuweave::__private::GraphPath(#name {});
+                #item
 
                 /// The values that the body is given.
                 #[doc(hidden)]
@@ -309,7 +301,7 @@ impl Declaration<'_> {
                 #bounds
                 {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        f.debug_struct("Values").finish_non_exhaustive()
+                        #shown
                     }
                 }
             }
@@ -353,13 +345,13 @@ impl Declaration<'_> {
         };
         quote! {
             #[doc(hidden)]
-            impl ::cuweave::__private::Returns<0> for #name::#name {}
+            impl ::cuweave::__private::Returns<0> for #name::__Item {}
             // Its nodes are looked at when they are captured.
-            impl ::cuweave::__private::HoldsHost for #name::#name {
+            impl ::cuweave::__private::HoldsHost for #name::__Item {
                 const HOST: bool = false;
             }
             #[doc(hidden)]
-            impl #name::#name {
+            impl #name::__Item {
                 pub fn __table(self) -> &'static ::cuweave::__private::Table {
                     __table()
                 }
@@ -419,10 +411,12 @@ impl Declaration<'_> {
         // rustc tells parameters that neither the body nor a length uses.
         let in_lengths = self.in_lengths();
         let stream = self.stream;
+        // The user's `unsafe`, which the lint `unsafe_code` looks for.
+        let safety = &self.function.sig.safety;
         quote_spanned! {self.function.sig.ident.span()=>
             #(#attributes)*
             #[allow(clippy::too_many_arguments, clippy::missing_safety_doc, clippy::ptr_arg)]
-            unsafe fn #name<#declared>(#stream, #(#parameters),*) #output
+            #safety fn #name<#declared>(#stream, #(#parameters),*) #output
             #bounds
             {
                 #(let _ = &#in_lengths;)*
@@ -496,7 +490,7 @@ impl Declaration<'_> {
         let scratch = self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len));
         let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len), index)| {
             let (own, len) = (own(name), dim_tokens(len, &integers));
-            quote!(let mut #own = #capture.buffer::<#element>(#index, #len)?;)
+            quote!(let mut #own = ::cuweave::__private::Capture::buffer::<#element>(#capture, #index, #len)?;)
         });
         memory.collect()
     }
@@ -518,14 +512,16 @@ impl Declaration<'_> {
         let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
             let (name, own) = (&pattern.ident, own(&pattern.ident));
             match of {
-                Of::Scratch(_) => Some(quote!(&mut #own.view_mut())),
+                Of::Scratch(_) => Some(quote!(&mut ::cuweave::__private::CallBuffer::view_mut(&mut #own))),
                 Of::Argument(at) => {
                     let argument = &self.signature.arguments[*at];
                     Some(match &argument.kind {
                         ArgumentKind::Host(HostType { resource: true, .. }) => quote!(&mut *#own),
                         ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => quote!(#name),
-                        _ if argument.buffer()?.mutable => quote!(&mut #own.view_mut()),
-                        _ => quote!(&#own.view()),
+                        _ if argument.buffer()?.mutable => {
+                            quote!(&mut ::cuweave::__private::CallBuffer::view_mut(&mut #own))
+                        }
+                        _ => quote!(&::cuweave::__private::CallBuffer::view(&#own)),
                     })
                 }
             }

@@ -179,7 +179,7 @@ impl Expansion<'_> {
                     /// An index that is not below the length.
                     pub fn #method(&mut self, #index: usize) -> ::cuweave::Result<#ty> {
                         let #first = #number;
-                        ::core::result::Result::Ok(#setters(#part.element(#index)?, #token))
+                        ::core::result::Result::Ok(#setters(::cuweave::__private::PartMut::element(#part, #index)?, #token))
                     }
                 }
             } else {

@@ -7,16 +7,19 @@
 //!   checked against the configuration that it was built with.
 
 mod advice;
+mod arrays;
 pub mod attributes;
 mod body;
 mod callee;
-mod expand;
+pub mod expand;
 mod generics;
 pub mod hints;
-mod idents;
+pub mod idents;
+mod inside;
 mod item;
 mod launch;
 mod library;
+mod limits;
 pub mod lower;
 pub mod methods;
 mod options;
@@ -59,6 +62,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     };
     let (options, values) = options::options(attribute, &mut report);
     let mut signature = signature::signature(&function, &mut report);
+    arrays::limit(&mut signature, &mut report);
     let file = function.sig.ident.span().file();
     let mut lowered = lower::lower(
         &function.sig.ident,

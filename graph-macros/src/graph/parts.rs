@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, GenericArgument, Lifetime, PathArguments, Type};
 
+use super::limits::{MOST_ELEMENTS, Refused, refuse, too_long};
 use super::refused_types::ungrouped;
 use crate::report::Report;
 
@@ -41,27 +42,22 @@ pub enum PartType {
     Buffers(Box<BufferType>),
 }
 
-/// Marks a fault that was reported.
-pub struct Refused;
-
 impl PartType {
     /// Reads the type of an argument or a field; `None` for what is neither a record nor a list.
     pub fn of(ty: &Type, report: &mut Report) -> Result<Option<PartType>, Refused> {
         let ty = ungrouped(ty);
         match ty {
             _ if is_record(ty) => Ok(Some(PartType::Record(Box::new(ty.clone())))),
-            Type::Array(array) if is_record(&array.elem) => {
-                let count = literal(&array.len);
-                match count {
-                    Some(_) => Ok(Some(PartType::Records(array.elem.clone(), count))),
-                    None => Err(refuse(
-                        &array.len,
-                        "the length of an array of records is not a literal",
-                        "write the number, or take a slice: `&[Layer<'_>]`",
-                        report,
-                    )),
-                }
-            }
+            Type::Array(array) if is_record(&array.elem) => match literal(&array.len) {
+                Some(count) if count > MOST_ELEMENTS => Err(too_long(&array.len, "&[Layer<'_>]", report)),
+                Some(count) => Ok(Some(PartType::Records(array.elem.clone(), Some(count)))),
+                None => Err(refuse(
+                    &array.len,
+                    "the length of an array of records is not a literal",
+                    "write the number, or take a slice: `&[Layer<'_>]`",
+                    report,
+                )),
+            },
             Type::Reference(reference) => match ungrouped(&reference.elem) {
                 record if is_record(record) => Err(refuse(
                     ty,
@@ -186,13 +182,17 @@ pub fn with_lifetime(ty: &Type, name: &str) -> Type {
     ty
 }
 
-fn literal(expr: &Expr) -> Option<usize> {
-    crate::meaning::constant(expr, &[]).and_then(|count| usize::try_from(count).ok())
+/// Returns the length of an array that is a literal. One beyond all numbers of elements is the greatest.
+pub fn literal(expr: &Expr) -> Option<usize> {
+    let count = crate::meaning::constant(expr, &[]).filter(|&count| count >= 0)?;
+    Some(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-fn refuse(at: &impl Spanned, message: &str, help: &str, report: &mut Report) -> Refused {
-    report.error(at.span(), Code::CW001, message, &[], Some(help));
-    Refused
+impl BufferType {
+    /// Returns the type of a slice of such buffers.
+    pub fn slice(&self) -> &'static str {
+        if self.mutable { "&[&mut [T; len]]" } else { "&[&[T; len]]" }
+    }
 }
 
 /// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.

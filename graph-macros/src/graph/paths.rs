@@ -13,6 +13,7 @@ use syn::Path;
 use syn::spanned::Spanned;
 
 use crate::known::{self, Known};
+use crate::prelude::on_unimplemented;
 
 /// A graph function that another one calls.
 pub struct Callee {
@@ -67,11 +68,12 @@ fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStrea
     };
     let (message, label) = (format!("{}: {message}", Code::CW001), format!("{label}: {suggestion}"));
     let see = format!("see {}", Code::CW001.url());
+    let told = on_unimplemented(&message, &label, &see);
     let (found, outputs) = (Ident::new(found, Span::call_site()), outputs(results, &quote!(Nothing<()>)));
     quote! {
         pub mod #name {
             pub use ::cuweave::__private::no_item::*;
-            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #see)]
+            #told
             pub trait Meant {
                 type Item;
                 fn none(self) -> Self::Item;

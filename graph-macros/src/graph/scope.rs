@@ -17,7 +17,7 @@ pub enum Binding {
     /// All or a part of a buffer, or the statement that allocates it.
     View(View),
     /// The elements of an array of buffers, and the array as an argument.
-    Array(Vec<View>, Rc<Place>),
+    Array(Rc<[View]>, Rc<Place>),
     /// A record, a list, or a part of them.
     Part(Rc<Place>),
     /// A statement.

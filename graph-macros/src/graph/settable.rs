@@ -9,6 +9,7 @@ use super::expand::Expansion;
 use super::parts::PartType;
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind};
+use crate::prelude::on_unimplemented;
 
 impl Expansion<'_> {
     /// Returns the bounds of a scalar's setter.
@@ -43,19 +44,13 @@ impl Expansion<'_> {
                 let trait_name = reason_name(scalar);
                 let message = format!("`{argument}` of `{name}` has no setter: {reason}");
                 let label = format!("the graph is built for one value of `{argument}`");
-                tokens.extend(quote! {
-                    #[diagnostic::on_unimplemented(
-                        message = #message,
-                        label = #label,
-                        note = "build the graph again for another value"
-                    )]
-                    trait #trait_name {}
-                });
+                let told = on_unimplemented(&message, &label, "build the graph again for another value");
+                tokens.extend(quote!(#told trait #trait_name {}));
             }
             let bounds = self.setter_bounds(scalar);
             tokens.extend(quote! {
                 #[doc(hidden)]
-                impl ::cuweave::__private::Sets<#index> for #name::#name #bounds {}
+                impl ::cuweave::__private::Sets<#index> for #name::__Item #bounds {}
             });
         }
         tokens
@@ -80,14 +75,9 @@ impl Expansion<'_> {
                 format!("write `{method}(i)?.set(..)` with an index"),
             ),
         };
-        Some(quote! {
-            #[diagnostic::on_unimplemented(
-                message = #message,
-                label = #label,
-                note = "the number of elements, and the integers that lengths depend on, are those of the build"
-            )]
-            trait #reason {}
-        })
+        let note = "the number of elements, and the integers that lengths depend on, are those of the build";
+        let told = on_unimplemented(&message, &label, note);
+        Some(quote!(#told trait #reason {}))
     }
 }
 

@@ -8,13 +8,15 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
 use super::hints::{Hints, NO_BUFFER};
-use super::parts::{BufferMemory, BufferType, PartType, Refused, buffer_type};
+use super::limits::{MOST_ELEMENTS, Refused, too_long};
+use super::parts::{BufferMemory, BufferType, PartType, buffer_type, literal};
 pub use super::refused_types::ungrouped;
 use super::unmarked::Borrowed;
 use super::{attributes, refused_types};
 use crate::report::Report;
 
 /// An argument.
+#[derive(Clone)]
 pub struct Argument {
     pub name: Ident,
     /// The levels of lints that stand on it.
@@ -27,6 +29,7 @@ pub struct Argument {
 }
 
 /// The kind of an argument.
+#[derive(Clone)]
 pub enum ArgumentKind {
     /// By value: a number, a configuration, a struct for a kernel.
     Scalar(Box<Type>),
@@ -41,6 +44,7 @@ pub enum ArgumentKind {
 }
 
 /// The type of a host value.
+#[derive(Clone)]
 pub struct HostType {
     pub ty: Type,
     /// True for `&mut T`, a resource: the calls that are given it stay in the order of the program.
@@ -78,12 +82,14 @@ impl Argument {
 }
 
 /// A returned allocation.
+#[derive(Clone)]
 pub struct Returned {
     pub element: Type,
     pub len: Expr,
 }
 
 /// A graph function's head.
+#[derive(Clone)]
 pub struct Signature {
     pub arguments: Vec<Argument>,
     pub returned: Vec<Returned>,
@@ -177,7 +183,7 @@ fn refuse_qualifiers(head: &syn::Signature, report: &mut Report) {
 }
 
 /// Returns the kind of an argument that was refused.
-fn refused() -> ArgumentKind {
+pub(super) fn refused() -> ArgumentKind {
     ArgumentKind::Scalar(Box::new(syn::parse_quote!(::cuweave::__private::Refused)))
 }
 
@@ -337,9 +343,7 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             );
             return None;
         }
-        let Some(count) =
-            crate::meaning::constant(&array.len, &[]).and_then(|count| usize::try_from(count).ok())
-        else {
+        let Some(count) = literal(&array.len) else {
             report.error(
                 array.len.span(),
                 Code::CW001,
@@ -350,6 +354,10 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             );
             return None;
         };
+        if count > MOST_ELEMENTS {
+            too_long(&array.len, buffer.slice(), report);
+            return None;
+        }
         return Some(ArgumentKind::Array(buffer, count));
     }
     if let Some(buffer) = buffer_type(ty) {

@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
 use super::generics::TypeParameters;
-use super::launch;
+use super::launch::{self, Literal as ConfigurationLiteral, Place};
 use super::lower::kinds::{self, Evaluated};
 use super::lower::{LaunchArgument, Lowered, Syntax, chains, collect, indexed, turns_in};
 use super::paths;
@@ -61,6 +61,9 @@ enum Given<'l> {
     /// A record or a list.
     Part(&'l Expr),
 }
+
+/// The first literal of a place, and the values of all of them: they differ by the turn of a loop.
+type Values<'l> = (&'l ConfigurationLiteral, BTreeSet<&'l [u32]>);
 
 /// Marks the names of scalars of records among names.
 pub const FIELD: char = '@';
@@ -388,27 +391,34 @@ impl<'l> Steps<'l> {
         });
         quote! {
             #[doc(hidden)]
-            impl ::cuweave::__private::HoldsHost for #function::#function {
+            impl ::cuweave::__private::HoldsHost for #function::__Item {
                 const HOST: bool = #own #(|| #inner)*;
             }
             #(#assertions)*
         }
     }
 
-    /// Returns the assertions that kernels take the literals of their configurations, each once.
+    /// Returns the assertions that kernels take the literals of their configurations: one for each place, with all of its values.
     pub fn assertions(&self) -> TokenStream {
-        let mut told = BTreeSet::new();
-        let mut assertions = TokenStream::new();
+        let mut places: HashMap<(Place, &Path), Values<'l>> = HashMap::new();
+        let mut order: Vec<(Place, &Path)> = Vec::new();
         for &at in &self.first {
             let Syntax { path: Some(kernel), literals, .. } = self.statement(at).syntax else { continue };
             for literal in literals {
-                let start = literal.span.start();
-                if told.insert((start.line, start.column, &literal.values)) {
-                    assertions.extend(literal.assertion(kernel));
-                }
+                let place = (literal.place(), kernel);
+                let (_, values) = places.entry(place).or_insert_with(|| {
+                    order.push(place);
+                    (literal, BTreeSet::new())
+                });
+                values.insert(&literal.values);
             }
         }
-        assertions
+        let assertion = |place: &(Place, &Path)| {
+            let (literal, values) = places.get(place)?;
+            let values: Vec<&[u32]> = values.iter().copied().collect();
+            Some(literal.assertion(&values, place.1))
+        };
+        order.iter().filter_map(assertion).collect()
     }
 }
 

@@ -5,7 +5,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
-use super::idents::ident;
+use super::idents::{ident, item, shown};
+use super::inside::OF_GRAPHS;
 use super::parts::BufferMemory;
 use super::signature::{Argument, ArgumentKind};
 
@@ -137,10 +138,7 @@ impl Expansion<'_> {
         let documented = names.iter().map(|name| format!("The argument `{name}`."));
         let (values, item, first) = (self.values(), self.item(), self.first());
         let buffers = arguments.iter().filter(|argument| argument.has_buffers());
-        let shown = buffers.map(|argument| {
-            let (name, text) = (&argument.name, argument.name.to_string());
-            quote!(.field(#text, &self.#name))
-        });
+        let shown = shown("Args", buffers.map(|argument| &argument.name));
         quote! {
             /// The arguments that a graph is bound to: a field an argument.
             pub struct Args<'a> {
@@ -164,7 +162,7 @@ impl Expansion<'_> {
 
             impl ::core::fmt::Debug for Args<'_> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct("Args") #(#shown)* .finish_non_exhaustive()
+                    #shown
                 }
             }
         }
@@ -174,6 +172,7 @@ impl Expansion<'_> {
     fn values(&self) -> TokenStream {
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
         let known_types = self.known().filter_map(Argument::value_type);
+        let shown = shown("Values", []);
         quote! {
             /// The values of the scalar arguments, and the host values.
             #[doc(hidden)]
@@ -184,7 +183,7 @@ impl Expansion<'_> {
 
             impl ::core::fmt::Debug for Values<'_> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct("Values").finish_non_exhaustive()
+                    #shown
                 }
             }
         }
@@ -196,21 +195,9 @@ impl Expansion<'_> {
             let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
             quote!(#[doc(hidden)] pub type #alias = #element;)
         });
-        let item = self.name();
+        let item = item(self.name(), &OF_GRAPHS);
         quote! {
-            /// The item that calls in other graph functions name.
-            #[doc(hidden)]
-            #[allow(non_camel_case_types)]
-            #[derive(Debug)]
-            pub struct #item {}
-
-            /// The type of the item, whatever name the function is imported under.
-            #[doc(hidden)]
-            pub type __Item = #item;
-
-            #[doc(hidden)]
-            pub const __ITEM: ::cuweave::__private::GraphPath<#item> =
-                ::cuweave::__private::GraphPath(#item {});
+            #item
 
             #[doc(hidden)]
             pub use ::cuweave::__private::limits::*;
@@ -233,7 +220,7 @@ impl Expansion<'_> {
         } else {
             (ident("Views"), "A view", "Views of the bound buffers: a field an argument.", quote!())
         };
-        let text = name.to_string();
+        let shown = shown(&name.to_string(), []);
         let fields = self.view_fields(mutable).map(|(name, field)| {
             let (ty, documented) = (field.ty, format!("{of} of the argument `{name}`."));
             quote!(#[doc = #documented] pub #name: #ty)
@@ -248,7 +235,7 @@ impl Expansion<'_> {
 
             impl ::core::fmt::Debug for #name<'_> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct(#text).finish_non_exhaustive()
+                    #shown
                 }
             }
         }

@@ -7,6 +7,7 @@ use syn::Type;
 use super::{Field, FieldKind, Record};
 use crate::graph::methods::{element, record};
 use crate::graph::parts::{BufferType, PartType};
+use crate::prelude::on_unimplemented;
 
 impl Record {
     /// Generates the type that has the setters.
@@ -55,14 +56,8 @@ impl Record {
         let reason = fixed_name(at);
         let message = format!("`{text}` of `{name}` has no setter: the length of a field depends on it");
         let label = format!("the graph is built for one value of `{text}`");
-        Some(quote! {
-            #[diagnostic::on_unimplemented(
-                message = #message,
-                label = #label,
-                note = "build the graph again for another value"
-            )]
-            trait #reason {}
-        })
+        let told = on_unimplemented(&message, &label, "build the graph again for another value");
+        Some(quote!(#told trait #reason {}))
     }
 
     /// Generates the setter of a field, or the accessor of its parts' setters.
@@ -71,7 +66,9 @@ impl Record {
         let text = name.to_string();
         let index = Ident::new("index", Span::mixed_site());
         let token = quote!(::cuweave::__private::Token);
-        let part = quote!(self.part.field((#at, #text), |record| &mut record.#name));
+        let part = quote! {
+            ::cuweave::__private::PartMut::field(&mut self.part, (#at, #text), |record| &mut record.#name)
+        };
         let bound = field.bound("'a");
         let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
         let place = quote!(::cuweave::__private::OfList<#whole>);
@@ -100,7 +97,7 @@ impl Record {
             ///
             /// An index that is not below the length.
             #visibility fn #name(&mut self, #index: usize) -> ::cuweave::Result<#ty> {
-                ::core::result::Result::Ok(#setters(#part.element(#index)?, #token))
+                ::core::result::Result::Ok(#setters(::cuweave::__private::PartMut::element(#part, #index)?, #token))
             }
         })
     }
@@ -118,7 +115,7 @@ impl Record {
                 where
                     for<'__setter> (): #reason,
                 {
-                    self.part.set_scalar(#text, #name, |record| &mut record.#name)
+                    ::cuweave::__private::PartMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
                 }
             };
         }
@@ -131,7 +128,7 @@ impl Record {
             /// A field that reaches a length, a bound or a choice of the graph; a launch configuration that the
             /// device does not take; a failure of the driver.
             #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
-                self.part.set_scalar(#text, #name, |record| &mut record.#name)
+                ::cuweave::__private::PartMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
             }
         }
     }
@@ -149,7 +146,7 @@ impl Record {
             /// A buffer that is too short, of another context, or that overlaps another of which one is written;
             /// a failure of the driver.
             #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
-                self.part.set_buffer(#at, #bound, |record| &mut record.#name)
+                ::cuweave::__private::PartMut::set_buffer(&mut self.part, #at, #bound, |record| &mut record.#name)
             }
         }
     }

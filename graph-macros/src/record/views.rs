@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{Field, FieldKind, Record};
+use crate::graph::idents::shown;
 
 impl Record {
     /// Generates the view types and their constructors.
@@ -19,7 +20,7 @@ impl Record {
             true => (format_ident!("{name}ViewsMut"), quote!(&'v mut), "Mutable views"),
         };
         let documented = format!("{what} of the buffers of a [`{name}`] that an exec is bound to.");
-        let text = view.to_string();
+        let shown = shown(&view.to_string(), []);
         let fields: Vec<&Field> = self.fields.iter().filter(|field| !mutable || !field.is_scalar()).collect();
         let declared = fields.iter().map(|field| {
             let (name, bound) = (&field.name, field.bound("'v"));
@@ -46,7 +47,7 @@ impl Record {
             const _: () = {
                 impl ::core::fmt::Debug for #view<'_> {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        f.debug_struct(#text).finish_non_exhaustive()
+                        #shown
                     }
                 }
 

@@ -1,10 +1,10 @@
 //! The methods that generated code calls are out of reach, also of a generic function.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 use cuweave::GraphFn;
 use cuweave::prelude::*;
-
+#[allow(unsafe_code)]
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
     fn scale(x: &mut [f32; n], a: f32, n: u32);

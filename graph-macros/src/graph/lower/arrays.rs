@@ -1,5 +1,7 @@
 //! Loops over arrays of buffers, whose lengths are literals: `for x in &w`, `for (i, x) in w.iter().enumerate()`.
 
+use std::rc::Rc;
+
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
@@ -10,7 +12,7 @@ use crate::meaning::Meaning;
 
 /// The elements that a loop runs over.
 pub(super) struct Elements {
-    views: Vec<View>,
+    views: Rc<[View]>,
     /// True if the loop counts them.
     enumerated: bool,
     /// True if the loop counts the elements down.
@@ -88,12 +90,12 @@ impl Lowering<'_> {
 impl Elements {
     fn shared(self) -> Elements {
         let shared = |view: View| View { borrow: view.borrow.map(|_| Borrow::Shared), ..view };
-        Elements { views: self.views.into_iter().map(shared).collect(), ..self }
+        Elements { views: self.views.iter().cloned().map(shared).collect(), ..self }
     }
 
     /// Returns the elements in reverse order, with their original indices.
     fn reversed(self) -> Elements {
-        let views = self.views.into_iter().rev().collect();
+        let views = self.views.iter().rev().cloned().collect();
         Elements { views, counts_down: self.enumerated != self.counts_down, ..self }
     }
 }

@@ -270,12 +270,13 @@ impl Lowering<'_> {
             && let Some(Binding::Array(views, _)) =
                 path.path.get_ident().and_then(|name| self.scopes.get(name))
         {
-            for view in views.clone() {
+            let views = views.clone();
+            for view in views.iter() {
                 let mode = match view.borrow {
                     Some(Borrow::Mutable) => Mode::ReadWrite,
                     _ => Mode::Read,
                 };
-                accesses.push(self.access(&view, mode, at.span()));
+                accesses.push(self.access(view, mode, at.span()));
             }
         }
     }

@@ -181,7 +181,7 @@ fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
             function
         }
         let mut #function = #made;
-        #(let #kept = ::std::sync::Arc::clone(#hosts);)*
+        #(let #kept = ::core::clone::Clone::clone(#hosts);)*
         #evaluation.host(move |#memory: &::cuweave::__private::HostMemory<'_>| #function(#(#values),*))
     }}
 }

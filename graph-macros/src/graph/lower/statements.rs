@@ -170,7 +170,7 @@ impl Lowering<'_> {
                 proc_macro2::TokenTree::Ident(name) => match self.scopes.get(&name) {
                     Some(Binding::View(view)) => self.poisoned[view.buffer] = true,
                     Some(Binding::Array(views, _)) => {
-                        for view in views {
+                        for view in views.iter() {
                             self.poisoned[view.buffer] = true;
                         }
                     }

@@ -1,0 +1,27 @@
+//! The arrays of buffers of a signature.
+
+use cuweave_core::codes::Code;
+
+use super::limits::MOST_ELEMENTS;
+use super::signature::{ArgumentKind, Signature, refused};
+use crate::report::Report;
+
+/// Refuses arrays of buffers that are too long together: the macro has a buffer for each element.
+pub fn limit(signature: &mut Signature, report: &mut Report) {
+    let mut elements = 0usize;
+    for argument in &mut signature.arguments {
+        let ArgumentKind::Array(buffer, count) = &argument.kind else { continue };
+        elements = elements.saturating_add(*count);
+        if elements > MOST_ELEMENTS {
+            report.error(
+                argument.name.span(),
+                Code::CW001,
+                &format!("the arrays of buffers have more than {MOST_ELEMENTS} elements together"),
+                &[],
+                Some(&format!("take a slice, whose length the build knows: `{}`", buffer.slice())),
+            );
+            signature.unknown.push(argument.name.clone());
+            argument.kind = refused();
+        }
+    }
+}

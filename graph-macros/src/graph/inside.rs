@@ -1,0 +1,51 @@
+//! The user's types as the module beside a function names them: a type of the module may have the same name.
+
+use proc_macro2::Ident;
+use syn::visit_mut::{VisitMut, visit_type_path_mut};
+use syn::{PathSegment, TypePath};
+
+use super::parts::PartType;
+use super::signature::{Argument, ArgumentKind, Signature};
+
+/// The types of the module of a graph function.
+pub const OF_GRAPHS: [&str; 5] = ["Args", "Values", "Views", "ViewsMut", "Exec"];
+/// The types of the module of a library call.
+pub const OF_CALLS: [&str; 1] = ["Values"];
+
+impl Signature {
+    /// Returns the signature with the types as its module names them, of which these are the own types.
+    pub fn inside(&self, own: &[&str]) -> Signature {
+        let mut inside = self.clone();
+        let mut outer = Outer { own };
+        for Argument { kind, .. } in &mut inside.arguments {
+            let ty = match kind {
+                ArgumentKind::Scalar(ty) => ty,
+                ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => &mut buffer.element,
+                ArgumentKind::Part(PartType::Record(ty) | PartType::Records(ty, _)) => ty,
+                ArgumentKind::Part(PartType::Buffers(buffer)) => &mut buffer.element,
+                ArgumentKind::Host(host) => &mut host.ty,
+            };
+            outer.visit_type_mut(ty);
+        }
+        inside.returned.iter_mut().for_each(|returned| outer.visit_type_mut(&mut returned.element));
+        inside
+    }
+}
+
+/// Writes `super::Args` for `Args`.
+struct Outer<'o> {
+    own: &'o [&'o str],
+}
+
+impl VisitMut for Outer<'_> {
+    fn visit_type_path_mut(&mut self, ty: &mut TypePath) {
+        visit_type_path_mut(self, ty);
+        let path = &mut ty.path;
+        if let (None, None, Some(first)) = (&ty.qself, &path.leading_colon, path.segments.first())
+            && self.own.iter().any(|own| first.ident == own)
+        {
+            let outer = PathSegment::from(Ident::new("super", first.ident.span()));
+            path.segments.insert(0, outer);
+        }
+    }
+}
