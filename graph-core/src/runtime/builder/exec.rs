@@ -181,7 +181,8 @@ impl<'a> Exec<'a> {
     ///
     /// A handle of another builder (CW402), an allocation (CW001), a buffer that does not bind to what the argument is declared as
     /// or has elements of another type (CW401), one that is too short, of another context, or that overlaps another of which one
-    /// is written; a failure of the driver.
+    /// is written; an output at another address for an argument that is taken over, which a node of the graph frees
+    /// ([`Error::BuildAgain`]); a failure of the driver.
     #[track_caller]
     pub fn set_buffer(&mut self, argument: &Handle, buffer: impl Bindable<'a>) -> Result<()> {
         let (place, args) = (Place::caller(), &self.core.args);

@@ -8,13 +8,13 @@ use crate::ids::ScalarId;
 use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
-use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
+use crate::runtime::bind::{Bound, HandedOver, MemoryKind, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{
     Asked, Body, Definition, Flattened, Quick, Shift, check_allocated, check_host_statements,
     check_new_overlap, check_operands, check_same_devices, follow_hints,
 };
 use crate::runtime::context;
-use crate::runtime::error::{At, Error, Result, at_statement};
+use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::observe::annotate;
 use crate::runtime::statements::{Evaluation, Record, UnprovedLaunches};
 use crate::runtime::token::Token;
@@ -225,6 +225,7 @@ impl Core {
             apart?;
         }
         core.not_captured(first, new.len())?;
+        core.not_freed(first, &new)?;
         let driver = core.definition.driver;
         let of = (core.definition.program(), core.definition.dims());
         let prologues = follow_hints(of, (driver, &core.definition.contexts), first, &new)?;
@@ -371,6 +372,21 @@ impl Core {
                 let buffer = &program.buffers[BufferId::new(first)].name;
                 let reason = format!("decides by `{buffer}`, whose address its kernel keeps");
                 Err(Error::BuildAgain { at: at_statement(program, condition), reason })
+            }
+        }
+    }
+
+    /// Checks that taken-over operands stay at their addresses. The driver neither updates nor disables nodes that free memory.
+    fn not_freed(&self, first: usize, new: &[Operand]) -> Result<()> {
+        let old = self.operands.list.iter().skip(first);
+        let mut moved =
+            (first..).zip(new.iter().zip(old)).filter(|(_, (new, old))| new.address != old.address);
+        match moved.find(|(_, (new, _))| new.kind == MemoryKind::Taken) {
+            None => Ok(()),
+            Some((at, _)) => {
+                let at = at_buffer(self.definition.program(), BufferId::new(at));
+                let reason = "is freed by a node of the graph, which keeps the address of the output that the graph was built for";
+                Err(Error::BuildAgain { at, reason: reason.to_owned() })
             }
         }
     }
