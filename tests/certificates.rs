@@ -171,7 +171,9 @@ fn temporaries_share_bytes_one_after_the_other() {
     drop(exec);
     let shared = certificate.plan.places.iter().filter(|place| matches!(place.at, Bytes::In { .. })).count();
     assert_eq!(shared, 4);
-    refused(&certificate, Rule::Conflicts, |one| drop(one.plan.edges.remove(1)));
+    refused(&certificate, Rule::Conflicts, |one| {
+        one.plan.edges.remove(1);
+    });
     let moved = |one: &mut Certificate, block_bytes: u64| {
         let offset = one.plan.places.iter_mut().find_map(|place| match &mut place.at {
             Bytes::In { offset, .. } => Some(offset),
@@ -332,7 +334,7 @@ fn what_is_taken_over_is_freed_once() {
         h.expect("`h`").returned = true;
     });
     drop(consumer);
-    producer.launch(&d.stream).expect("it is launched");
+    drop(producer.launch(&d.stream).expect("it is launched"));
 }
 
 #[test]
