@@ -42,7 +42,7 @@ pub struct Entry {
     pub dynamic_shared: bool,
 }
 
-/// Returns the entries of a file, and the names of those without a possible declaration: an aggregate holds an address.
+/// Returns the entries of a file, and the names of those without a possible declaration: an aggregate or a buffer holds addresses.
 /// `declared` returns the parameters of a kernel that are pointers in addition to those that the analysis finds.
 pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
@@ -57,8 +57,11 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
         declared(function.name).into_iter().for_each(|at| pointers[at] = true);
         let facts = analysis.kernel(function.name, &pointers);
         let opaque = function.parameters.iter().any(|parameter| parameter.class() == Class::Opaque);
-        let hidden_address =
-            facts.parameters.iter().zip(&pointers).any(|(facts, pointer)| !pointer && facts.base.is_some());
+        let hidden_address = facts
+            .parameters
+            .iter()
+            .zip(&pointers)
+            .any(|(facts, pointer)| facts.table.is_some() || !pointer && facts.base.is_some());
         if opaque || hidden_address {
             left.push(function.name.to_owned());
             continue;
