@@ -175,15 +175,20 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
+    /// Returns what counts the bytes of a memory, and its first one there: operands are one memory of addresses.
+    fn space(&self, memory: usize) -> (usize, u64) {
+        match self.source.memories[memory].origin {
+            Origin::Operand(address) | Origin::Taken(address) => (usize::MAX, address),
+            Origin::Temporary(_) | Origin::State => (memory, 0),
+        }
+    }
+
     /// The uses of memory that have bytes in common, by memory: operands are one memory of addresses.
     fn uses(&self) -> BTreeMap<usize, Vec<Use<'c>>> {
         let mut uses: BTreeMap<usize, Vec<Use<'_>>> = BTreeMap::new();
         for (statement, of) in self.source.statements.iter().enumerate() {
             for (at, access) in of.accesses.iter().enumerate().filter(|(_, access)| access.lo < access.hi) {
-                let (space, base) = match self.source.memories[access.memory].origin {
-                    Origin::Operand(address) | Origin::Taken(address) => (usize::MAX, address),
-                    Origin::Temporary(_) | Origin::State => (access.memory, 0),
-                };
+                let (space, base) = self.space(access.memory);
                 let (lo, hi) = (base.saturating_add(access.lo), base.saturating_add(access.hi));
                 uses.entry(space).or_default().push(Use { statement, at, access, lo, hi });
             }
@@ -299,15 +304,18 @@ impl<'c> Checker<'c> {
                         continue;
                     }
                     let mine = self.touches(Run { node, lane: member.lane, position }, at);
-                    let writes = |earlier: &usize| {
-                        members[*earlier].lane == member.lane
-                            && self.writes_what(members, *earlier, access, mine)
+                    if mine.is_some_and(|mine| mine.reads.as_ref().is_some_and(Vec::is_empty)) {
+                        continue;
+                    }
+                    let touches = |earlier: usize, only_writes: bool| {
+                        members[earlier].lane == member.lane
+                            && self.touches_what(&members[earlier], (access, mine), only_writes)
                     };
-                    // The register was set where that statement wrote, or later.
-                    let last = (0..position).rev().find(writes);
+                    // The register was set where that statement wrote, or by a later access to the same bytes.
+                    let last = (0..position).rev().find(|&earlier| touches(earlier, true));
                     let set = |one: &Forward| {
-                        let mut from = (last.unwrap_or(0)..position).map(|at| &members[at]);
-                        from.any(|from| from.lane == member.lane && from.statement == one.writer)
+                        let mut from = last.unwrap_or(0)..position;
+                        from.any(|at| members[at].statement == one.writer && touches(at, false))
                     };
                     if !forwards.iter().any(|one| here(one) && set(one)) {
                         let (reader, memory) =
@@ -320,22 +328,31 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    /// Returns true if an earlier member may write what a read touches.
-    fn writes_what(
+    /// Returns true if a member may access what a read touches; with `only_writes` if it may write it.
+    fn touches_what(
         &self,
-        members: &[Member],
-        earlier: usize,
-        read: &Access,
-        touches: Option<&Touches>,
+        member: &Member,
+        (read, touches): (&Access, Option<&Touches>),
+        only_writes: bool,
     ) -> bool {
-        let member = &members[earlier];
-        self.source.statements[member.statement].accesses.iter().enumerate().any(|(at, access)| {
-            let overlap = access.memory == read.memory && access.lo < read.hi && read.lo < access.hi;
-            let theirs = member.touches.get(at).and_then(|touches| touches.writes.as_ref());
-            let mine = touches.and_then(|touches| touches.reads.as_ref());
-            let may_meet =
-                theirs.zip(mine).is_none_or(|(theirs, mine)| meet_at(theirs, (mine, 0), Blocks::Any));
-            overlap && access.effect.writes() && may_meet
+        let (space, base) = self.space(read.memory);
+        let mine = touches.and_then(|touches| touches.reads.as_ref());
+        let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
+        accesses.filter(|(_, access)| access.effect.writes() || !only_writes).any(|(at, access)| {
+            let (other, shift) = self.space(access.memory);
+            let (lo, hi) = (shift.saturating_add(access.lo), shift.saturating_add(access.hi));
+            if other != space || lo >= base.saturating_add(read.hi) || hi <= base.saturating_add(read.lo) {
+                return false;
+            }
+            let by = i128::from(base) - i128::from(shift);
+            let may_meet = |theirs: &Option<Vec<Span>>| {
+                theirs
+                    .as_ref()
+                    .zip(mine)
+                    .is_none_or(|(theirs, mine)| meet_at(theirs, (mine, by), Blocks::Any))
+            };
+            let theirs = member.touches.get(at);
+            theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))
         })
     }
 }

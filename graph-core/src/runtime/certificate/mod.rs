@@ -13,6 +13,8 @@ mod touches;
 use cuweave_check::Certificate;
 
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 
 use crate::ir::Program;
 use crate::runtime::bind::Operand;
@@ -52,6 +54,9 @@ impl Certified<'_> {
     /// [`Error::Certificate`]: an error of this crate, which would have made the graph wrong. A failure of the driver.
     pub fn check(&self, reads_back: bool) -> Result<()> {
         let check = |certificate: &Certificate| {
+            if let Some(folder) = std::env::var_os(FOLDER) {
+                self.write(Path::new(&folder), certificate);
+            }
             cuweave_check::check(certificate)
                 .map_err(|refusal| self.refused(format!("{:?}", refusal.rule), refusal.message))
         };
@@ -59,11 +64,24 @@ impl Certified<'_> {
         if reads_back { check(&self.read_back()?) } else { Ok(()) }
     }
 
+    /// Writes a certificate as a file of a folder, named by the function and a hash of the text. A file that cannot be written is left out.
+    fn write(&self, folder: &Path, certificate: &Certificate) {
+        let text = certificate.to_string();
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let function = self.definition.program().name.to_string();
+        let plain: String = function.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        drop(std::fs::write(folder.join(format!("{plain}-{:016x}.txt", hasher.finish())), text));
+    }
+
     fn refused(&self, rule: String, reason: String) -> Error {
         let function = self.definition.program().name.to_string();
         Error::Certificate(Box::new(BrokenCertificate { function, rule, reason }))
     }
 }
+
+/// The variable of the environment with a folder: each certificate that is checked is also written there, as text.
+const FOLDER: &str = "CUWEAVE_CERTIFICATES";
 
 /// The variable of the environment that asks for checks: `0` for none, anything else for one of each graph, which is also read back.
 const VARIABLE: &str = "CUWEAVE_CHECK";
