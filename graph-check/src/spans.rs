@@ -171,7 +171,7 @@ mod tests {
         })
     }
 
-    /// The search agrees with the enumeration of all bytes, for 20,000 random pairs; where strides differ it may say yes.
+    /// The search agrees with the enumeration of all bytes, for 4,000 random pairs; where strides differ it may say yes.
     #[test]
     fn the_search_is_exact() {
         let mut state = 0x1234_5678_9abc_def0_u64;
@@ -182,7 +182,7 @@ mod tests {
             state % below
         };
         let (mut met, mut apart) = (0, 0);
-        for _ in 0..20_000 {
+        for _ in 0..4_000 {
             let mut span = || {
                 let mut axis = |most: u64| {
                     let first = next(most);
@@ -207,6 +207,6 @@ mod tests {
                 if truth { met += 1 } else { apart += 1 }
             }
         }
-        assert!(met > 5_000 && apart > 5_000, "{met} {apart}");
+        assert!(met > 1_000 && apart > 1_000, "{met} {apart}");
     }
 }
