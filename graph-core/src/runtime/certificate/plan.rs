@@ -36,9 +36,9 @@ impl Reading<'_> {
     }
 
     fn edge(&mut self, from: usize, to: usize, port: c::Port) {
-        let edge = c::Edge { from, to, port };
-        if from != to && !self.plan.edges.contains(&edge) {
-            self.plan.edges.push(edge);
+        // The arms of one node come after it.
+        if from != to {
+            self.plan.edges.push(c::Edge { from, to, port });
         }
     }
 }
@@ -60,6 +60,9 @@ impl Certified<'_> {
             reading.at = at;
             reading.last[at] = self.operation(&mut reading, operation);
         }
+        // Several operations may end in one node.
+        reading.plan.edges.sort_unstable_by_key(|edge| (edge.to, edge.from, edge.port == c::Port::Early));
+        reading.plan.edges.dedup();
         reading.plan.places = self.places(&reading, source.memories.len());
         reading
     }
