@@ -1,6 +1,5 @@
 //! Buffers, records and lists among the arguments of graph functions, as types.
 
-use cuweave_core::codes::Code;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
