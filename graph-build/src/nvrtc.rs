@@ -31,28 +31,34 @@ impl Nvrtc {
             format!("`{shown}` cannot be loaded: {text}")
         })?;
         let (mut major, mut minor) = (0 as c_int, 0 as c_int);
+        let file;
         // SAFETY: the signature is that of nvrtc.h; both pointers are valid for the call.
         let status = unsafe {
             let version: libloading::Symbol<'_, unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int> =
                 library
                     .get(b"nvrtcVersion\0")
                     .map_err(|_| format!("`{shown}` is not NVRTC: it has no `nvrtcVersion`"))?;
+            file = file_of((*version as *const ()).cast());
             version(&mut major, &mut minor)
         };
         let version = match (status, u32::try_from(major), u32::try_from(minor)) {
             (0, Ok(major), Ok(minor)) => Version::new(major, minor),
             _ => return Err(format!("`{shown}` does not say its version: error {status}")),
         };
+        // A name also finds a library that another thread has loaded from a folder that the system does not know, and may unload
+        // before this one compiles: what lies beside the library is then taken from there.
+        let by_name = path.parent().is_none_or(|folder| folder.as_os_str().is_empty());
+        let path = file.filter(|_| by_name).unwrap_or_else(|| path.to_owned());
         // Some versions, such as the wheel of 13.0, look for it in the system's folders only, not beside themselves.
         let builtins = path.parent().filter(|folder| !folder.as_os_str().is_empty()).and_then(|folder| {
             let file = folder.join(format!("libnvrtc-builtins.so.{version}"));
             // SAFETY: it holds data for NVRTC.
             file.is_file().then(|| unsafe { Library::new(file) }.ok()).flatten()
         });
-        Ok(Nvrtc { library, _builtins: builtins, path: path.to_owned(), version })
+        Ok(Nvrtc { library, _builtins: builtins, path, version })
     }
 
-    /// Returns the file, or the name that the system's loader knows.
+    /// Returns the file, or the name by which the system's loader knows it.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -166,6 +172,43 @@ impl Nvrtc {
         bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
         String::from_utf8(bytes).map_err(|error| error.to_string())
     }
+}
+
+/// Returns the file of the library that a function is in, if the system says its path.
+#[cfg(unix)]
+fn file_of(function: *const c_void) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    /// `Dl_info` of dlfcn.h.
+    #[repr(C)]
+    struct Info {
+        file: *const c_char,
+        base: *mut c_void,
+        symbol: *const c_char,
+        address: *mut c_void,
+    }
+    unsafe extern "C" {
+        fn dladdr(address: *const c_void, info: *mut Info) -> c_int;
+    }
+    let mut info = Info {
+        file: std::ptr::null(),
+        base: std::ptr::null_mut(),
+        symbol: std::ptr::null(),
+        address: std::ptr::null_mut(),
+    };
+    // SAFETY: as in dlfcn.h; the name is a string of the loader's, which lives as long as the library is loaded.
+    let name = unsafe {
+        if dladdr(function, &mut info) == 0 || info.file.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.file)
+    };
+    let file = PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()));
+    (file.is_absolute() && file.is_file()).then_some(file)
+}
+
+#[cfg(not(unix))]
+fn file_of(_: *const c_void) -> Option<PathBuf> {
+    None
 }
 
 /// Returns the system's text for a library that does not load.
