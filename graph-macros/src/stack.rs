@@ -106,3 +106,31 @@ fn measure(tokens: &TokenStream, around: usize, longest: &mut Expression, nested
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use super::*;
+
+    /// Returns the tokens of the longest expression, and of the longest with those around it.
+    fn measured(text: &str) -> [usize; 2] {
+        let (mut longest, mut nested) = (Expression::new(), Expression::new());
+        measure(&TokenStream::from_str(text).expect("tokens"), 0, &mut longest, &mut nested);
+        [longest.tokens, nested.tokens]
+    }
+
+    #[test]
+    fn an_expression_ends_where_a_statement_or_an_argument_does() {
+        assert_eq!(measured("a + b + c"), [5, 5]);
+        assert_eq!(measured("f(a + b, c); g();"), [3, 5]);
+        // Blocks one after another are no deeper than one.
+        let one = measured("for i in 0..4 { f(a); }");
+        assert_eq!(measured(&"for i in 0..4 { f(a); } ".repeat(1000)), one);
+        assert!(measured(&"#[at_most(3)] while x { f(a); } if y { f(a); } ".repeat(1000))[0] < 12);
+        assert_eq!(measured(&"pub a: u32, ".repeat(1000))[0], 4);
+        // Arms of one choice are.
+        let choice = measured(&format!("if a {{ f(a); }} {}", "else if b { f(a); } ".repeat(100)));
+        assert!(choice[0] == 403 && choice[1] > 403, "{choice:?}");
+    }
+}

@@ -45,6 +45,8 @@ impl<'ast> Visit<'ast> for Listed {
                 return;
             }
             Item::Impl(item) => return self.visit_item_impl(item),
+            // The user's `unsafe`, for lints.
+            Item::ForeignMod(block) if block.items.is_empty() => return,
             other => panic!("an item of another kind: {}", quote::quote!(#other)),
         };
         if self.unnamed || is_hidden(attributes) {

@@ -2,6 +2,7 @@
 //! functions, arguments and types that are named like those of generated code.
 
 #![allow(unsafe_code, reason = "library calls and blocks of kernels are `unsafe`")]
+#![allow(clippy::all, reason = "the names are unlucky on purpose")]
 
 use crate::support::{device, ramp};
 

@@ -336,3 +336,17 @@ fn nvrtc_finds_the_headers_of_cuda() {
         }
     }
 }
+
+/// A name finds the library that another thread has loaded, which the system may not know, and which may unload what belongs to it.
+#[test]
+fn nvrtc_of_another_thread_is_found_with_its_builtins() {
+    let Some(environment) = nvrtc() else { return };
+    let folder = Folder::new("builtins");
+    folder.write("a.cu", "extern \"C\" __global__ void k(float *x) { x[0] = 1.0f; }");
+    let Ok(compiler::Compiler::Nvrtc(first)) = compiler::Compiler::find(&environment, None) else { return };
+    let name = first.path().file_name().unwrap().to_owned();
+    let second = nvrtc::Nvrtc::open(Path::new(&name)).unwrap();
+    assert!(second.path().is_absolute() && second.path().is_file(), "{}", second.path().display());
+    drop(first);
+    second.compile(&folder.0.join("a.cu"), &[]).unwrap();
+}

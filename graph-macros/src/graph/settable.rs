@@ -32,6 +32,8 @@ impl Expansion<'_> {
     /// messages say why a scalar has none.
     pub(super) fn settable(&self) -> TokenStream {
         let name = self.name();
+        // rustc points at the function where it cannot be set.
+        let item = Ident::new("__Item", name.span());
         let mut tokens: TokenStream = (0..)
             .zip(&self.signature.arguments)
             .filter_map(|(at, argument)| self.whole(at, argument))
@@ -50,7 +52,7 @@ impl Expansion<'_> {
             let bounds = self.setter_bounds(scalar);
             tokens.extend(quote! {
                 #[doc(hidden)]
-                impl ::cuweave::__private::Sets<#index> for #name::__Item #bounds {}
+                impl ::cuweave::__private::Sets<#index> for #name::#item #bounds {}
             });
         }
         tokens
