@@ -1,6 +1,6 @@
 //! The checks, a function for each rule of the crate's documentation.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use crate::certificate::{
     Access, Body, Bytes, Certificate, Effect, Forward, Kind, Member, Origin, Plan, Source, Span, Statement,
     Touches, Work,

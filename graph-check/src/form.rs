@@ -1,6 +1,6 @@
 //! The rules that need no order: ids name something, and accesses are in their memories.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use crate::certificate::{Bytes, Kind, Origin, Plan, Source, Work};
 
 /// All ids exist, bodies and functions come after those around them, and accesses lie in their memories.

@@ -68,12 +68,8 @@
 //! O(nodes × edges / 64) for the order, a test of a bit for each conflicting pair, and for fused nodes the product of the numbers of touches.
 #![forbid(unsafe_code)]
 
-/// Returns a refusal from the function around: a rule, and what does not hold.
-macro_rules! refuse {
-    ($rule:ident, $($message:tt)*) => {
-        return Err($crate::Refusal { rule: $crate::Rule::$rule, message: format!($($message)*) })
-    };
-}
+#[macro_use]
+mod refusal;
 
 pub mod certificate;
 mod check;
@@ -85,56 +81,5 @@ mod text;
 
 pub use certificate::Certificate;
 pub use check::check;
+pub use refusal::{Refusal, Rule};
 pub use text::ParseError;
-
-use std::fmt;
-
-/// A rule of the theorem's proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// The certificate is one: all ids name something.
-    Form,
-    /// Accesses lie in their memories, and memories in their blocks.
-    Inside,
-    /// Edges join nodes of one body, and make no circle.
-    Edges,
-    /// Bodies run when they are decided, and turns of loops end before the next one is decided.
-    Bodies,
-    /// Each statement is run once.
-    Statements,
-    /// Conflicting accesses run in the order of the program.
-    Conflicts,
-    /// Of conflicting statements in one node, different blocks touch different bytes.
-    Blocks,
-    /// What the user orders is ordered.
-    UserOrder,
-    /// Reads from registers get the last value.
-    Registers,
-    /// What is read is written before.
-    Reads,
-    /// Bytes in common are used by one after the other.
-    Sharing,
-    /// Memory is allocated before it is used, and freed once, after that.
-    Lifetimes,
-    /// Nodes are given the addresses and numbers of their statements.
-    Values,
-    /// Devices reach the memory that their nodes access.
-    Devices,
-}
-
-/// A rule that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The rule.
-    pub rule: Rule,
-    /// What does not hold.
-    pub message: String,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Refusal {}

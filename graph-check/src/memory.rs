@@ -1,6 +1,6 @@
 //! The rules of memory: what is read is written, bytes are used by one after the other, and nodes are given the right ones.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use crate::certificate::{Bytes, Effect, Kind, Origin, Work};
 use crate::check::Checker;
 use std::collections::BTreeMap;

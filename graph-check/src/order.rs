@@ -1,6 +1,6 @@
 //! The order of the nodes: which have ended before another one has an effect.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use crate::certificate::{Kind, Plan, Port, Source, Work};
 
 /// The order of the nodes of a plan.
