@@ -2,6 +2,7 @@
 //!
 //! - `object`: the object, its devices and what is bound; `memory`: memory that can be bound; `binding`: memory that is bound;
 //!   `mapping`: addresses of the object;
+//! - `uses`: the order of reads and writes by several threads;
 //! - `team`: threads, one a device, that agree before each step that may block;
 //! - `complete`, `forming`: the states of an object.
 
@@ -12,6 +13,7 @@ mod mapping;
 mod memory;
 mod object;
 mod team;
+mod uses;
 
 pub use binding::Binding;
 pub use complete::Complete;

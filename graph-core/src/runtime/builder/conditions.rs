@@ -1,35 +1,15 @@
 //! Conditions on the device: `if`, `while` and `match` on a buffer of one `u32`, whose bodies are closures.
 
-use std::any::TypeId;
 use std::ops::Not;
 
 use crate::codes::Code;
-use crate::condition::{Condition, MOST_VALUES, Test, Word};
-use crate::index::{Index, narrow};
-use crate::ir::{Access, BufferId, Device, DimId, Mode, Origin, StatementId};
-use crate::kind::Kind;
+use crate::condition::{MOST_VALUES, Test, Word};
 use crate::runtime::error::{Error, Result};
 
-use super::bound::Element;
+use super::arms::{Arms, Decision};
 use super::declarations::Builder;
-use super::handle::{Argument, Handle, Place, Statement, View};
-use super::program::{Program, Site};
-use super::size::ToSize;
-
-/// A decision of the device: a buffer of one `u32`, which decides for its body where it is not 0. `!flag` is the opposite.
-#[derive(Clone, Debug)]
-pub struct Decision {
-    operand: Argument,
-    negated: bool,
-}
-
-impl Not for Decision {
-    type Output = Decision;
-
-    fn not(self) -> Decision {
-        Decision { negated: !self.negated, ..self }
-    }
-}
+use super::handle::{Handle, Place, Statement, View};
+use super::program::{Pending, Site};
 
 /// A buffer that the device decides by: `&Handle`, `&View`, or `!` of either.
 #[diagnostic::on_unimplemented(
@@ -108,178 +88,12 @@ impl ToValues for Vec<u32> {
     }
 }
 
-/// A conditional statement while its arms are written.
-pub(super) struct Arms {
-    place: Place,
-    name: String,
-    word: Word,
-    device: Device,
-    /// The accesses of the operand and, in a loop with a limit, of the counter.
-    own: Vec<Access>,
-    at_most: Option<u32>,
-    after: Vec<StatementId>,
-    /// The statements in front of the arms and behind them.
-    around: Vec<[StatementId; 2]>,
-    /// True if an arm has no statement.
-    skips: bool,
-}
-
-impl Program {
-    /// Begins a conditional statement.
-    fn conditional(
-        &mut self,
-        place: Place,
-        (word, at_most): (Word, Option<u32>),
-        decision: &Decision,
-    ) -> Result<Arms> {
-        let (name, after) = self.begun(place, word.name())?;
-        let device = self.taken.take().unwrap_or_else(|| self.device_of_body());
-        let site = Site { place, name: &name };
-        let operand = self.operand(&site, word, &decision.operand)?;
-        if at_most == Some(0) {
-            let message = "`while_at_most` takes a number of turns, from 1 on";
-            return Err(self.refuse(&site, Code::CW001, message, None));
-        }
-        let mut own = vec![operand];
-        own.extend(at_most.map(|_| self.counter(place, device)));
-        Ok(Arms { place, name, word, device, own, at_most, after, around: Vec::new(), skips: false })
-    }
-
-    /// Returns the access of an operand.
-    fn operand(&mut self, site: &Site<'_>, word: Word, operand: &Argument) -> Result<Access> {
-        let word = word.name();
-        let access = self.transferred(site, operand, word, Mode::Read)?;
-        let text = self.argument_text(operand);
-        let text = text.trim_start_matches('&');
-        let of = |dim: DimId| &self.dims[dim].1;
-        let length = of(access.hi).minus(of(access.lo)).and_then(|length| length.as_constant());
-        if length != Some(1) {
-            let message =
-                format!("`{word}` decides by a buffer of one element, and `{text}` is not known to be that");
-            let help = "declare it with the length 1, or take a part: `x.range(i, i + 1)`";
-            return Err(self.refuse(site, Code::CW001, &message, Some(help)));
-        }
-        let (element, name) = self.element(access.buffer);
-        if element != TypeId::of::<u32>() {
-            let message = format!("`{word}` decides by a `u32`, and `{text}` is a buffer of `{name}`");
-            let help = "let a kernel write the decision into a buffer of one `u32`";
-            return Err(self.refuse(site, Code::CW001, &message, Some(help)));
-        }
-        self.device_only(site, access.buffer, word)?;
-        Ok(access)
-    }
-
-    /// Allocates the counter of a loop's turns.
-    fn counter(&mut self, place: Place, device: Device) -> Access {
-        let (name, statement) = ("turns".to_owned(), StatementId::new(self.statements.len()));
-        let site = Site { place, name: &name };
-        let buffer = self.declare(&site, Origin::Alloc(statement), 1u64.to_size(), Element::of::<u32>());
-        let (kind, accesses, scalars) = (Kind::Alloc(buffer), Vec::new(), Default::default());
-        self.taken = Some(device);
-        self.push(name, place, kind, accesses, Vec::new(), scalars);
-        let hi = self.buffers[buffer].dim;
-        Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false }
-    }
-
-    /// Begins an arm.
-    fn begin_arm(&mut self, arms: &mut Arms, test: Test) -> StatementId {
-        let arm = narrow(arms.around.len());
-        let Arms { word, at_most, .. } = *arms;
-        let body = Condition { word, arm, arms: 0, total: false, test, at_most };
-        let (accesses, after) = match arm {
-            0 => (arms.own.clone(), std::mem::take(&mut arms.after)),
-            _ => (Vec::new(), Vec::new()),
-        };
-        self.taken = Some(arms.device);
-        let at = self.push(
-            arms.name.clone(),
-            arms.place,
-            Kind::Condition(body),
-            accesses,
-            after,
-            Default::default(),
-        );
-        self.open.push(at);
-        at
-    }
-
-    /// Ends an arm that begins with a statement. An arm without statements is left out.
-    fn end_arm(&mut self, arms: &mut Arms, begin: StatementId) {
-        self.open.truncate(self.open.iter().position(|&open| open == begin).unwrap_or(self.open.len()));
-        if self.statements.len() == begin.index() + 1 {
-            if let Some(empty) = self.statements.pop() {
-                arms.after = empty.after;
-            }
-            arms.skips = true;
-            return;
-        }
-        let kind = match self.statements[begin].kind {
-            Kind::Condition(body) => Kind::Join(body),
-            _ => return,
-        };
-        let behind = |access: &Access| Access { mode: Mode::ReadWrite, ..*access };
-        let accesses = match arms.word {
-            Word::While => std::iter::once(arms.own[0]).chain(arms.own[1..].iter().map(behind)).collect(),
-            Word::If | Word::Match => Vec::new(),
-        };
-        let (name, place, scalars) = (arms.name.clone(), arms.place, Default::default());
-        self.taken = Some(arms.device);
-        let join = self.push(name, place, kind, accesses, Vec::new(), scalars);
-        arms.around.push([begin, join]);
-    }
-
-    /// Ends a conditional statement: all of its arms know their number.
-    fn end_conditional(&mut self, arms: &Arms, total: bool) {
-        let count = narrow(arms.around.len());
-        for &statement in arms.around.iter().flatten() {
-            if let Kind::Condition(body) | Kind::Join(body) = &mut self.statements[statement].kind {
-                (body.arms, body.total) = (count, total && !arms.skips);
-            }
-        }
-    }
-
-    /// Returns an error if a buffer comes from outside of the innermost body: its memory and its name stay there.
-    pub(super) fn stays_in_body(&self, site: &Site<'_>, buffer: BufferId) -> Result<()> {
-        let Some(&body) = self.open.last() else { return Ok(()) };
-        let declared = &self.buffers[buffer];
-        if matches!(declared.origin, Origin::Alloc(at) if at > body) {
-            return Ok(());
-        }
-        let message = format!(
-            "`{}` comes from outside of this body, which the device may run or not, or again",
-            declared.name
-        );
-        let help = "its nodes keep their addresses: write both half-steps in one turn, or `copy`";
-        Err(self.refuse(site, Code::CW001, &message, Some(help)))
-    }
-
-    /// Returns an error for a name of a body that has ended.
-    pub(super) fn in_scope(
-        &self,
-        site: &Site<'_>,
-        (name, what): (&str, &str),
-        body: Option<StatementId>,
-    ) -> Result<()> {
-        let Some(body) = body.filter(|body| !self.open.contains(body)) else { return Ok(()) };
-        let of = match self.statements.get(body).map(|statement| &statement.kind) {
-            Some(Kind::Condition(condition)) => condition.body(),
-            _ => "a body".to_owned(),
-        };
-        let message = format!("`{name}`, {what} {of}, is used outside of it");
-        Err(self.refuse(
-            site,
-            Code::CW001,
-            &message,
-            Some("make it before the condition, or use it in the body"),
-        ))
-    }
-}
-
 impl<'a> Builder<'a> {
     /// Runs a body on the device if a flag is not 0: `if flag { .. }`. The flag is a buffer of one `u32`; `!&flag` is the opposite.
     ///
     /// The closure is called once, now, and adds the statements of the body. Allocations in it are those of the body, and
-    /// buffers from outside keep their memory: they are neither freed nor handed over in it.
+    /// buffers from outside keep their memory: they are neither freed nor handed over in it. If it panics and the caller catches that,
+    /// [`build`](Builder::build) says so.
     ///
     /// ```no_run
     /// # use cuweave_core::runtime::builder::Builder;
@@ -390,13 +204,15 @@ impl<'a> Builder<'a> {
     pub fn match_(&mut self, index: impl ToDecision) -> Match<'_, 'a> {
         let (decision, place) = (index.to_decision(), Place::caller());
         let arms = if decision.negated {
+            self.program.pending = Pending::default();
             let site = Site { place, name: "match" };
             let message = "`match` takes a buffer, and not the opposite of one";
             Err(self.program.refuse(&site, Code::CW001, message, None))
         } else {
             self.program.conditional(place, (Word::Match, None), &decision)
         };
-        Match { builder: self, place, arms, seen: Vec::new(), ended: false }
+        let panics = self.program.panics;
+        Match { builder: self, place, arms, seen: Vec::new(), panics, ended: false }
     }
 
     fn repeat<R>(
@@ -420,19 +236,6 @@ impl<'a> Builder<'a> {
             }
         }
     }
-
-    /// Adds the statements of an arm. After an error of the closure its statements stay, as a body that is whole.
-    fn arm<R>(
-        &mut self,
-        arms: &mut Arms,
-        test: Test,
-        body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
-    ) -> Result<()> {
-        let begin = self.program.begin_arm(arms, test);
-        let done = body(self).map(drop);
-        self.program.end_arm(arms, begin);
-        done
-    }
 }
 
 /// A `match` on a buffer, by [`Builder::match_`], while its arms are added.
@@ -443,6 +246,8 @@ pub struct Match<'m, 'a> {
     arms: Result<Arms>,
     /// The values of the arms so far.
     seen: Vec<u32>,
+    /// The number of panics of arms before it.
+    panics: usize,
     ended: bool,
 }
 
@@ -501,10 +306,11 @@ impl<'a> Match<'_, 'a> {
     }
 
     fn add<R>(&mut self, test: Test, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) {
-        if let Ok(arms) = &mut self.arms
-            && let Err(error) = self.builder.arm(arms, test, body)
-        {
-            self.fail(error);
+        let Ok(arms) = &mut self.arms else { return };
+        match self.builder.arm(arms, test, body) {
+            // A `match` that is forgotten has the arms so far.
+            Ok(()) => self.builder.program.end_conditional(arms, false),
+            Err(error) => self.fail(error),
         }
     }
 
@@ -529,7 +335,7 @@ impl<'a> Match<'_, 'a> {
 
 impl Drop for Match<'_, '_> {
     fn drop(&mut self) {
-        if self.ended {
+        if self.ended || self.builder.program.panics > self.panics {
             return;
         }
         let help = "end it with `otherwise(|b| ..)`, whose body may be empty";

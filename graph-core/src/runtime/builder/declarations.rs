@@ -249,7 +249,7 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// All faults of the program so far.
+    /// All faults of the program so far; in an arm of a condition, that the arm has not ended (CW001).
     pub fn check(&self) -> Result<Vec<Refusal>> {
         lower::checked(&self.program).map(|checked| checked.warnings)
     }
@@ -258,8 +258,8 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// All faults of the program with their codes; what the function of a graph returns: a buffer that is shorter than
-    /// declared or of another context, two that overlap of which one is written, a length without a value, a launch
+    /// All faults of the program with their codes, an arm of a condition that panicked among them (CW001); what the
+    /// function of a graph returns: a buffer that is shorter than declared or of another context, two that overlap of which one is written, a length without a value, a launch
     /// configuration that the device does not take, a module that cannot be loaded, a failure of the driver.
     pub fn build(self) -> Result<Graph<Args<'a>>> {
         let checked = lower::checked(&self.program)?;

@@ -40,6 +40,9 @@ pub(super) struct Checked {
 ///
 /// All of its faults.
 pub(super) fn checked(program: &Program) -> Result<Checked> {
+    if let Some(faults) = program.unfinished() {
+        return Err(Error::Refused(faults));
+    }
     let ids = numbers(program);
     let source = source(program, &ids);
     let structure = structure(program, &ids);

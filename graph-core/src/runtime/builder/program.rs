@@ -90,6 +90,8 @@ pub(super) struct Program {
     pub open: Vec<StatementId>,
     /// Faults of declarations.
     pub faults: Vec<Refusal>,
+    /// The number of panics of arms that were noted as faults.
+    pub panics: usize,
 }
 
 struct Known<'n>(&'n Vector<ScalarId, Symbol>, &'n Vector<BufferId, Declared>);
@@ -140,6 +142,7 @@ impl Program {
             taken: None,
             open: Vec::new(),
             faults: Vec::new(),
+            panics: 0,
         };
         program.dim(&0u64.to_size());
         program

@@ -148,7 +148,14 @@ impl Mapped {
     /// Writes zeros to all of it, and waits for that.
     pub fn zero(&self, stream: &CudaStream) -> Outcome<()> {
         self.driver.zero(self.start, self.bytes, Stream::of(stream))?;
-        self.driver.synchronize(Stream::of(stream))
+        self.wait(stream)
+    }
+
+    /// Waits for a stream of the current context. After a failure the work is over, too, unless nothing can wait for it.
+    fn wait(&self, stream: &CudaStream) -> Outcome<()> {
+        self.driver.synchronize(Stream::of(stream)).inspect_err(|_| {
+            let _ = self.driver.synchronize_context();
+        })
     }
 
     /// Copies elements of the host to an offset, which they fit behind, and waits for that.
@@ -162,7 +169,7 @@ impl Mapped {
             )
         };
         driver.relaxed(copy)?;
-        driver.synchronize(Stream::of(stream))
+        self.wait(stream)
     }
 
     /// Copies elements from an offset, which they lie behind, to the host, and waits for that.
@@ -173,7 +180,7 @@ impl Mapped {
         driver.relaxed(|| {
             call!(driver, cuMemcpyDtoHAsync(elements.as_mut_ptr().cast(), address, bytes, Stream::of(stream)))
         })?;
-        driver.synchronize(Stream::of(stream))?;
+        self.wait(stream)?;
         // SAFETY: the copy wrote `len` elements, and all bits are a value of `T`.
         unsafe { elements.set_len(len) };
         Ok(elements)

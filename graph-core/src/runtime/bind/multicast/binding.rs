@@ -6,7 +6,7 @@ use crate::runtime::cuda::{BindFailure, Failure, record};
 use crate::runtime::error::{Error, MulticastFault, Result};
 
 use super::memory::Memory;
-use super::object::{Object, Part, check_aligned, check_inside, fault};
+use super::object::{Bound, Object, Part, check_aligned, check_inside, fault};
 
 /// The way in which memory is named to the driver.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,12 +61,9 @@ impl Binding {
             By::Handle => check_aligned("the offset in the memory", at, step)?,
             By::Address => check_aligned("the address of the memory", address, step)?,
         }
-        let (device, end) = (memory.ctx.cu_device(), offset.saturating_add(bytes));
+        let device = memory.ctx.cu_device();
         let mut bound = object.bound();
-        let meets = |part: &Part| {
-            part.device == device && part.offset < end && offset < part.offset.saturating_add(part.bytes)
-        };
-        if bound.iter().any(meets) {
+        if bound.iter().any(|bound| bound.part.device == device && bound.part.meets((offset, bytes))) {
             return fault(MulticastFault::Overlap { device: memory.ctx.ordinal(), offset, bytes });
         }
         match by {
@@ -75,7 +72,7 @@ impl Binding {
         }
         .map_err(named)?;
         let part = Part { device, offset, bytes };
-        bound.push(part);
+        bound.push(Bound { part, uses: memory.uses.clone() });
         drop(bound);
         Ok(Binding { object: object.clone(), memory: memory.clone(), part, ended: false })
     }
@@ -98,7 +95,7 @@ impl Binding {
     fn end(&mut self) -> std::result::Result<(), Failure> {
         self.ended = true;
         let mut bound = self.object.bound();
-        if let Some(at) = bound.iter().position(|part| *part == self.part) {
+        if let Some(at) = bound.iter().position(|bound| bound.part == self.part) {
             bound.swap_remove(at);
         }
         self.object.raw.unbind(self.part.device, self.part.offset, self.part.bytes)

@@ -10,6 +10,7 @@ use crate::runtime::cuda::Mapped;
 use crate::runtime::error::Result;
 
 use super::object::{Object, bytes_of, check_inside};
+use super::uses::Reached;
 
 /// Addresses of all of a multicast object, with access for all of its devices. It is unmapped when it is dropped, and keeps the
 /// object alive.
@@ -40,7 +41,8 @@ impl Mapping {
     }
 
     /// Copies elements of the host to an offset in bytes, in the order of a stream of one of the devices, and waits for that: the
-    /// memory of every device has them then.
+    /// memory of every device has them then. Other writes of the object, of any of its mappings, and uses of the same memory on any
+    /// thread come before or after it.
     ///
     /// # Errors
     ///
@@ -58,6 +60,9 @@ impl Mapping {
         }
         let bound = self.object.bound();
         self.object.check_bound(&bound, part)?;
+        let reached = bound.iter().filter(|bound| bound.part.meets(part));
+        let reached = Reached::new(reached.map(|bound| bound.uses.clone()));
+        let _uses = reached.write();
         Ok(self.mapped.write(stream, offset, elements)?)
     }
 }

@@ -9,6 +9,7 @@ use crate::runtime::cuda::{self, AnyBits, Mapped, Physical};
 use crate::runtime::error::{MulticastFault, Result};
 
 use super::object::{bytes_of, check_aligned, check_inside, fault};
+use super::uses::Uses;
 
 /// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped with access for its device.
 ///
@@ -20,6 +21,7 @@ pub struct Memory {
     pub(super) raw: Physical,
     pub(super) ctx: Arc<CudaContext>,
     pub(super) bytes: u64,
+    pub(super) uses: Arc<Uses>,
 }
 
 impl Memory {
@@ -41,7 +43,7 @@ impl Memory {
         let raw = Physical::memory(driver, ctx, bytes)?;
         let mapped = Mapped::new(&raw, bytes, 0, &[ctx.cu_device()])?;
         mapped.zero(stream)?;
-        Ok(Arc::new(Memory { mapped, raw, ctx: ctx.clone(), bytes }))
+        Ok(Arc::new(Memory { mapped, raw, ctx: ctx.clone(), bytes, uses: Arc::default() }))
     }
 
     /// Returns the context of its device.
@@ -59,7 +61,8 @@ impl Memory {
         self.mapped.address()
     }
 
-    /// Copies `len` elements from an offset in bytes to the host, in the order of a stream of its device, and waits for them.
+    /// Copies `len` elements from an offset in bytes to the host, in the order of a stream of its device, and waits for them. It comes
+    /// before or after each [`Mapping::write`](super::Mapping::write) that reaches the memory, whichever thread or object that is of.
     ///
     /// # Errors
     ///
@@ -79,7 +82,10 @@ impl Memory {
         refuse_capture(stream)?;
         match bytes_of::<T>(len) {
             0 if size_of::<T>() > 0 => Ok(Vec::new()),
-            _ => Ok(self.mapped.read(stream, offset, len)?),
+            _ => {
+                let _uses = self.uses.read();
+                Ok(self.mapped.read(stream, offset, len)?)
+            }
         }
     }
 }

@@ -10,6 +10,8 @@ use crate::runtime::context;
 use crate::runtime::cuda::{self, Driver, MULTICAST_SUPPORTED, ObjectProperties, Physical};
 use crate::runtime::error::{Error, MulticastFault, Result};
 
+use super::uses::Uses;
+
 /// The granularity of multicast objects, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -28,6 +30,21 @@ pub(super) struct Part {
     pub bytes: u64,
 }
 
+impl Part {
+    /// Returns true if bytes of the object lie in it.
+    pub fn meets(&self, (offset, bytes): (u64, u64)) -> bool {
+        self.offset < offset.saturating_add(bytes) && offset < self.offset.saturating_add(self.bytes)
+    }
+}
+
+/// Memory that is bound to a part.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub part: Part,
+    /// The uses of the memory.
+    pub uses: Arc<Uses>,
+}
+
 /// A multicast object, which is released when it is dropped.
 #[derive(Debug)]
 pub(super) struct Object {
@@ -36,7 +53,7 @@ pub(super) struct Object {
     pub bytes: u64,
     pub granularity: Granularity,
     added: Mutex<Vec<c_int>>,
-    bound: Mutex<Vec<Part>>,
+    bound: Mutex<Vec<Bound>>,
 }
 
 pub(super) fn fault<T>(fault: MulticastFault) -> Result<T> {
@@ -146,13 +163,13 @@ impl Object {
         if added == devices { Ok(()) } else { fault(MulticastFault::Missing { added, devices }) }
     }
 
-    /// Returns the bound parts. While the guard lives, nothing is bound or unbound.
-    pub fn bound(&self) -> MutexGuard<'_, Vec<Part>> {
+    /// Returns what is bound. While the guard lives, nothing is bound or unbound.
+    pub fn bound(&self) -> MutexGuard<'_, Vec<Bound>> {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that each device has memory bound to all of a part of the object.
-    pub fn check_bound(&self, bound: &[Part], (offset, bytes): (u64, u64)) -> Result<()> {
+    pub fn check_bound(&self, bound: &[Bound], (offset, bytes): (u64, u64)) -> Result<()> {
         let end = offset.saturating_add(bytes);
         for ctx in &self.contexts {
             let mut at = offset;
@@ -161,7 +178,7 @@ impl Object {
                     && (part.offset..part.offset.saturating_add(part.bytes)).contains(&at)
             };
             while at < end {
-                let Some(part) = bound.iter().find(|part| holds(part, at)) else {
+                let Some(part) = bound.iter().map(|bound| &bound.part).find(|part| holds(part, at)) else {
                     return fault(MulticastFault::Unbound { device: ctx.ordinal(), offset: at });
                 };
                 at = part.offset.saturating_add(part.bytes);

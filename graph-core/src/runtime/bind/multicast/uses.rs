@@ -1,0 +1,31 @@
+//! The order of the uses of memory by threads: reads of it, and writes of the objects that it is bound to.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// The uses of one memory. Each use is waited for while its guard lives: reads beside each other, a write alone.
+#[derive(Debug, Default)]
+pub(super) struct Uses(RwLock<()>);
+
+impl Uses {
+    /// Waits until no write is in flight.
+    pub fn read(&self) -> RwLockReadGuard<'_, ()> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The memory that a write reaches, each once and in the same sequence for all writes: no two of them wait for each other.
+pub(super) struct Reached(Vec<Arc<Uses>>);
+
+impl Reached {
+    pub fn new(uses: impl Iterator<Item = Arc<Uses>>) -> Reached {
+        let mut uses: Vec<Arc<Uses>> = uses.collect();
+        uses.sort_by_key(Arc::as_ptr);
+        uses.dedup_by_key(|uses| Arc::as_ptr(uses));
+        Reached(uses)
+    }
+
+    /// Waits until no use of the memory is in flight.
+    pub fn write(&self) -> Vec<RwLockWriteGuard<'_, ()>> {
+        self.0.iter().map(|uses| uses.0.write().unwrap_or_else(PoisonError::into_inner)).collect()
+    }
+}
