@@ -1,12 +1,12 @@
 //! The checks, a function for each rule of the crate's documentation.
 
-use crate::refusal::Refusal;
 use crate::certificate::{
     Access, Body, Bytes, Certificate, Effect, Forward, Kind, Member, Origin, Plan, Source, Span, Statement,
     Touches, Work,
 };
 use crate::form;
 use crate::order::Order;
+use crate::refusal::Refusal;
 use crate::spans::{Blocks, meet_at};
 use std::collections::BTreeMap;
 
@@ -273,6 +273,12 @@ impl<'c> Checker<'c> {
                 Kind::BeforeAll => pairs.extend((at + 1..count).map(|other| (at, other)).filter(inferred)),
                 _ => {}
             }
+        }
+        // What is ordered through a call that no node runs is ordered.
+        for empty in (0..count).filter(|&one| self.runs[one].is_empty()) {
+            let before: Vec<usize> = pairs.iter().filter(|pair| pair.1 == empty).map(|pair| pair.0).collect();
+            let after: Vec<usize> = pairs.iter().filter(|pair| pair.0 == empty).map(|pair| pair.1).collect();
+            pairs.extend(before.iter().flat_map(|&one| after.iter().map(move |&other| (one, other))));
         }
         for (one, other) in pairs {
             if !self.excludes(one, other) && !self.comes_before(one, other) {

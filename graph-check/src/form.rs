@@ -1,7 +1,7 @@
 //! The rules that need no order: ids name something, and accesses are in their memories.
 
+use crate::certificate::{Bytes, Forward, Kind, Member, Origin, Plan, Source, Work};
 use crate::refusal::Refusal;
-use crate::certificate::{Bytes, Kind, Origin, Plan, Source, Work};
 
 /// All ids exist, bodies and functions come after those around them, and accesses lie in their memories.
 pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
@@ -10,7 +10,15 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
     let body = |at: usize| at < bodies.len();
     let around = |at: usize, outer: usize, inner: usize| outer < inner || at == 0 && outer == 0;
     let mut right = !bodies.is_empty() && !regions.is_empty() && plan.places.len() == memories.len();
-    right &= memories.iter().all(|memory| !matches!(memory.origin, Origin::Temporary(home) if !body(home)));
+    right &= memories.iter().all(|memory| match memory.origin {
+        Origin::Temporary(home) => body(home) && !(memory.returned && home != 0),
+        Origin::Operand(address) => !memory.returned && address.checked_add(memory.bytes).is_some(),
+        Origin::Taken(address) => address.checked_add(memory.bytes).is_some(),
+        Origin::State => !memory.returned,
+    });
+    right &= plan.blocks.iter().all(|block| block.address.checked_add(block.bytes).is_some());
+    right &= !bodies.first().is_some_and(|first| first.repeats || first.total);
+    right &= !statements.iter().any(|one| one.kind == Kind::Again && one.body == 0);
     right &= bodies.iter().enumerate().all(|(at, one)| {
         around(at, one.parent, at)
             && (at == 0 || statement(one.decided_by) && statements[one.decided_by].kind == Kind::Decision)
@@ -23,7 +31,11 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
             Work::Alloc(block) | Work::Free(block) => *block < plan.blocks.len(),
             Work::FreeTaken(memory, _) => *memory < memories.len(),
             Work::Branch(runs) => runs.iter().all(|&one| body(one)),
-            Work::Run { members, .. } => members.iter().all(|member| statement(member.statement)),
+            Work::Run { members, forwards } => {
+                let forwarded = |one: &Forward| statement(one.reader) && statement(one.writer);
+                members.iter().all(|member| member_fits(source, member, members.len()))
+                    && forwards.iter().all(forwarded)
+            }
         };
         known && body(node.body)
     });
@@ -50,4 +62,11 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Returns true if a member is a statement with as many touches as accesses, or none. Only launches share a node.
+fn member_fits(source: &Source, member: &Member, members: usize) -> bool {
+    let Some(statement) = source.statements.get(member.statement) else { return false };
+    (member.touches.is_empty() || member.touches.len() == statement.accesses.len())
+        && (members == 1 || statement.kind == Kind::Kernel)
 }

@@ -1,8 +1,8 @@
 //! The rules of memory: what is read is written, bytes are used by one after the other, and nodes are given the right ones.
 
-use crate::refusal::Refusal;
-use crate::certificate::{Bytes, Effect, Kind, Origin, Work};
+use crate::certificate::{Bytes, Effect, Kind, Memory, Origin, Work};
 use crate::check::Checker;
+use crate::refusal::Refusal;
 use std::collections::BTreeMap;
 
 impl Checker<'_> {
@@ -21,7 +21,7 @@ impl Checker<'_> {
                     let mut body = statement.body;
                     let mut written = Vec::new();
                     loop {
-                        written.extend(self.written(memory, body, Some(reader)));
+                        written.extend(self.written(memory, body, reader));
                         if body == home {
                             break;
                         }
@@ -37,42 +37,27 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the ranges of a memory that are written each time that a body runs: before `reader`, if there is one.
-    fn written(&self, memory: usize, body: usize, reader: Option<usize>) -> Vec<(u64, u64)> {
-        let earlier = |writer: usize| match reader {
-            Some(reader) if writer == reader => false,
-            Some(reader) if self.explicit(writer, reader) => self.comes_before(writer, reader),
-            Some(reader) => writer < reader,
-            None => true,
-        };
+    /// Returns the ranges of a memory that are written each time that a body runs, by statements that come before `reader`.
+    fn written(&self, memory: usize, body: usize, reader: usize) -> Vec<(u64, u64)> {
         let mut ranges = Vec::new();
         for &writer in &self.users[memory] {
             let statement = &self.source.statements[writer];
-            if statement.body == body && earlier(writer) {
+            if statement.body == body && writer != reader && self.comes_before(writer, reader) {
                 let own = statement.accesses.iter();
                 let own = own.filter(|one| one.memory == memory && one.effect == Effect::Write);
                 ranges.extend(own.map(|one| (one.lo, one.hi)));
             }
         }
-        // Bodies of which one always runs: what all of them write. The reader is not in one of them, but behind it.
+        // Bodies of which one always runs: what all of them write. A reader in one of them comes before nothing of the others.
         let bodies = self.source.bodies.iter().enumerate().skip(1);
         let mut total: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (at, _) in bodies.filter(|(_, one)| one.parent == body && one.total && earlier(one.decided_by)) {
-            total.entry(self.source.bodies[at].decided_by).or_default().push(at);
+        for (at, one) in bodies.filter(|(_, one)| one.parent == body && one.total) {
+            total.entry(one.decided_by).or_default().push(at);
         }
-        total.retain(|_, arms| {
-            let contains = |reader: usize| {
-                arms.iter().any(|&arm| self.order.inside(self.source.statements[reader].body, arm))
-            };
-            !reader.is_some_and(contains)
-        });
         for arms in total.values() {
-            let mut common: Option<Vec<(u64, u64)>> = None;
-            for &arm in arms {
-                let own = merged(self.written(memory, arm, None));
-                common = Some(common.map_or_else(|| own.clone(), |common| intersected(&common, &own)));
-            }
-            ranges.extend(common.unwrap_or_default());
+            let mut each = arms.iter().map(|&arm| merged(self.written(memory, arm, reader)));
+            let first = each.next().unwrap_or_default();
+            ranges.extend(each.fold(first, |common, own| intersected(&common, &own)));
         }
         ranges
     }
@@ -109,13 +94,17 @@ impl Checker<'_> {
         self.users[memory].iter().flat_map(|&user| &self.runs[user]).map(|run| run.node)
     }
 
-    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body around both.
+    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body around both. One
+    /// that leaves the graph is never over.
     fn over(&self, one: usize, other: usize) -> bool {
         let home = |memory: usize| match self.source.memories[memory].origin {
             Origin::Temporary(home) => home,
             _ => 0,
         };
         let (home, other_home) = (home(one), home(other));
+        if self.source.memories[one].returned {
+            return false;
+        }
         if self.order.excludes(home, other_home) {
             return true;
         }
@@ -166,6 +155,17 @@ impl Checker<'_> {
             if !pairs.into_iter().all(|(&alloc, &free)| self.order.before(alloc, free)) {
                 refuse!(Lifetimes, "block {at} may be freed before it is allocated");
             }
+            let reach = |node: usize| {
+                let device = self.plan.nodes[node].device;
+                let reaches = |memory: &usize| {
+                    let devices = &self.plan.places[*memory].devices;
+                    devices.is_empty() || devices.contains(&device)
+                };
+                held.iter().all(reaches)
+            };
+            if !allocs[at].iter().chain(&frees[at]).all(|&node| reach(node)) {
+                refuse!(Devices, "block {at} is not allocated or freed on a device that reaches it");
+            }
             self.apart(at, (&allocs, &frees))?;
         }
         for (at, memory) in self.source.memories.iter().enumerate() {
@@ -175,6 +175,16 @@ impl Checker<'_> {
                 }
                 refuse!(Lifetimes, "`{}` is not the graph's to free", memory.name);
             };
+            let mut others = self.source.memories.iter().enumerate().filter(|(other, _)| *other != at);
+            let shares = |other: &Memory| match other.origin {
+                Origin::Operand(start) | Origin::Taken(start) => {
+                    address < start + other.bytes && start < address + memory.bytes
+                }
+                _ => false,
+            };
+            if others.any(|(_, other)| shares(other)) {
+                refuse!(Sharing, "`{}`, which is freed, has bytes of another memory", memory.name);
+            }
             let users: Vec<usize> = self.nodes_of(at).collect();
             let right = |&(free, of): &(usize, u64)| {
                 (of == 0 || of == address) && users.iter().all(|&user| self.order.before(user, free))

@@ -1,7 +1,7 @@
 //! The order of the nodes: which have ended before another one has an effect.
 
-use crate::refusal::Refusal;
 use crate::certificate::{Kind, Plan, Port, Source, Work};
+use crate::refusal::Refusal;
 
 /// The order of the nodes of a plan.
 pub(crate) struct Order<'c> {

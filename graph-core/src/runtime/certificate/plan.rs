@@ -212,8 +212,9 @@ impl Certified<'_> {
 
     fn member(&self, reading: &Reading<'_>, id: StatementId, lane: usize, fused: bool) -> c::Member {
         let statement = reading.numbering.of[id].unwrap_or(0);
-        let touches = if fused { self.touches(id) } else { Vec::new() };
-        let addresses = self.addresses(id, reading.source.statements[statement].accesses.len());
+        let count = reading.source.statements[statement].accesses.len();
+        let touches = if fused { self.touches(id, count) } else { Vec::new() };
+        let addresses = self.addresses(id, count);
         c::Member { statement, lane, addresses, numbers: Vec::new(), touches }
     }
 

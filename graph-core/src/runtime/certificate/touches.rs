@@ -12,8 +12,8 @@ use crate::launches::Fusing;
 use super::Certified;
 
 impl Certified<'_> {
-    /// Returns the bytes that the blocks of a launch touch, for each access; none if they are not known.
-    pub(super) fn touches(&self, id: StatementId) -> Vec<c::Touches> {
+    /// Returns the bytes that the blocks of a launch touch, for each of `count` accesses; none if they are not known.
+    pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::Touches> {
         let launch = self.nodes.decided.wishes.launches.get(id).and_then(Option::as_ref);
         let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };
         let of = |at: usize| {
@@ -24,7 +24,10 @@ impl Certified<'_> {
                 writes: footing.and_then(|footing| region(&footing.writes)),
             }
         };
-        self.effects(id).into_iter().map(|(at, _)| of(at)).collect()
+        let mut touches: Vec<c::Touches> = self.effects(id).into_iter().map(|(at, _)| of(at)).collect();
+        // State has no blocks.
+        touches.resize(count, c::Touches::default());
+        touches
     }
 
     /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their elements.
