@@ -1,10 +1,11 @@
-//! Small programs of a builder, in every form and lowering: the checker accepts what is built, and the oracle finds no order in which it
-//! is wrong.
+//! Small programs of a builder, in every form and lowering: the checker accepts what is built, and the oracle finds
+//! no order in which it is wrong.
 //!
-//! Statements are launches over three buffers in halves: `set` (writes), `scale` (reads and writes), `copy_to` (reads one, writes
-//! another) and `axpy` (reads one, modifies another), where both operands have one length. All programs of up to three statements, and of
-//! four of one operand, each with zero to three operands among the buffers, others being temporaries. Renaming buffers and swapping the halves
-//! of one gives the same program: the first one of a class is taken. What the compiler refuses (unwritten reads) is left out.
+//! Statements are launches over three buffers in halves: `set` (writes), `scale` (reads and writes), `copy_to` (reads
+//! one, writes another) and `axpy` (reads one, modifies another), where both operands have one length. All programs
+//! of up to three statements, and of four of one operand, each with zero to three operands among the buffers, others
+//! being temporaries. Renaming buffers and swapping the halves of one gives the same program: the first one of a
+//! class is taken. What the compiler refuses (unwritten reads) is left out.
 //!
 //! By itself a sample runs. `CUWEAVE_EXHAUSTIVE=i/n` runs the i-th of n shards of all of them, in a release build:
 //! `CUWEAVE_EXHAUSTIVE=0/8 cargo test --release --test certificates_exhaustive -- --nocapture`
@@ -57,8 +58,8 @@ fn works(two: bool) -> Vec<Work> {
     all
 }
 
-/// Returns true if no renaming of buffers and swap of halves gives a program that comes before this one. Bit i of `operands`: buffer i is
-/// the caller's.
+/// Returns true if no renaming of buffers and swap of halves gives a program that comes before this one. Bit i of
+/// `operands`: buffer i is the caller's.
 fn is_first(program: &[Work], operands: usize) -> bool {
     const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     ORDERS.iter().all(|order| {

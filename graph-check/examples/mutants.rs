@@ -1,11 +1,12 @@
-//! Makes mutants of the certificates of folders, and says for each kind how many the check refuses. What it accepts is run by the
-//! oracle: equivalent, or a hole.
+//! Makes mutants of the certificates of folders, and says for each kind how many the check refuses. What it accepts
+//! is run by the oracle: equivalent, or a hole.
 //!
 //! ```text
 //! cargo run --release -p cuweave-check --example mutants -- FOLDER..
 //! ```
 //!
-//! `MOST=n`: about n mutants of a kind of each certificate (6). `DIRECTED=n`: orders for each mutant (400). `SHARD=i/n`: each n-th file.
+//! `MOST=n`: about n mutants of a kind of each certificate (6). `DIRECTED=n`: orders for each mutant (400).
+//! `SHARD=i/n`: each n-th file.
 //! `NAMES=1`: the names of the files.
 
 #[path = "../tests/mutants/mod.rs"]

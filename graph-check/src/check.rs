@@ -136,7 +136,8 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    /// A body runs after what decides about it. At the end of each turn of a loop, all has ended before it is decided again.
+    /// A body runs after what decides about it. At the end of each turn of a loop, all has ended before it is decided
+    /// again.
     fn bodies(&self) -> Result<(), Refusal> {
         for (at, &Body { parent, decided_by, repeats, .. }) in self.source.bodies.iter().enumerate().skip(1) {
             let branch = self.order.branches[at];
@@ -312,7 +313,7 @@ impl<'c> Checker<'c> {
             for (position, member) in members.iter().enumerate() {
                 let accesses = &self.source.statements[member.statement].accesses;
                 for (at, access) in accesses.iter().enumerate().filter(|(_, access)| access.effect.reads()) {
-                    let here = |one: &Forward| one.reader == member.statement && one.memory == access.memory;
+                    let here = |one: &Forward| one.reader == member.statement && one.access == at;
                     let in_registers = self.plan.places[access.memory].at == Bytes::Registers(node);
                     if !in_registers && !forwards.iter().any(here) {
                         continue;
@@ -325,8 +326,8 @@ impl<'c> Checker<'c> {
                         members[earlier].lane == member.lane
                             && self.touches_what(&members[earlier], (access, mine), only_writes)
                     };
-                    // For each statement that wrote, the register was set there, or by a later access to all that it wrote. What no
-                    // listed statement has accessed is read from memory, if there is any.
+                    // For each statement that wrote, the register was set there, or by a later access to all that it
+                    // wrote. What no listed statement has accessed is read from memory, if there is any.
                     let listed: Vec<usize> = (0..position)
                         .filter(|&at| {
                             forwards.iter().any(|one| here(one) && one.writer == members[at].statement)
@@ -517,7 +518,8 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body around both.
+    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body
+    /// around both.
     fn over(&self, one: usize, other: usize) -> bool {
         let home = |memory: usize| match self.source.memories[memory].origin {
             Origin::Temporary(home) => home,

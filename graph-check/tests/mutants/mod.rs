@@ -315,17 +315,17 @@ impl Making<'_> {
         for (node, at) in self.positions().into_iter().filter(|&(_, at)| at > 0) {
             let all = members(&self.plan().nodes[node].work);
             let accesses = &self.certificate.source.statements[all[at].statement].accesses;
-            for access in accesses.iter().filter(|access| access.effect.reads()) {
+            for (access, _) in accesses.iter().enumerate().filter(|(_, access)| access.effect.reads()) {
                 for earlier in 0..at {
-                    pairs.push((node, all[at].statement, all[earlier].statement, access.memory));
+                    pairs.push((node, all[at].statement, all[earlier].statement, access));
                 }
             }
         }
-        for (node, reader, writer, memory) in spread(pairs, 2 * self.most) {
-            let place = format!("memory {memory} to {reader} from {writer}, node {node}");
+        for (node, reader, writer, access) in spread(pairs, 2 * self.most) {
+            let place = format!("access {access} to {reader} from {writer}, node {node}");
             self.add("forward added", place, |plan| {
                 let Work::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
-                let one = cuweave_check::certificate::Forward { memory, reader, writer };
+                let one = cuweave_check::certificate::Forward { access, reader, writer };
                 if !forwards.contains(&one) {
                     forwards.push(one);
                 }

@@ -1,4 +1,5 @@
-//! The events of a run of the graph, for one choice of what the device decides, and the runs of the program's statements.
+//! The events of a run of the graph, for one choice of what the device decides, and the runs of the program's
+//! statements.
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
@@ -260,8 +261,8 @@ impl<'c> Events<'c> {
         run.and_then(|run| self.places.get(run)).map_or(0, |place| place + 1)
     }
 
-    /// Returns the events in an order that the graph allows: those before `target` first, and it, then the others, as far as possible in
-    /// the order of the program. `None` if the edges make a circle.
+    /// Returns the events in an order that the graph allows: those before `target` first, and it, then the others, as
+    /// far as possible in the order of the program. `None` if the edges make a circle.
     pub fn schedule(&self, target: Option<usize>) -> Option<Vec<usize>> {
         let count = self.list.len();
         let mut early = vec![false; count];

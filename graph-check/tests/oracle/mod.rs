@@ -1,18 +1,20 @@
 //! Runs the graphs of certificates, in many orders that they allow, and compares what is read with the program.
 //!
-//! It takes nothing of the checker but its types. A node begins, waits, has the effects of its members in each block, and ends. An edge
-//! leads from an end to a begin; an early one from a begin to a begin, and from an end to where a node waits. Blocks and lanes are
-//! unordered. What an effect reads is known by who wrote it: wrong is an order in which that differs from the program, run one statement
-//! after another, or in which memory is used that is not there.
+//! It takes nothing of the checker but its types. A node begins, waits, has the effects of its members in each block,
+//! and ends. An edge leads from an end to a begin; an early one from a begin to a begin, and from an end to where a
+//! node waits. Blocks and lanes are unordered. What an effect reads is known by who wrote it: wrong is an order in
+//! which that differs from the program, run one statement after another, or in which memory is used that is not
+//! there.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 mod events;
 mod memory;
+mod sequence;
 mod touched;
 
 use std::collections::{BTreeSet, HashMap};
 
-use cuweave_check::certificate::{Bytes as Place, Certificate, Effect, Kind, Origin, Work};
+use cuweave_check::certificate::{Bytes as Place, Certificate, Effect, Forward, Kind, Origin, Work};
 
 use events::{Events, What};
 use memory::{Bytes, INITIAL, NOTHING, Piece, RunId, Space, Value, Values};
@@ -119,131 +121,6 @@ impl<'c> Machine<'c> {
             count += 1;
         }
         Ok(count)
-    }
-
-    /// The runs in the order of the program. Where the user orders statements: in one that the graph allows.
-    fn sequence(&self, schedule: &[usize]) -> Vec<RunId> {
-        if self.certificate.source.regions.iter().all(|region| !region.explicit) {
-            return self.events.sequence.clone();
-        }
-        let mut sequence = Vec::new();
-        for &at in schedule {
-            if let What::Effect { run, .. } = self.events.list[at].what
-                && !sequence.contains(&run)
-            {
-                sequence.push(run);
-            }
-        }
-        sequence
-    }
-
-    fn explicit(&self, one: usize, other: usize) -> bool {
-        let source = &self.certificate.source;
-        let chain = |statement: usize| {
-            let mut chain = vec![source.statements[statement].region];
-            while chain[chain.len() - 1] != 0 {
-                chain.push(source.regions[chain[chain.len() - 1]].caller);
-            }
-            chain
-        };
-        let (one, other) = (chain(one), chain(other));
-        one.iter()
-            .find(|region| other.contains(region))
-            .is_some_and(|&region| source.regions[region].explicit)
-    }
-
-    /// The instance of a body around an instance.
-    fn instance(&self, mut instance: usize, body: usize) -> usize {
-        while self.events.instances[instance].0 > body {
-            instance = self.events.instances[instance].1;
-        }
-        instance
-    }
-
-    /// Two runs in one run of the innermost body around both.
-    fn together(&self, one: RunId, other: RunId) -> bool {
-        let ((_, mut one), (_, mut other)) = (self.events.runs[one], self.events.runs[other]);
-        let (mut inside, mut other_inside) = (None, None);
-        while self.events.instances[one].0 != self.events.instances[other].0 {
-            if self.events.instances[one].0 > self.events.instances[other].0 {
-                (inside, one) = (Some(one), self.events.instances[one].1);
-            } else {
-                (other_inside, other) = (Some(other), self.events.instances[other].1);
-            }
-        }
-        let _ = (inside, other_inside);
-        one == other
-    }
-
-    /// Collects what comes before what. In a mixed program, conflicts that the program orders are in its order.
-    fn user_order(&mut self, sequence: &[RunId]) -> Result<(), String> {
-        let source = &self.certificate.source;
-        let mut pairs: Vec<(usize, usize)> = source.after.clone();
-        for (at, fence) in source.statements.iter().enumerate() {
-            let others: Vec<(usize, usize)> = match fence.kind {
-                Kind::AfterAll => (0..at).map(|one| (one, at)).collect(),
-                Kind::BeforeAll => (at + 1..source.statements.len()).map(|other| (at, other)).collect(),
-                _ => continue,
-            };
-            pairs.extend(others.into_iter().filter(|&(one, other)| !self.explicit(one, other)));
-        }
-        let mut by_statement: HashMap<usize, Vec<RunId>> = HashMap::new();
-        for &run in sequence {
-            by_statement.entry(self.events.runs[run].0).or_default().push(run);
-        }
-        let none = Vec::new();
-        for (one, other) in pairs {
-            for &one in by_statement.get(&one).unwrap_or(&none) {
-                let others = by_statement.get(&other).unwrap_or(&none).iter();
-                let others = others.filter(|&&other| {
-                    one != other && self.together(one, other) && !self.by_block(one, other)
-                });
-                let found: Vec<(RunId, RunId)> = others.map(|&other| (one, other)).collect();
-                self.ordered.extend(found);
-            }
-        }
-        for (at, &one) in sequence.iter().enumerate() {
-            for &other in &sequence[..at] {
-                let (first, second) = (self.events.runs[one].0, self.events.runs[other].0);
-                if first < second
-                    && !self.explicit(first, second)
-                    && self.together(one, other)
-                    && self.meet(first, second)
-                {
-                    return Err(format!("statements {first} and {second} run in another order"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Two runs of one lane of a node, the first one first: each block orders them.
-    fn by_block(&self, one: RunId, other: RunId) -> bool {
-        let (one, other) = (self.events.runs[one].0, self.events.runs[other].0);
-        self.certificate.plan.nodes.iter().any(|node| {
-            let Work::Run { members, .. } = &node.work else { return false };
-            let find = |statement: usize| members.iter().position(|member| member.statement == statement);
-            let pair = find(one).zip(find(other));
-            pair.is_some_and(|(one, other)| one < other && members[one].lane == members[other].lane)
-        })
-    }
-
-    /// Two statements whose accesses conflict.
-    fn meet(&self, one: usize, other: usize) -> bool {
-        let range = |access: &cuweave_check::certificate::Access| {
-            let (space, base) = self.home(access.memory, 0);
-            (space, base + i128::from(access.lo), base + i128::from(access.hi))
-        };
-        let statements = &self.certificate.source.statements;
-        statements[one].accesses.iter().any(|a| {
-            statements[other].accesses.iter().any(|b| {
-                let commute =
-                    matches!((&a.effect, &b.effect), (Effect::Update(a), Effect::Update(b)) if a == b);
-                let ((space, lo, hi), (other, from, to)) = (range(a), range(b));
-                let conflict = (a.effect.writes() || b.effect.writes()) && !commute;
-                conflict && space == other && lo < to && from < hi
-            })
-        })
     }
 
     /// Where a memory is in the program.
@@ -472,8 +349,8 @@ impl<'c> Machine<'c> {
             }
         }
         for part in &parts[node][position][block] {
-            let memory = statement.accesses[part.access].memory;
-            let here = forwards.iter().filter(|one| one.reader == member.statement && one.memory == memory);
+            let served = |one: &&Forward| one.reader == member.statement && one.access == part.access;
+            let here = forwards.iter().filter(served);
             let writers: Vec<usize> = here.map(|one| one.writer).collect();
             let pieces = match writers.is_empty() {
                 true => self.reads(&state.bytes, run, part, bases[part.access]),
@@ -515,7 +392,8 @@ impl<'c> Machine<'c> {
                 bytes.write(space, piece);
             }
         }
-        // Registers hold what the listed writers wrote, or got where they only read. What none of them accessed is read from memory.
+        // Registers hold what the listed writers wrote, or got where they only read. What none of them accessed is
+        // read from memory.
         for (at, earlier) in members[..position].iter().enumerate() {
             let accesses = &self.certificate.source.statements[earlier.statement].accesses;
             let Some(parts) = self.parts[node][at].get(block) else { continue };
@@ -536,7 +414,8 @@ impl<'c> Machine<'c> {
         part.reads.iter().flat_map(|&(lo, hi)| bytes.read(space, lo, hi)).collect()
     }
 
-    /// Compares what is read with the program. A statement's own bytes, and what is nothing in the program, are not compared.
+    /// Compares what is read with the program. A statement's own bytes, and what is nothing in the program, are not
+    /// compared.
     fn compare(&self, reader: Reader, pieces: &[Piece]) -> Result<(), String> {
         let none = Vec::new();
         let expected = self.expected.get(&reader).unwrap_or(&none);

@@ -13,7 +13,8 @@ pub struct Part {
     pub writes: Ranges,
 }
 
-/// The most blocks of a node, and the most pieces of a span, that are looked at: the first and the last ones are among them.
+/// The most blocks of a node, and the most pieces of a span, that are looked at: the first and the last ones are
+/// among them.
 const MAX_BLOCKS: usize = 12;
 const MAX_PIECES: u64 = 32;
 

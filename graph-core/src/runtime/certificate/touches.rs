@@ -27,8 +27,8 @@ impl Certified<'_> {
         self.effects(id).into_iter().map(|(at, _)| of(at)).collect()
     }
 
-    /// Corrects the touches of a chain's members: of a buffer without memory all accesses are in registers, and where these are all
-    /// stores, nothing is read.
+    /// Corrects the touches of a chain's members: of a buffer without memory all accesses are in registers, and where
+    /// these are all stores, nothing is read.
     pub(super) fn correct(&self, forward: &Forward, launches: &[StatementId], members: &mut [c::Member]) {
         for ((&id, changes), member) in launches.iter().zip(&forward.changes).zip(members) {
             let Some(launch) = self.nodes.records[id].launch() else { continue };
@@ -46,18 +46,21 @@ impl Certified<'_> {
         }
     }
 
-    /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their elements.
+    /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their
+    /// elements.
     pub(super) fn forwards(
         &self,
         forward: &Forward,
         members: &[StatementId],
         number: impl Fn(StatementId) -> usize,
     ) -> Vec<c::Forward> {
-        // The members that have set each register: where one sets it under a condition, it holds what an earlier one set.
+        // The members that have set each register: where one sets it under a condition, it holds what an earlier one
+        // set.
         let mut set: BTreeMap<u32, Vec<StatementId>> = BTreeMap::new();
         let mut forwards = Vec::new();
         for (&member, changes) in members.iter().zip(&forward.changes) {
             let Some(launch) = self.nodes.records[member].launch() else { continue };
+            let effects = self.effects(member);
             for change in changes {
                 let before = launch
                     .kernel
@@ -65,7 +68,8 @@ impl Certified<'_> {
                     .iter()
                     .take(size(change.parameter))
                     .filter(|param| !param.is_scalar());
-                let access = self.definition.program().statements[member].accesses.get(before.count());
+                let declared = before.count();
+                let access = effects.iter().position(|&(at, _)| at == declared);
                 for &cell in change.cells.iter().flatten() {
                     let setters = set.entry(cell).or_default();
                     if change.stores || change.stays {
@@ -74,9 +78,8 @@ impl Certified<'_> {
                     }
                     let Some(access) = access else { continue };
                     for &writer in setters.iter() {
-                        let (memory, reader, writer) =
-                            (access.buffer.index(), number(member), number(writer));
-                        let one = c::Forward { memory, reader, writer };
+                        let (reader, writer) = (number(member), number(writer));
+                        let one = c::Forward { access, reader, writer };
                         if reader != writer && !forwards.contains(&one) {
                             forwards.push(one);
                         }
