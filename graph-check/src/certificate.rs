@@ -297,11 +297,11 @@ pub struct Axis {
 /// A read that a thread serves from a register, which the same thread has set where it would have written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forward {
-    /// The memory.
-    pub memory: usize,
+    /// The access of the statement that reads.
+    pub access: usize,
     /// The statement that reads.
     pub reader: usize,
-    /// The statement that set the register last.
+    /// A statement that has set the register: of several, the last one that accesses these bytes.
     pub writer: usize,
 }
 

@@ -149,7 +149,8 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    /// A body runs after what decides about it. At the end of each turn of a loop, all has ended before it is decided again.
+    /// A body runs after what decides about it. At the end of each turn of a loop, all has ended before it is decided
+    /// again.
     fn bodies(&self) -> Result<(), Refusal> {
         for (at, &Body { parent, decided_by, repeats, .. }) in self.source.bodies.iter().enumerate().skip(1) {
             let branch = self.order.branches[at];
@@ -304,7 +305,7 @@ impl<'c> Checker<'c> {
             for (position, member) in members.iter().enumerate() {
                 let accesses = &self.source.statements[member.statement].accesses;
                 for (at, access) in accesses.iter().enumerate().filter(|(_, access)| access.effect.reads()) {
-                    let here = |one: &Forward| one.reader == member.statement && one.memory == access.memory;
+                    let here = |one: &Forward| one.reader == member.statement && one.access == at;
                     let in_registers = self.plan.places[access.memory].at == Bytes::Registers(node);
                     if !in_registers && !forwards.iter().any(here) {
                         continue;
@@ -317,13 +318,23 @@ impl<'c> Checker<'c> {
                         members[earlier].lane == member.lane
                             && self.touches_what(&members[earlier], (access, mine), only_writes)
                     };
-                    // The register was set where that statement wrote, or by a later access to the same bytes.
-                    let last = (0..position).rev().find(|&earlier| touches(earlier, true));
-                    let set = |one: &Forward| {
-                        let mut from = last.unwrap_or(0)..position;
-                        from.any(|at| members[at].statement == one.writer && touches(at, false))
+                    // For each statement that wrote, the register was set there, or by a later access to all that it
+                    // wrote. What no listed statement has accessed is read from memory, if there is any.
+                    let listed: Vec<usize> = (0..position)
+                        .filter(|&at| {
+                            forwards.iter().any(|one| here(one) && one.writer == members[at].statement)
+                        })
+                        .filter(|&at| touches(at, false))
+                        .collect();
+                    let mut writers = (0..position).filter(|&earlier| touches(earlier, true));
+                    let late = |earlier: usize| {
+                        let set = |&at: &usize| {
+                            at >= earlier && self.covers(&members[at], &members[earlier], access)
+                        };
+                        let may_be_older = in_registers || listed.iter().any(|&at| at < earlier);
+                        may_be_older && !listed.iter().any(set)
                     };
-                    if !forwards.iter().any(|one| here(one) && set(one)) {
+                    if in_registers && listed.is_empty() || writers.any(late) {
                         let (reader, memory) =
                             (self.name(member.statement), &self.source.memories[access.memory].name);
                         refuse!(Registers, "{reader} reads an older value of `{memory}`");
@@ -359,6 +370,29 @@ impl<'c> Checker<'c> {
             };
             let theirs = member.touches.get(at);
             theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))
+        })
+    }
+
+    /// Returns true if one member accesses all that another one writes of the memory of a read, in each block.
+    fn covers(&self, one: &Member, other: &Member, read: &Access) -> bool {
+        let of = |member: &Member, all: bool| -> Vec<(Access, Option<Vec<Span>>)> {
+            let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
+            let accesses =
+                accesses.filter(|(_, access)| self.space(access.memory) == self.space(read.memory));
+            let spans = |(at, access): (usize, &Access)| {
+                let touches = member.touches.get(at).cloned().unwrap_or_default();
+                let writes = [access.effect.writes().then_some((access.clone(), touches.writes))];
+                let reads = [(all && access.effect.reads()).then_some((access.clone(), touches.reads))];
+                writes.into_iter().chain(reads).flatten()
+            };
+            accesses.flat_map(spans).collect()
+        };
+        let (mine, theirs) = (of(one, true), of(other, false));
+        theirs.iter().all(|(access, spans)| match spans {
+            None => mine.iter().any(|(one, _)| one.lo <= access.lo && access.hi <= one.hi),
+            Some(spans) => spans.iter().all(|span| {
+                mine.iter().any(|(_, mine)| mine.as_ref().is_none_or(|mine| mine.contains(span)))
+            }),
         })
     }
 }

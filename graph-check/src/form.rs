@@ -46,6 +46,13 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
         (Bytes::Unused, Origin::Temporary(_)) => true,
         (at, origin) => at == Bytes::Own && !matches!(origin, Origin::Temporary(_)),
     });
+    let runs = plan.nodes.iter().filter_map(|node| match &node.work {
+        Work::Run { members, .. } => Some(members),
+        _ => None,
+    });
+    let touches = runs.flatten().flat_map(|member| &member.touches);
+    let mut spans = touches.flat_map(|one| one.reads.iter().chain(&one.writes)).flatten();
+    right &= spans.all(|span| span.axes.iter().all(|axis| axis.count > 1 || axis.stride == 0));
     if !right {
         refuse!(Form, "an id names nothing, or something of another kind");
     }

@@ -6,7 +6,7 @@
 //! crate shares no line with the compiler, and depends on nothing.
 //!
 //! ```
-//! let text = std::fs::read_to_string("tests/chain.txt").unwrap();
+//! let text = std::fs::read_to_string("tests/certificates/pingpong.txt").unwrap();
 //! let certificate: cuweave_check::Certificate = text.parse().unwrap();
 //! assert_eq!(cuweave_check::check(&certificate), Ok(()));
 //! ```

@@ -141,8 +141,8 @@ impl Display for Certificate {
                     spans(f, "writes", writes.as_ref())?;
                 }
             }
-            for Forward { memory, reader, writer } in forwards {
-                writeln!(f, "  forward {memory} to {reader} from {writer}")?;
+            for Forward { access, reader, writer } in forwards {
+                writeln!(f, "  forward {access} to {reader} from {writer}")?;
             }
         }
         for Edge { from, to, port } in &plan.edges {
@@ -307,8 +307,8 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
                     members.last_mut()?.touches.push(known);
                 }
                 "forward" => {
-                    let (memory, reader, writer) = (words.value()?, words.after("to")?, words.after("from")?);
-                    forwards.push(Forward { memory, reader, writer });
+                    let (access, reader, writer) = (words.value()?, words.after("to")?, words.after("from")?);
+                    forwards.push(Forward { access, reader, writer });
                 }
                 "reads" | "writes" => {
                     let touches = members.last_mut()?.touches.last_mut()?;

@@ -1,4 +1,5 @@
-//! The certificate of a graph, for the crate `cuweave-check`: the program in one half, the graph that was made of it in the other.
+//! The certificate of a graph, for the crate `cuweave-check`: the program in one half, the graph that was made of it
+//! in the other.
 //!
 //! - `source`: the program, from the statements as they are expanded and the declarations of what they run;
 //! - `plan`: the graph, from the operations and the values that nodes are given;
@@ -64,7 +65,8 @@ impl Certified<'_> {
         if reads_back { check(&self.read_back()?) } else { Ok(()) }
     }
 
-    /// Writes a certificate as a file of a folder, named by the function and a hash of the text. A file that cannot be written is left out.
+    /// Writes a certificate as a file of a folder, named by the function and a hash of the text. A file that cannot
+    /// be written is left out.
     fn write(&self, folder: &Path, certificate: &Certificate) {
         let text = certificate.to_string();
         let mut hasher = DefaultHasher::new();
@@ -83,7 +85,8 @@ impl Certified<'_> {
 /// The variable of the environment with a folder: each certificate that is checked is also written there, as text.
 const FOLDER: &str = "CUWEAVE_CERTIFICATES";
 
-/// The variable of the environment that asks for checks: `0` for none, anything else for one of each graph, which is also read back.
+/// The variable of the environment that asks for checks: `0` for none, anything else for one of each graph, which is
+/// also read back.
 const VARIABLE: &str = "CUWEAVE_CHECK";
 
 /// The number of statements from which on a debug build does not check by itself.

@@ -192,12 +192,12 @@ impl Certified<'_> {
                         let fused = self.nodes.fused.get(at).and_then(|fused| fused.kernel.forward.as_ref());
                         for (lane, launches) in chain.chains().enumerate() {
                             let of = launches.iter().map(|&id| self.member(reading, id, lane, true));
+                            let mut of: Vec<c::Member> = of.collect();
+                            if let Some(forward) = fused {
+                                self.correct(forward, launches, &mut of);
+                                forwards.extend(self.forwards(forward, launches, number));
+                            }
                             members.extend(of);
-                            forwards.extend(
-                                fused.map_or_else(Vec::new, |forward| {
-                                    self.forwards(forward, launches, number)
-                                }),
-                            );
                         }
                     }
                     None => {

@@ -6,7 +6,7 @@ use cuweave_check::certificate as c;
 use cuweave_ptx::coverage::{Forward, Region};
 
 use crate::index::{Index, size};
-use crate::ir::StatementId;
+use crate::ir::{BufferId, StatementId};
 use crate::launches::Fusing;
 
 use super::Certified;
@@ -30,18 +30,40 @@ impl Certified<'_> {
         touches
     }
 
-    /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their elements.
+    /// Corrects the touches of a chain's members: of a buffer without memory all accesses are in registers, and where
+    /// these are all stores, nothing is read.
+    pub(super) fn correct(&self, forward: &Forward, launches: &[StatementId], members: &mut [c::Member]) {
+        for ((&id, changes), member) in launches.iter().zip(&forward.changes).zip(members) {
+            let Some(launch) = self.nodes.records[id].launch() else { continue };
+            let params = launch.kernel.params.iter().enumerate().filter(|(_, param)| !param.is_scalar());
+            let params: Vec<usize> = params.map(|(at, _)| at).collect();
+            for ((at, access), touches) in self.effects(id).into_iter().zip(&mut member.touches) {
+                let buffer = BufferId::new(access.memory);
+                let loads = changes
+                    .iter()
+                    .any(|change| params.get(at) == Some(&size(change.parameter)) && !change.stores);
+                if self.nodes.operations.left_out.contains(&buffer) && !loads {
+                    touches.reads = Some(Vec::new());
+                }
+            }
+        }
+    }
+
+    /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their
+    /// elements.
     pub(super) fn forwards(
         &self,
         forward: &Forward,
         members: &[StatementId],
         number: impl Fn(StatementId) -> usize,
     ) -> Vec<c::Forward> {
-        // The member that has set each register last.
-        let mut set: BTreeMap<u32, StatementId> = BTreeMap::new();
+        // The members that have set each register: where one sets it under a condition, it holds what an earlier one
+        // set.
+        let mut set: BTreeMap<u32, Vec<StatementId>> = BTreeMap::new();
         let mut forwards = Vec::new();
         for (&member, changes) in members.iter().zip(&forward.changes) {
             let Some(launch) = self.nodes.records[member].launch() else { continue };
+            let effects = self.effects(member);
             for change in changes {
                 let before = launch
                     .kernel
@@ -49,14 +71,18 @@ impl Certified<'_> {
                     .iter()
                     .take(size(change.parameter))
                     .filter(|param| !param.is_scalar());
-                let access = self.definition.program().statements[member].accesses.get(before.count());
+                let declared = before.count();
+                let access = effects.iter().position(|&(at, _)| at == declared);
                 for &cell in change.cells.iter().flatten() {
+                    let setters = set.entry(cell).or_default();
                     if change.stores || change.stays {
-                        set.insert(cell, member);
-                    } else if let (Some(access), Some(&writer)) = (access, set.get(&cell)) {
-                        let (memory, reader, writer) =
-                            (access.buffer.index(), number(member), number(writer));
-                        let one = c::Forward { memory, reader, writer };
+                        setters.push(member);
+                        continue;
+                    }
+                    let Some(access) = access else { continue };
+                    for &writer in setters.iter() {
+                        let (reader, writer) = (number(member), number(writer));
+                        let one = c::Forward { access, reader, writer };
                         if reader != writer && !forwards.contains(&one) {
                             forwards.push(one);
                         }
