@@ -9,9 +9,9 @@ use crate::report::Report;
 use crate::words::words;
 
 /// The most tokens of an expression: a thousand terms, which the stack of rustc holds in unoptimised code.
-const MOST_TOKENS: usize = 2_000;
+const MOST_TOKENS: usize = 2_500;
 /// The most tokens of an expression and those around it.
-const MOST_NESTED: usize = 3_000;
+const MOST_NESTED: usize = 3_500;
 /// The tokens for which a block counts: the level of a statement takes more stack than that of an operator.
 const BLOCK: usize = 8;
 
