@@ -1,11 +1,13 @@
 //! A portfolio of searches with different priorities and branching rules, restarted with growing limits: no rule is best for all
-//! problems, and a search with bad early decisions seldom recovers.
+//! problems, and a search with bad early decisions seldom recovers. When all have failed, random priorities take their place, until
+//! the lower bound is reached or no steps are left.
 
 use super::greedy::{Layout, Traits};
 use super::indices::Rank;
 use super::instance::Instance;
 use super::intervals::Intervals;
 use super::problem::{Problem, common_divisor, end};
+use super::random::Random;
 use super::search::{self, Outcome, Rule};
 use super::skyline::{self, Preference};
 use crate::index::{Vector, narrow, wide};
@@ -15,7 +17,9 @@ enum Strategy {
     /// [`search`], for any conflict graph: the priority of each buffer (0 is the highest), and the branching rule.
     Cliques(Vector<Rank, u32>, Rule),
     /// [`skyline`], for live ranges that are intervals.
-    Skyline(Preference),
+    Skyline(Preference<'static>),
+    /// The same, with the priority of each buffer.
+    Ranked(Vector<Rank, u32>),
 }
 
 /// Improves `best` until its size is `goal`, a lower bound, or no steps are left.
@@ -34,14 +38,28 @@ pub(super) fn improve(
     // The dead ends after which a search is given up: searches that succeed have few.
     let mut patience = n / 8 + 64;
     let mut tried = 2;
+    let mut random = Random::new(n);
     let mut search = Bisection { instance: &instance, intervals, best, goal, grain };
+    let mut restarts = 0;
     while search.best.total > search.goal && *steps > 0 {
+        let before = *steps;
         search.round(&mut strategies, tried, patience, steps);
-        if tried == strategies.len() {
+        if tried < strategies.len() {
+            tried = (3 * tried).min(strategies.len());
+            patience *= 3;
+            continue;
+        }
+        if restarts > 0 && *steps == before {
+            // No strategy was run: none is worth the remaining steps.
             break;
         }
-        tried = (3 * tried).min(strategies.len());
-        patience *= 3;
+        restarts += 1;
+        if restarts % 2 == 0 {
+            patience = patience.saturating_mul(2);
+        }
+        let fresh = (0..strategies.len())
+            .map(|at| perturbed(&traits, intervals.is_some() && at % 2 == 0, &mut random));
+        strategies = fresh.collect();
     }
     search.best
 }
@@ -106,6 +124,10 @@ impl Bisection<'_, '_> {
             (Strategy::Skyline(preference), Some(intervals)) => {
                 skyline::search(intervals, sizes, capacity, *preference, patience, steps)
             }
+            (Strategy::Ranked(priority), Some(intervals)) => {
+                let preference = Preference::Given(priority);
+                skyline::search(intervals, sizes, capacity, preference, patience, steps)
+            }
             // A search scans all cliques once a buffer: too much if that takes a quarter of the remaining steps.
             (Strategy::Cliques(..), Some(_))
                 if wide(sizes.len() * (cliques.len() + sizes.len() / 8)) > *steps / 4 =>
@@ -115,7 +137,7 @@ impl Bisection<'_, '_> {
             (Strategy::Cliques(priority, rule), _) => {
                 search::search(self.instance, capacity, priority, *rule, patience, steps)
             }
-            (Strategy::Skyline(_), None) => Outcome::Unknown,
+            (Strategy::Skyline(_) | Strategy::Ranked(_), None) => Outcome::Unknown,
         };
         match &outcome {
             Outcome::Found(offsets) => {
@@ -159,6 +181,29 @@ fn strategies(traits: &Traits, are_intervals: bool) -> Vec<Strategy> {
         strategies.push(Strategy::Cliques(priority.clone(), rule));
     }
     strategies
+}
+
+/// Returns a strategy for a restart: a random mixture of the orders of the buffers, with noise.
+fn perturbed(traits: &Traits, by_skyline: bool, random: &mut Random) -> Strategy {
+    let Traits { size, width, contention, area, .. } = traits;
+    let n = size.len();
+    let mut score: Vector<Rank, usize> = Vector::filled(0, n);
+    for key in [size, width, contention, area] {
+        let weight = random.below(4);
+        for (at, &b) in traits.order([key, area, size]).iter().enumerate() {
+            score[b] += weight * at;
+        }
+    }
+    let noise = 1 + random.below(n.max(1));
+    score.iter_mut().for_each(|score| *score += random.below(noise));
+    let mut order: Vec<Rank> = score.ids().collect();
+    order.sort_by_key(|&b| score[b]);
+    let priority = priorities(&order);
+    if by_skyline {
+        return Strategy::Ranked(priority);
+    }
+    let rules = [Rule::Fewest, Rule::Lowest, Rule::Fewest, Rule::Tightest, Rule::Lowest, Rule::Priority];
+    Strategy::Cliques(priority, rules[random.below(rules.len())])
 }
 
 fn priorities(order: &[Rank]) -> Vector<Rank, u32> {

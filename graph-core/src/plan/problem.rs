@@ -54,7 +54,7 @@ pub enum Effort {
     /// The effort of builds: 1,000 buffers take less than 20 milliseconds.
     #[default]
     Default,
-    /// About a second for hard problems.
+    /// Seconds for hard problems: the search ends at the lower bound, or when its steps are used up.
     Thorough,
 }
 

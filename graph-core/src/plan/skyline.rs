@@ -28,13 +28,15 @@ use crate::index::{Index, Vector, between, wide};
 
 /// The order of the candidates at the end of a valley that waste equally much and close it equally well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Preference {
+pub(super) enum Preference<'p> {
     /// The largest buffer first.
     Large,
     /// The buffer with the longest live range first.
     Long,
     /// The buffer with the largest product of size and length of its live range first.
     Wide,
+    /// The buffer of the highest priority first; 0 is the highest.
+    Given(&'p Vector<Rank, u32>),
 }
 
 /// A count of alternatives that is not computed yet.
@@ -46,7 +48,7 @@ pub(super) fn search(
     intervals: &Intervals,
     sizes: &Vector<Rank, u64>,
     capacity: u64,
-    preference: Preference,
+    preference: Preference<'_>,
     patience: u64,
     steps: &mut u64,
 ) -> Outcome {
@@ -102,7 +104,7 @@ struct Search<'l> {
     intervals: &'l Intervals,
     sizes: &'l Vector<Rank, u64>,
     capacity: u64,
-    preference: Preference,
+    preference: Preference<'l>,
     steps: u64,
     /// The number of words of a set of levels.
     row_words: usize,
@@ -136,7 +138,7 @@ impl<'l> Search<'l> {
         intervals: &'l Intervals,
         sizes: &'l Vector<Rank, u64>,
         capacity: u64,
-        preference: Preference,
+        preference: Preference<'l>,
         steps: u64,
     ) -> Search<'l> {
         let (n, times) = (sizes.len(), intervals.loads.len());
@@ -384,6 +386,7 @@ impl<'l> Search<'l> {
             Preference::Large => u64::MAX - size,
             Preference::Long => u64::MAX - length,
             Preference::Wide => u64::MAX - size.saturating_mul(length),
+            Preference::Given(priority) => u64::from(priority[candidate.buffer]),
         };
         (wide(skipped).saturating_mul(candidate.empty_to - valley.height), class, preference)
     }

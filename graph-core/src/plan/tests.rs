@@ -107,3 +107,53 @@ fn sizes_that_cannot_be_planned() {
     let none = plan(&Reach::of(&Vector::new()).unwrap(), &Vector::new(), Effort::Thorough).unwrap();
     assert!(none.total == 0 && none.optimal && none.floor.node.is_none());
 }
+
+/// A rectangle of 64 times and 64 KiB, cut into `n` live ranges: they pack without a gap. The largest of `few` pieces is cut next.
+fn cut_rectangle(n: usize, few: usize, seed: u64) -> Problem {
+    const SIDE: usize = 64;
+    let mut random = Random::new(seed);
+    let mut pieces = vec![(0, SIDE, 0, SIDE)];
+    while pieces.len() < n {
+        let area = |&at: &usize| {
+            let (from, to, low, high): (usize, usize, usize, usize) = pieces[at];
+            (to - from) * (high - low)
+        };
+        let picks: Vec<usize> = (0..few).map(|_| random.below(pieces.len())).collect();
+        let at = picks.into_iter().max_by_key(area).unwrap();
+        let (from, to, low, high) = pieces[at];
+        let along_time = random.below((to - from) + (high - low) + 1) < to - from;
+        let (start, cells) = if along_time { (from, to - from) } else { (low, high - low) };
+        if cells < 2 {
+            continue;
+        }
+        let cut = start + 1 + random.below(cells - 1);
+        pieces.swap_remove(at);
+        match along_time {
+            true => pieces.extend([(from, cut, low, high), (cut, to, low, high)]),
+            false => pieces.extend([(from, to, low, cut), (from, to, cut, high)]),
+        }
+    }
+    (1..pieces.len()).rev().for_each(|at| pieces.swap(at, random.below(at + 1)));
+    let live = |time: usize| {
+        let inside = pieces.iter().enumerate().filter(move |(_, piece)| (piece.0..piece.1).contains(&time));
+        inside.map(|(at, _)| Rank::new(at)).collect::<Vec<Rank>>()
+    };
+    let cliques: Vec<Vec<Rank>> = (0..SIDE).map(live).collect();
+    Problem {
+        sizes: pieces.iter().map(|piece| 1024 * wide(piece.3 - piece.2)).collect(),
+        aligns: Vector::filled(1, n),
+        conflicts: Conflicts::of_cliques(n, &cliques),
+        begins: pieces.iter().map(|piece| i64::try_from(piece.0).unwrap()).collect(),
+        bound: Bound { bytes: 1024 * wide(SIDE), buffers: cliques[0].clone() },
+        cliques,
+    }
+}
+
+/// The fixed strategies fail here with most of the steps left: random ones follow until the bound is reached.
+#[test]
+fn the_search_goes_on_while_steps_are_left() {
+    let problem = cut_rectangle(180, 2, 206);
+    let found = place_all(&problem, Effort::Thorough);
+    assert_eq!(found.total, problem.bound.bytes);
+    assert_eq!(place_all(&problem, Effort::Thorough), found, "equal inputs give equal plans");
+}
