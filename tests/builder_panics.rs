@@ -186,15 +186,14 @@ fn a_match_that_is_forgotten_has_the_arms_so_far() {
 }
 
 /// A builder that leaves the arm that it adds is refused; the one that takes its place is as it was.
+/// A way to leave an arm.
+type Leave =
+    fn(&mut Builder<'static>, Handle, Handle, &mut dyn FnMut(&mut Builder<'static>)) -> cuweave::Result<()>;
+
 #[test]
 fn a_builder_that_leaves_an_arm_is_refused() {
     let device = device();
-    let leaves: [fn(
-        &mut Builder<'static>,
-        Handle,
-        Handle,
-        &mut dyn FnMut(&mut Builder<'static>),
-    ) -> cuweave::Result<()>; 4] = [
+    let leaves: [Leave; 4] = [
         |b, flag, x, leave| {
             b.if_(&flag, |b| {
                 b.fill(x.write(), 2.0)?;

@@ -44,7 +44,7 @@ impl Certified<'_> {
     /// A failure of the driver; a node that was not added for the program.
     pub fn read_back(&self) -> Result<Certificate> {
         let (source, numbering) = self.source();
-        let plan = self.from_driver(self.plan(&source, &numbering))?;
+        let plan = self.driver_plan(self.plan(&source, &numbering))?;
         Ok(Certificate { source, plan })
     }
 

@@ -29,7 +29,7 @@ impl Certified<'_> {
     /// # Errors
     ///
     /// A failure of the driver; a node that was not planned.
-    pub(super) fn from_driver(&self, planned: Reading<'_>) -> Result<c::Plan> {
+    pub(super) fn driver_plan(&self, planned: Reading<'_>) -> Result<c::Plan> {
         let expected = self.expected(&planned);
         let mut plan = c::Plan { nodes: Vec::new(), edges: Vec::new(), ..planned.plan.clone() };
         let mut found = Found::new();
