@@ -111,6 +111,39 @@ fn branches_in_a_loop_become_a_launch_a_level() {
     }
 }
 
+in_every_form!(beside(n: u32, x: &mut [u32; 4 * n], one: &[u32; 1], other: &[u32; 1]) {
+    if one {
+        mix[per_item(n)](&mut x[..n], 1, n);
+        mix[per_item(n)](&mut x[n..2 * n], 2, n);
+    }
+    if other {
+        mix[per_item(n)](&mut x[2 * n..3 * n], 3, n);
+        mix[per_item(n)](&mut x[3 * n..], 4, n);
+    }
+});
+
+/// All four launches begin at the same time, but in two bodies: one node would run all of them, or none.
+#[test]
+fn launches_in_bodies_side_by_side_stay_apart() {
+    let device = alone();
+    for flags in [[0u32, 0], [0, 1], [1, 0], [1, 1]] {
+        let value = |at: u32| if flags[at as usize / 2] > 0 { step(7, 1 + at) } else { 7 };
+        let expected: Vec<u32> = (0..4 * N).map(|at| value(at / N)).collect();
+        let [_, batched, ..] = each_form!(beside, device, expected, |form| {
+            let mut x = device.upload(&[7u32; 4 * N as usize]);
+            let [one, other] = flags.map(|flag| device.upload(&[flag]));
+            let graph = form(&device.ctx, N, &mut x, &one, &other).expect("it builds");
+            let report = graph.report();
+            let mut exec = graph.instantiate().expect("it instantiates");
+            exec.launch(&device.stream).expect("it launches");
+            drop(exec);
+            (report, device.download(&x))
+        });
+        let members: Vec<usize> = batched.batches.iter().map(|batch| batch.len()).collect();
+        assert_eq!(members, [2, 2], "{batched}");
+    }
+}
+
 in_every_form!(chain(n: u32, x: &mut [u32; n], y: &mut [u32; n], flag: &mut [u32; 1]) {
     if flag {
         mix[per_item(n)](&mut x, 1, n);

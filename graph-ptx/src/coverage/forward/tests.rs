@@ -282,3 +282,41 @@ fn what_is_not_known_is_left_alone() {
         assert_eq!((found.loads, found.barriers[0]), if writes { (0, true) } else { (1, false) });
     }
 }
+
+/// The shared memory of the parts overlays: a thread may have the bytes that another one still uses in a part before.
+#[test]
+fn a_barrier_stands_between_parts_that_have_shared_memory_or_converge() {
+    let op = |buffer| Op {
+        buffer,
+        stores: true,
+        element: 4,
+        bytes: 4,
+        constant: 0,
+        strides: [4, 16],
+        most: [4, 2],
+        maybe: false,
+    };
+    let sites =
+        [0, 1, 2].map(|buffer| Sites { list: vec![op(buffer).site(0)], others: Vec::new(), loops: false });
+    let barriers = |shares: [bool; 3], converges: [bool; 3]| {
+        let all: Vec<Member<'_>> = (0..3)
+            .map(|at| Member {
+                sites: &sites[at],
+                pointers: vec![Pointer { parameter: at as u32, buffer: at as u32, at: Some(0) }],
+                shares: shares[at],
+                converges: converges[at],
+                fixed: false,
+            })
+            .collect();
+        forward(&all, BLOCK.map(|count| count as u32), &|_| false).barriers
+    };
+    let none = [false; 3];
+    assert_eq!(barriers(none, none), [false, false]);
+    assert_eq!(barriers([true, true, false], none), [true, false]);
+    // One barrier anywhere between the two is enough.
+    assert_eq!(barriers([true, false, true], none), [false, true]);
+    assert_eq!(barriers([true; 3], none), [true, true]);
+    assert_eq!(barriers([false, true, false], none), [false, false]);
+    assert_eq!(barriers(none, [false, true, false]), [true, true]);
+    assert_eq!(barriers(none, [true, false, false]), [true, false]);
+}
