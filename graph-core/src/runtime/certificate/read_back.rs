@@ -118,12 +118,13 @@ impl Certified<'_> {
             .fill_of(handle)
             .map_err(|_| self.unplanned("a node that was not planned"))?;
         let mut records = self.nodes.counted.of_devices().into_iter();
-        let inside = records.any(|(device, (_, bytes))| {
+        let device = records.find_map(|(device, (_, bytes))| {
             let first = self.nodes.counted.addresses.get(&device).copied().unwrap_or(0);
             let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
-            first != 0 && first <= fill.target && end <= first + bytes
+            (first != 0 && first <= fill.target && end <= first + bytes).then_some(device)
         });
-        if inside { Ok(no_members(RECORDS)) } else { Err(self.unplanned("a memset that was not planned")) }
+        let device = device.ok_or_else(|| self.unplanned("a memset that was not planned"))?;
+        Ok(c::Node { device: device.as_u32(), ..no_members(RECORDS) })
     }
 
     /// Makes the memsets of records a part of the statements whose loops have these records: of what the node behind decides about.
