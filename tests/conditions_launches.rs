@@ -144,6 +144,42 @@ fn launches_in_bodies_side_by_side_stay_apart() {
     }
 }
 
+in_every_form!(chains_beside(n: u32, x: &mut [u32; 4 * n], one: &[u32; 1], other: &[u32; 1]) {
+    if one {
+        for i in 0..2u32 {
+            mix[per_item(n)](&mut x[i * n..(i + 1) * n], 1 + i, n);
+            mix[per_item(n)](&mut x[i * n..(i + 1) * n], 7, n);
+        }
+    }
+    if other {
+        for i in 2..4u32 {
+            mix[per_item(n)](&mut x[i * n..(i + 1) * n], 1 + i, n);
+            mix[per_item(n)](&mut x[i * n..(i + 1) * n], 7, n);
+        }
+    }
+});
+
+/// The same with chains of two launches: each body has a stack of its own.
+#[test]
+fn chains_in_bodies_side_by_side_stay_apart() {
+    let device = alone();
+    for flags in [[0u32, 0], [0, 1], [1, 0], [1, 1]] {
+        let value = |at: u32| if flags[at as usize / 2] > 0 { step(step(7, 1 + at), 7) } else { 7 };
+        let expected: Vec<u32> = (0..4 * N).map(|at| value(at / N)).collect();
+        let [.., everything, _] = each_form!(chains_beside, device, expected, |form| {
+            let mut x = device.upload(&[7u32; 4 * N as usize]);
+            let [one, other] = flags.map(|flag| device.upload(&[flag]));
+            let graph = form(&device.ctx, N, &mut x, &one, &other).expect("it builds");
+            let report = graph.report();
+            let mut exec = graph.instantiate().expect("it instantiates");
+            exec.launch(&device.stream).expect("it launches");
+            drop(exec);
+            (report, device.download(&x))
+        });
+        assert_eq!((everything.kernels, everything.launches), (2, 8), "{everything}");
+    }
+}
+
 in_every_form!(chain(n: u32, x: &mut [u32; n], y: &mut [u32; n], flag: &mut [u32; 1]) {
     if flag {
         mix[per_item(n)](&mut x, 1, n);

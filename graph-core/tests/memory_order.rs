@@ -1,0 +1,110 @@
+//! The order that a user gives to allocs and frees, in the plan and in the nodes.
+
+use cuweave_core::compile::{self, Wishes};
+use cuweave_core::index::Index;
+use cuweave_core::ir::{BufferId, Kind, Memory, Mode, Order, Origin, StatementId};
+use cuweave_core::operation::{Operations, Place, What};
+use cuweave_testkit::programs::{Writer, closure};
+
+/// The temporaries `b` and `c`, each filled once, `c` behind `b`; and a launch `k` that uses neither.
+struct Program {
+    operations: Operations,
+    b: BufferId,
+    c: BufferId,
+    k: StatementId,
+}
+
+/// The statement that is after another one.
+#[derive(Clone, Copy, PartialEq)]
+enum After {
+    /// None is.
+    Nothing,
+    /// The free of `b` is after `k`.
+    Free,
+    /// `k` is after the alloc of `c`.
+    Alloc,
+    /// The alloc of `c` is after `k`.
+    AllocBehind,
+}
+
+fn program(memory: Memory, after: After) -> Program {
+    let mut writer = Writer::new(&[0, 64]);
+    let x = writer.buffer("x", Origin::Device { mutable: true }, 64);
+    let whole = |writer: &mut Writer, buffer| [writer.access(buffer, Mode::Write, (0, 64))];
+    let launch = |writer: &mut Writer, after: &[StatementId]| {
+        let all = [writer.access(x, Mode::ReadWrite, (0, 64))];
+        writer.statement("k", Kind::Launch(()), &all, after)
+    };
+    let b = writer.alloc("b", 64);
+    let filled = whole(&mut writer, b);
+    let filled = writer.statement("fill", Kind::Fill(()), &filled, &[]);
+    let k = (after != After::Alloc).then(|| launch(&mut writer, &[]));
+    let of = |which: After| k.filter(|_| after == which).into_iter().collect::<Vec<_>>();
+    writer.statement("free", Kind::Free(b), &[], &of(After::Free));
+    let c = writer.buffer("c", Origin::Alloc(StatementId::new(writer.statements().len())), 64);
+    let alloc = writer.statement("c", Kind::Alloc(c), &[], &of(After::AllocBehind));
+    let k = k.unwrap_or_else(|| launch(&mut writer, &[alloc]));
+    let whole = whole(&mut writer, c);
+    writer.statement("fill", Kind::Fill(()), &whole, &[filled]);
+    let values = writer.dims().clone();
+    let (checked, found) = compile::front(writer.source("f", Order::Inferred, None));
+    let checked = checked.unwrap_or_else(|| panic!("{found:?}"));
+    let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
+    let operations = compile::back(&checked, &values, &wishes).expect("it is emitted");
+    Program { operations, b, c, k }
+}
+
+impl Program {
+    fn share_bytes(&self) -> bool {
+        self.operations.places[self.b] == self.operations.places[self.c]
+    }
+
+    /// Returns the alloc or the free of a buffer's memory.
+    fn memory(&self, of: BufferId, what: fn(cuweave_core::operation::MemoryId) -> What) -> usize {
+        let Place::Inside { memory, .. } = self.operations.places[of] else { panic!("it has no memory") };
+        self.operations.list.position(|one| one.what == what(memory)).expect("a node").index()
+    }
+
+    /// Returns true if a path leads from `k` to an operation.
+    fn is_behind(&self, operation: usize) -> bool {
+        let list = self.operations.list.as_slice();
+        let edges: Vec<(usize, usize)> = (0..list.len())
+            .flat_map(|to| list[to].after.iter().map(move |from| (from.index(), to)))
+            .collect();
+        let k = self.operations.of_statement[self.k].expect("an operation").index();
+        closure(list.len(), &edges)[k][operation]
+    }
+}
+
+#[test]
+fn bytes_are_used_again_where_nothing_else_is_asked_for() {
+    assert!(program(Memory::Arena, After::Nothing).share_bytes());
+    assert!(program(Memory::Owned, After::AllocBehind).share_bytes());
+}
+
+/// `k` may use the bytes in a way that no declaration says: that is what the order is for.
+#[test]
+fn what_a_free_is_after_keeps_the_bytes() {
+    for memory in [Memory::Arena, Memory::Owned] {
+        assert!(!program(memory, After::Free).share_bytes(), "{memory:?}");
+    }
+    for memory in [Memory::Arena, Memory::Nodes] {
+        let program = program(memory, After::Free);
+        assert!(program.is_behind(program.memory(program.b, |memory| What::Free { memory })), "{memory:?}");
+    }
+}
+
+#[test]
+fn what_is_after_an_alloc_has_the_bytes() {
+    for memory in [Memory::Arena, Memory::Owned] {
+        assert!(!program(memory, After::Alloc).share_bytes(), "{memory:?}");
+    }
+}
+
+#[test]
+fn an_alloc_is_behind_what_it_is_after() {
+    let behind = program(Memory::Nodes, After::AllocBehind);
+    assert!(behind.is_behind(behind.memory(behind.c, |memory| What::Alloc { memory })));
+    let free = program(Memory::Nodes, After::Nothing);
+    assert!(!free.is_behind(free.memory(free.c, |memory| What::Alloc { memory })));
+}
