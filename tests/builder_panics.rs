@@ -1,5 +1,5 @@
-//! Panics in the arms of a builder's conditions that the caller catches: the build says that an arm panicked, and everything else of the
-//! builder is as it was.
+//! Panics in the arms of a builder's conditions that the caller catches: the build says that an arm panicked, and
+//! everything else of the builder is as it was.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

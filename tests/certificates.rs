@@ -1,5 +1,6 @@
-//! Certificates through the front door: the graphs of programs are accepted, as planned and as the driver has them; what is broken in
-//! the plan, in the tables of batches, or after it in the certificate, is refused by the rule that forbids it.
+//! Certificates through the front door: the graphs of programs are accepted, as planned and as the driver has them;
+//! what is broken in the plan, in the tables of batches, or after it in the certificate, is refused by the rule that
+//! forbids it.
 
 use cuweave::__private::{change_next_plan, change_next_tables, read_back};
 use cuweave::certificate::certificate::{Bytes, Effect, Origin, Port, Work};
@@ -84,7 +85,8 @@ fn decided(n: u32, flag: &[u32; 1], x: &mut [f32; n], go: &mut [u32; 1]) {
     }
 }
 
-/// An alloc after a statement that uses a temporary of the same arena: without care the arena's alloc comes after its own user.
+/// An alloc after a statement that uses a temporary of the same arena: without care the arena's alloc comes after its
+/// own user.
 #[cuweave::graph]
 fn late(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let a = alloc::<f32>(n);
@@ -152,7 +154,7 @@ fn refused(certificate: &Certificate, rule: Rule, change: impl FnOnce(&mut Certi
     }
 }
 
-/// The place of the nth member of a certificate with that statement.
+/// Returns the first node that runs a statement of that name.
 fn node_of(certificate: &Certificate, name: &str) -> usize {
     let is = |work: &Work| match work {
         Work::Run { members, .. } => {

@@ -1,5 +1,5 @@
-//! Writes of multicast objects and reads of the memory that is bound to them, from several threads: each conflicting pair comes one
-//! after another, as the calls of the simulated driver show.
+//! Writes of multicast objects and reads of the memory that is bound to them, from several threads: each conflicting
+//! pair comes one after another, as the calls of the simulated driver show.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +48,8 @@ fn bind(object: &Complete, offset: u64, memory: &[Arc<Memory>]) -> Vec<Binding> 
 /// A use of memory that a thread waits for: true for a write, and its first address.
 type Use = (bool, u64);
 
-/// Returns the pairs of uses of which one is enqueued while a thread waits for the other. `conflict` says which may not be.
+/// Returns the pairs of uses of which one is enqueued while a thread waits for the other. `conflict` says which may not
+/// be.
 fn met(calls: &[Call], conflict: impl Fn(Use, Use) -> bool) -> (Vec<(Use, Use)>, usize) {
     let mut open: BTreeMap<u64, Use> = BTreeMap::new();
     let (mut met, mut uses) = (Vec::new(), 0);

@@ -129,7 +129,7 @@ pub struct Access {
     pub lo: u64,
     /// One past the last byte.
     pub hi: u64,
-    /// What it does.
+    /// Its effect on these bytes.
     pub effect: Effect,
 }
 
@@ -246,7 +246,8 @@ pub enum Work {
     },
 }
 
-/// A statement of a node. The statements of a lane run one after another in each block of the grid; other lanes have other blocks.
+/// A statement of a node. The statements of a lane run one after another in each block of the grid; other lanes have
+/// other blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Member {
     /// The statement.
@@ -270,7 +271,8 @@ pub struct Touches {
     pub writes: Option<Vec<Span>>,
 }
 
-/// `bytes` bytes from `start` + Σ stride · block + Σ step · i on, with i below its count: for the blocks of these axes of the grid.
+/// `bytes` bytes from `start` + Σ stride · block + Σ step · i on, with i below its count: for the blocks of these axes
+/// of the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The first byte in the memory, where all indices are 0.

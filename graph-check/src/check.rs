@@ -263,7 +263,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// What the user orders is ordered: pairs, and statements that come after or before all others.
+    /// The order of the user is kept: pairs, and statements that come after or before all others.
     fn user_order(&self) -> Result<(), Refusal> {
         let mut pairs = self.source.after.clone();
         let count = self.source.statements.len();

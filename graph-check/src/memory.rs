@@ -1,12 +1,13 @@
-//! The rules of memory: what is read is written, bytes are used by one after the other, and nodes are given the right ones.
+//! The rules of memory: what is read is written, bytes are used by one after the other, and nodes are given the right
+//! ones.
 
-use crate::certificate::{Bytes, Effect, Kind, Memory, Origin, Work};
+use crate::certificate::{Bytes, Effect, Kind, Origin, Work};
 use crate::check::Checker;
 use crate::refusal::Refusal;
 use std::collections::BTreeMap;
 
 impl Checker<'_> {
-    /// What is read of a temporary has been written, in the same run of its body.
+    /// Each byte that is read of a temporary has been written, in the same run of its body.
     pub fn reads(&self) -> Result<(), Refusal> {
         for (memory, of) in self.source.memories.iter().enumerate() {
             let Origin::Temporary(home) = of.origin else { continue };
@@ -27,7 +28,7 @@ impl Checker<'_> {
                         }
                         body = self.source.bodies[body].parent;
                     }
-                    if !covers(written, (read.lo, read.hi)) {
+                    if !contain(written, (read.lo, read.hi)) {
                         let reader = self.name(reader);
                         refuse!(Reads, "{reader} reads what nothing has written of `{}`", of.name);
                     }
@@ -37,7 +38,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the ranges of a memory that are written each time that a body runs, by statements that come before `reader`.
+    /// Returns the ranges of a memory that are written each time that a body runs, by statements that come before
+    /// `reader`.
     fn written(&self, memory: usize, body: usize, reader: usize) -> Vec<(u64, u64)> {
         let mut ranges = Vec::new();
         for &writer in &self.users[memory] {
@@ -48,7 +50,8 @@ impl Checker<'_> {
                 ranges.extend(own.map(|one| (one.lo, one.hi)));
             }
         }
-        // Bodies of which one always runs: what all of them write. A reader in one of them comes before nothing of the others.
+        // Bodies of which one always runs: what all of them write. A reader in one of them comes before nothing of the
+        // others.
         let bodies = self.source.bodies.iter().enumerate().skip(1);
         let mut total: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, one) in bodies.filter(|(_, one)| one.parent == body && one.total) {
@@ -94,8 +97,8 @@ impl Checker<'_> {
         self.users[memory].iter().flat_map(|&user| &self.runs[user]).map(|run| run.node)
     }
 
-    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body around both. One
-    /// that leaves the graph is never over.
+    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body
+    /// around both. One that leaves the graph is never over.
     fn over(&self, one: usize, other: usize) -> bool {
         let home = |memory: usize| match self.source.memories[memory].origin {
             Origin::Temporary(home) => home,
@@ -155,14 +158,8 @@ impl Checker<'_> {
             if !pairs.into_iter().all(|(&alloc, &free)| self.order.before(alloc, free)) {
                 refuse!(Lifetimes, "block {at} may be freed before it is allocated");
             }
-            let reach = |node: usize| {
-                let device = self.plan.nodes[node].device;
-                let reaches = |memory: &usize| {
-                    let devices = &self.plan.places[*memory].devices;
-                    devices.is_empty() || devices.contains(&device)
-                };
-                held.iter().all(reaches)
-            };
+            let reach =
+                |node: usize| held.iter().all(|&memory| self.reaches(self.plan.nodes[node].device, memory));
             if !allocs[at].iter().chain(&frees[at]).all(|&node| reach(node)) {
                 refuse!(Devices, "block {at} is not allocated or freed on a device that reaches it");
             }
@@ -175,14 +172,11 @@ impl Checker<'_> {
                 }
                 refuse!(Lifetimes, "`{}` is not the graph's to free", memory.name);
             };
-            let mut others = self.source.memories.iter().enumerate().filter(|(other, _)| *other != at);
-            let shares = |other: &Memory| match other.origin {
-                Origin::Operand(start) | Origin::Taken(start) => {
-                    address < start + other.bytes && start < address + memory.bytes
-                }
-                _ => false,
-            };
-            if others.any(|(_, other)| shares(other)) {
+            let range = (address, memory.bytes);
+            if self
+                .addressed()
+                .any(|(other, start)| other != at && overlaps(range, (start, self.bytes(other))))
+            {
                 refuse!(Sharing, "`{}`, which is freed, has bytes of another memory", memory.name);
             }
             let users: Vec<usize> = self.nodes_of(at).collect();
@@ -202,12 +196,9 @@ impl Checker<'_> {
         if block.address == 0 {
             return Ok(());
         }
-        let meets = |address: u64, bytes: u64| {
-            let (end, other) = (block.address.saturating_add(block.bytes), address.saturating_add(bytes));
-            address < end && block.address < other
-        };
+        let range = (block.address, block.bytes);
         for (other, of) in self.plan.blocks.iter().enumerate().skip(at + 1) {
-            if of.address == 0 || !meets(of.address, of.bytes) {
+            if of.address == 0 || !overlaps(range, (of.address, of.bytes)) {
                 continue;
             }
             let after = |one: usize, other: usize| {
@@ -218,17 +209,31 @@ impl Checker<'_> {
                 refuse!(Sharing, "blocks {at} and {other} have addresses in common at one time");
             }
         }
-        let operand = |origin| match origin {
-            Origin::Operand(address) | Origin::Taken(address) => Some(address),
-            _ => None,
-        };
-        let mut operands = self.source.memories.iter().filter_map(|one| Some((one, operand(one.origin)?)));
+        let mut operands = self.addressed();
         if let Some((memory, _)) =
-            operands.find(|&(memory, address)| memory.bytes > 0 && meets(address, memory.bytes))
+            operands.find(|&(memory, start)| overlaps(range, (start, self.bytes(memory))))
         {
-            refuse!(Sharing, "block {at} has bytes of `{}`", memory.name);
+            refuse!(Sharing, "block {at} has bytes of `{}`", self.source.memories[memory].name);
         }
         Ok(())
+    }
+
+    /// Returns the memories of the caller, with their addresses.
+    fn addressed(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.source.memories.iter().enumerate().filter_map(|(at, memory)| match memory.origin {
+            Origin::Operand(address) | Origin::Taken(address) => Some((at, address)),
+            Origin::Temporary(_) | Origin::State => None,
+        })
+    }
+
+    fn bytes(&self, memory: usize) -> u64 {
+        self.source.memories[memory].bytes
+    }
+
+    /// Returns true if a device reaches a memory.
+    fn reaches(&self, device: u32, memory: usize) -> bool {
+        let devices = &self.plan.places[memory].devices;
+        devices.is_empty() || devices.contains(&device)
     }
 
     /// Nodes are given the addresses and numbers of their statements, and reach the memory.
@@ -238,8 +243,8 @@ impl Checker<'_> {
             for member in members {
                 let statement = &self.source.statements[member.statement];
                 let name = || self.name(member.statement);
-                let lengths = [(member.addresses.len(), statement.accesses.len())];
-                if lengths.iter().any(|&(given, needed)| given != 0 && given != needed)
+                let given = member.addresses.len();
+                if given != 0 && given != statement.accesses.len()
                     || !member.numbers.is_empty() && member.numbers != statement.numbers
                 {
                     refuse!(Values, "a node is given other numbers than {}", name());
@@ -272,8 +277,7 @@ impl Checker<'_> {
                     refuse!(Devices, "{} runs on device {device}", name());
                 }
                 for access in &statement.accesses {
-                    let devices = &self.plan.places[access.memory].devices;
-                    if !devices.is_empty() && !devices.contains(&node.device) {
+                    if !self.reaches(node.device, access.memory) {
                         let memory = &self.source.memories[access.memory].name;
                         refuse!(Devices, "device {} does not reach `{memory}` for {}", node.device, name());
                     }
@@ -282,6 +286,12 @@ impl Checker<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns true if two ranges, an address and a number of bytes each, have a byte in common. No range exceeds 64 bits
+/// (`Form`).
+fn overlaps(one: (u64, u64), other: (u64, u64)) -> bool {
+    one.0.max(other.0) < (one.0 + one.1).min(other.0 + other.1)
 }
 
 /// Returns ranges in ascending order, with those that touch joined.
@@ -302,6 +312,6 @@ fn intersected(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
     pairs.filter(|range| range.0 < range.1).collect()
 }
 
-fn covers(ranges: Vec<(u64, u64)>, (lo, hi): (u64, u64)) -> bool {
+fn contain(ranges: Vec<(u64, u64)>, (lo, hi): (u64, u64)) -> bool {
     lo >= hi || merged(ranges).iter().any(|range| range.0 <= lo && hi <= range.1)
 }

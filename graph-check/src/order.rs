@@ -14,7 +14,8 @@ pub(crate) struct Order<'c> {
 }
 
 impl<'c> Order<'c> {
-    /// Orders the nodes. Edges join nodes of one body, and make no circle; each body is run by one node, which stands in the body around it.
+    /// Orders the nodes. Edges join nodes of one body, and make no circle; each body is run by one node, which stands
+    /// in the body around it.
     pub fn of(source: &'c Source, plan: &'c Plan) -> Result<Order<'c>, Refusal> {
         let (bodies, count) = (&source.bodies, plan.nodes.len());
         let mut branches = vec![usize::MAX; bodies.len()];
@@ -82,7 +83,8 @@ impl<'c> Order<'c> {
         (one, other)
     }
 
-    /// Returns true if a node has ended before another one has an effect, in each run of the innermost body around both.
+    /// Returns true if a node has ended before another one has an effect, in each run of the innermost body around
+    /// both.
     pub fn before(&self, one: usize, other: usize) -> bool {
         let (one, other) = self.lifted((one, other));
         one != other && self.ended[other][one / 64] & (1 << (one % 64)) != 0
@@ -127,7 +129,8 @@ impl<'c> Order<'c> {
     }
 }
 
-/// Returns true if all statements of a node are kernels, and there is one: with `calls` also if they are calls of libraries.
+/// Returns true if all statements of a node are kernels, and there is one: with `calls` also if they are calls of
+/// libraries.
 fn are_kernels(source: &Source, work: &Work, calls: bool) -> bool {
     let Work::Run { members, .. } = work else { return false };
     let is_kernel = |kind: Kind| match kind {

@@ -1,4 +1,4 @@
-//! What a certificate is refused for.
+//! Refusals of certificates, by the rule that does not hold.
 
 use std::fmt;
 
@@ -26,11 +26,11 @@ pub enum Rule {
     Conflicts,
     /// Of conflicting statements in one node, different blocks touch different bytes.
     Blocks,
-    /// What the user orders is ordered.
+    /// The order of the user is kept.
     UserOrder,
     /// Reads from registers get the last value.
     Registers,
-    /// What is read is written before.
+    /// Each byte that is read of a temporary has been written before.
     Reads,
     /// Bytes in common are used by one after the other.
     Sharing,
@@ -47,7 +47,7 @@ pub enum Rule {
 pub struct Refusal {
     /// The rule.
     pub rule: Rule,
-    /// What does not hold.
+    /// The statements, nodes or memories for which it does not hold.
     pub message: String,
 }
 

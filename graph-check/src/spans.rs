@@ -1,8 +1,8 @@
-//! Whether blocks of a grid touch the same bytes.
+//! The proof that blocks of a grid touch different bytes.
 //!
-//! Two spans meet if b − a, for some choice of their indices, lies in (−bytes of b, bytes of a). b − a is a sum of terms: a
-//! coefficient times an integer of a range. The search chooses these integers, largest coefficients first, and leaves a branch where
-//! the rest of the sum can no longer reach the window. It is exact.
+//! Two spans meet if b − a, for some choice of their indices, lies in (−bytes of b, bytes of a). b − a is a sum of
+//! terms: a coefficient times an integer of a range. The search chooses these integers, largest coefficients first, and
+//! leaves a branch where the rest of the sum can no longer reach the window. It is exact.
 
 use crate::certificate::{Axis, Span};
 
@@ -27,8 +27,8 @@ pub(crate) enum Blocks {
     Any,
 }
 
-/// Returns true unless no such blocks touch a common byte: blocks of a grid through `one`, and through `other` in a memory that starts
-/// `by` bytes later.
+/// Returns true unless no such blocks touch a common byte: blocks of a grid through `one`, and through `other` in a
+/// memory that starts `by` bytes later.
 pub(crate) fn meet_at(one: &[Span], (other, by): (&[Span], i128), blocks: Blocks) -> bool {
     one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, by, blocks).unwrap_or(true)))
 }
@@ -103,7 +103,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Returns true if the terms from `at` on can sum up to a number in the window. Some distance of blocks is not 0, or `differ` is true.
+    /// Returns true if the terms from `at` on can sum up to a number in the window. Some distance of blocks is not 0,
+    /// or `differ` is true.
     fn reaches(&mut self, at: usize, (lo, hi): (i128, i128), differ: bool) -> Option<bool> {
         self.choices += 1;
         if self.choices > MAX_CHOICES {
@@ -171,7 +172,8 @@ mod tests {
         })
     }
 
-    /// The search agrees with the enumeration of all bytes, for 4,000 random pairs; where strides differ it may say yes.
+    /// The search agrees with the enumeration of all bytes, for 4,000 random pairs; where strides differ it may say
+    /// yes.
     #[test]
     fn the_search_is_exact() {
         let mut state = 0x1234_5678_9abc_def0_u64;

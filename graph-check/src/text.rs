@@ -1,4 +1,5 @@
-//! Certificates as text: a line for each entry, in the order of the lists. The documentation of the crate has the grammar.
+//! Certificates as text: a line for each entry, in the order of the lists. The documentation of the crate has the
+//! grammar.
 
 use crate::certificate::*;
 use std::fmt::{self, Display, Write as _};

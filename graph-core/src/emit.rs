@@ -1,7 +1,8 @@
 //! Stage 5: the operations, in the order in which they are added.
 //!
 //! Invariants:
-//! - between two kernels, copies and fills there is a path of operations iff the order has one: memory nodes and hubs add none;
+//! - between two kernels, copies and fills there is a path of operations iff the order has one: memory nodes and hubs
+//!   add none;
 //! - an alloc precedes, and a free follows, every user of its memory;
 //! - the list is in a topological order; the dependencies of an operation are sorted and unique;
 //! - equal inputs give equal lists.
@@ -18,7 +19,8 @@ use crate::place::{LiveRange, Placed};
 use crate::reach::Cycle;
 use crate::scopes::Scopes;
 
-/// Returns the operations of a placed program. `nodes` are the launches that are one node, each list in ascending order.
+/// Returns the operations of a placed program. `nodes` are the launches that are one node, each list in ascending
+/// order.
 ///
 /// # Errors
 ///
@@ -78,14 +80,15 @@ struct Draft {
     scopes: Scopes,
 }
 
-// The second part of a key, after the position of the statement: frees after a statement precede allocs of the next one.
+// The second part of a key, after the position of the statement: frees after a statement precede allocs of the next
+// one.
 const AT_STATEMENT: u32 = 0;
 const AFTER_STATEMENT: u32 = 1;
 const BEFORE_NEXT: u32 = 2;
 
 impl Draft {
-    /// Returns the statement in front of all arms of the outermost conditional statement that a statement stands in; itself, if it stands
-    /// in none.
+    /// Returns the statement in front of all arms of the outermost conditional statement that a statement stands in;
+    /// itself, if it stands in none.
     fn before(&self, id: StatementId) -> StatementId {
         self.scopes.outermost(id).map_or(id, |(condition, _)| condition)
     }
@@ -234,7 +237,8 @@ impl Draft {
             .into_iter()
             .filter(|&id| self.scopes.around(id).is_none())
             .map(|id| self.behind(id))
-            // A statement that follows a user of the memory follows its alloc. The users of its own buffer follow it all the same.
+            // A statement that follows a user of the memory follows its alloc. The users of its own buffer follow it
+            // all the same.
             .filter(|&id| !first.iter().any(|&user| user == id || placed.reach.precedes(user, id)))
             .collect();
         let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();

@@ -1,6 +1,6 @@
-//! Crates and modules with `#![no_implicit_prelude]`. rustc resolves `#[diagnostic::..]` by a prelude, and an attribute that it does
-//! not resolve is an error. A macro is not told whether there is one: it looks for the words in the files around the item.
-//! Only the text of errors rests on this.
+//! Crates and modules with `#![no_implicit_prelude]`. rustc resolves `#[diagnostic::..]` by a prelude, and an attribute
+//! that it does not resolve is an error. A macro is not told whether there is one: it looks for the words in the files
+//! around the item. Only the text of errors rests on this.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ pub fn on_unimplemented(message: &str, label: &str, note: &str) -> TokenStream {
     quote!(#[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)])
 }
 
-/// Returns false if the file of the macro's call, one that may declare its module, or the root of the crate does without a prelude.
+/// Returns false if the file of the macro's call, one that may declare its module, or the root of the crate does
+/// without a prelude.
 fn is_there() -> bool {
     /// The answers for the files of this compiler process.
     static FILES: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
@@ -30,7 +31,8 @@ fn has_none(file: &Path) -> bool {
     std::fs::read_to_string(file).is_ok_and(|text| text.contains("no_implicit_prelude"))
 }
 
-/// Returns the files that may declare the module of a file, itself, and the root of the crate, which is an argument of rustc.
+/// Returns the files that may declare the module of a file, itself, and the root of the crate, which is an argument of
+/// rustc.
 fn around(file: &Path) -> Vec<PathBuf> {
     let root = std::env::args_os()
         .map(PathBuf::from)

@@ -1,5 +1,5 @@
-//! The length of expressions. Parsing, lowering and printing recurse into expressions, also along `a + b + c + ..`, and the stack of
-//! rustc holds some thousand terms of that: longer ones are refused before they are parsed.
+//! The length of expressions. Parsing, lowering and printing recurse into expressions, also along `a + b + c + ..`, and
+//! the stack of rustc holds some thousand terms of that: longer ones are refused before they are parsed.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
@@ -64,8 +64,8 @@ impl Expression {
     }
 }
 
-/// Finds the longest expression, and the longest with the tokens around it, of which there are `around`: not fewer than the levels
-/// of the syntax tree. An expression ends at `,`, at `;`, and at a brace that nothing continues.
+/// Finds the longest expression, and the longest with the tokens around it, of which there are `around`: not fewer than
+/// the levels of the syntax tree. An expression ends at `,`, at `;`, and at a brace that nothing continues.
 fn measure(tokens: &TokenStream, around: usize, longest: &mut Expression, nested: &mut Expression) {
     let mut current = Expression::new();
     let mut behind_brace = false;

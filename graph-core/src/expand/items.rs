@@ -39,7 +39,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Resolves the names of statements that stand behind their use. One that is not instantiated in this turn orders nothing.
+    /// Resolves the names of statements that stand behind their use. One that is not instantiated in this turn orders
+    /// nothing.
     pub(super) fn resolve(&mut self, scope: &mut Scope) {
         for (statement, before) in std::mem::take(&mut scope.forward) {
             let instances = between(scope.latest[before].start, scope.latest[before].end);
@@ -59,7 +60,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Adds the views of a flat function, used or not: the build checks that each lies in the view that it is a part of.
+    /// Adds the views of a flat function, used or not: the build checks that each lies in the view that it is a part
+    /// of.
     pub(super) fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
         for view in table.program.views.iter() {
@@ -147,7 +149,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Refuses two names of which one comes to stand for the other's buffer, if these are of different lengths or elements.
+    /// Refuses two names of which one comes to stand for the other's buffer, if these are of different lengths or
+    /// elements.
     fn alike(&mut self, scope: &Scope, one: BufferId, other: BufferId) -> Result<(), A::Error> {
         let windows = [one, other].map(|name| scope.buffers[name]);
         let [Some(first), Some(second)] = windows else { return Ok(()) };
@@ -223,8 +226,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Checks that the flat program has room for one more statement or call. A call counts though its body may be empty: functions
-    /// that call others twice make exponentially many.
+    /// Checks that the flat program has room for one more statement or call. A call counts though its body may be
+    /// empty: functions that call others twice make exponentially many.
     pub(super) fn has_room(&mut self, scope: &Scope<'_>) -> Result<(), A::Error> {
         if self.flat.statements.len() < MOST_STATEMENTS && self.frames.len() <= MOST_STATEMENTS {
             return Ok(());
@@ -246,8 +249,8 @@ impl<A: Answers> Expansion<'_, A> {
         }
     }
 
-    /// Returns the statements that the `#[after]` of a statement names, for its instance. A name that is used before its statement is
-    /// that of the same turn, and is resolved at its end.
+    /// Returns the statements that the `#[after]` of a statement names, for its instance. A name that is used before
+    /// its statement is that of the same turn, and is resolved at its end.
     fn after(&mut self, scope: &mut Scope<'_>, id: StatementId, at: StatementId) -> Vec<StatementId> {
         let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
             scope.table.program.statements[id].after.iter().partition(|&&before| before > id);

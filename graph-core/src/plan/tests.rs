@@ -108,7 +108,8 @@ fn sizes_that_cannot_be_planned() {
     assert!(none.total == 0 && none.optimal && none.floor.node.is_none());
 }
 
-/// A rectangle of 64 times and 64 KiB, cut into `n` live ranges: they pack without a gap. The largest of `few` pieces is cut next.
+/// A rectangle of 64 times and 64 KiB, cut into `n` live ranges: they pack without a gap. The largest of `few` pieces
+/// is cut next.
 fn cut_rectangle(n: usize, few: usize, seed: u64) -> Problem {
     const SIDE: usize = 64;
     let mut random = Random::new(seed);

@@ -5,8 +5,8 @@ use syn::spanned::Spanned;
 
 use crate::report::Report;
 
-/// The most elements of an array of buffers or records: the macro has a buffer for each, and an unrolled loop over them has a
-/// statement for each.
+/// The most elements of an array of buffers or records: the macro has a buffer for each, and an unrolled loop over them
+/// has a statement for each.
 pub const MOST_ELEMENTS: usize = 10_000;
 
 /// Reports an array of more elements than [`MOST_ELEMENTS`]; `slice` is the type without a length.

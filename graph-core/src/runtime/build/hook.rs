@@ -1,5 +1,5 @@
-//! A way for tests to hand the driver a broken plan, or broken tables of batches, to see that it is found, and for benchmarks
-//! to switch off a rule of the launch decisions.
+//! A way for tests to hand the driver a broken plan, or broken tables of batches, to see that it is found, and for
+//! benchmarks to switch off a rule of the launch decisions.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -45,16 +45,16 @@ pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static
     CHANGE.set(Some(Box::new(change)));
 }
 
-/// Makes the next build on this thread change the table of each batch, the parameters of its members, before the batch is
-/// added. Setters do not change it again.
+/// Makes the next build on this thread change the table of each batch, the parameters of its members, before the batch
+/// is added. Setters do not change it again.
 ///
 /// Only the simulated driver is given one, as in [`change_next_plan`].
 pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
     CHANGE_TABLES.with(|[next, _]| next.replace(Some(Box::new(change))));
 }
 
-/// Makes the next build on this thread decide about its launches by changed rules. `change` is called with the program and the
-/// facts about its launches, again after a kernel was found that cannot be batched.
+/// Makes the next build on this thread decide about its launches by changed rules. `change` is called with the program
+/// and the facts about its launches, again after a kernel was found that cannot be batched.
 ///
 /// The plan is a right one: the real driver is given it, too.
 pub fn change_next_rules(
@@ -74,7 +74,8 @@ pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch
     }
 }
 
-/// Changes the plan if a change was requested. Returns true if it, or the tables of its batches, are not what was planned.
+/// Changes the plan if a change was requested. Returns true if it, or the tables of its batches, are not what was
+/// planned.
 pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<bool> {
     let tables = CHANGE_TABLES.with(|[next, now]| {
         now.replace(next.take());

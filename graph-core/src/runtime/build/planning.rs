@@ -107,9 +107,16 @@ pub(crate) fn plan(
             let left_alone = left_alone.into_iter().collect();
             let forward = fused.iter().map(|fused| fused.forward.clone()).collect();
             let checked = Some(checked.clone());
-            let changed = false;
-            let decided =
-                Decided { checked, wishes, slower, slower_fused, unstacked, assumed, changed, forward };
+            let decided = Decided {
+                checked,
+                wishes,
+                slower,
+                slower_fused,
+                unstacked,
+                assumed,
+                changed: false,
+                forward,
+            };
             return Ok(Planned { operations, variants, fused, left_alone, decided });
         }
     }

@@ -1,4 +1,5 @@
-//! The arms of a conditional statement of a builder: what is added in front of a closure and behind it, also if it fails or panics.
+//! The arms of a conditional statement of a builder: what is added in front of a closure and behind it, also if it
+//! fails or panics.
 
 use std::any::TypeId;
 use std::ops::Not;
@@ -17,7 +18,8 @@ use super::program::{Pending, Program, Site};
 use super::size::ToSize;
 use super::words;
 
-/// A decision of the device: a buffer of one `u32`, which decides for its body where it is not 0. `!flag` is the opposite.
+/// A decision of the device: a buffer of one `u32`, which decides for its body where it is not 0. `!flag` is the
+/// opposite.
 #[derive(Clone, Debug)]
 pub struct Decision {
     pub(super) operand: Argument,
@@ -132,7 +134,8 @@ impl Program {
 
     /// Ends an arm that begins with a statement. An arm without statements is left out.
     ///
-    /// Another builder in the place of this one, or an arm inside that has not ended since another builder took its place, is an error.
+    /// Another builder in the place of this one, or an arm inside that has not ended since another builder took its
+    /// place, is an error.
     fn end_arm(&mut self, arms: &mut Arms, begin: StatementId) -> Result<()> {
         if self.builder != arms.builder || self.open.last() != Some(&begin) {
             let site = Site { place: arms.place, name: &arms.name };
@@ -169,7 +172,8 @@ impl Program {
         Ok(())
     }
 
-    /// Ends an arm whose closure panicked, with the arms before it as a statement that is whole, and keeps the fault for the build.
+    /// Ends an arm whose closure panicked, with the arms before it as a statement that is whole, and keeps the fault
+    /// for the build.
     fn panicked(&mut self, arms: &mut Arms, begin: StatementId, panics: usize) {
         if self.end_arm(arms, begin).is_err() {
             return;

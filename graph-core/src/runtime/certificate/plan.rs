@@ -69,15 +69,13 @@ impl Certified<'_> {
 
     fn blocks(&self) -> Vec<c::Block> {
         let operations = &self.nodes.operations;
+        let inside = self.nodes.inside();
         let address = |memory: MemoryId| {
-            let places = operations.places.enumerate();
-            let mut inside = places.filter_map(|(buffer, place)| match *place {
-                Place::Inside { memory: other, offset } if other == memory => {
-                    self.nodes.bases.get(buffer).map(|base| base.wrapping_sub(offset))
-                }
-                _ => None,
-            });
-            inside.next().unwrap_or(0)
+            let base = |&buffer: &BufferId| match operations.places[buffer] {
+                Place::Inside { offset, .. } => Some(self.nodes.bases.get(buffer)?.wrapping_sub(offset)),
+                Place::Bound | Place::Nowhere => None,
+            };
+            inside[memory].first().and_then(base).unwrap_or(0)
         };
         let blocks = operations.memories.enumerate();
         blocks
@@ -132,7 +130,8 @@ impl Certified<'_> {
         devices.map(Device::as_u32).collect()
     }
 
-    /// Adds the nodes of an operation, with the edges to them. Returns the one that comes before what is after the operation.
+    /// Adds the nodes of an operation, with the edges to them. Returns the one that comes before what is after the
+    /// operation.
     fn operation(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
         match operation.what {
             What::Statement(Kind::Condition(())) => self.begin(reading, operation),
@@ -218,7 +217,8 @@ impl Certified<'_> {
         c::Member { statement, lane, addresses, numbers: Vec::new(), touches }
     }
 
-    /// Returns the addresses that a launch is given, in the order of its accesses, then 0 for state; none for other statements.
+    /// Returns the addresses that a launch is given, in the order of its accesses, then 0 for state; none for other
+    /// statements.
     fn addresses(&self, id: StatementId, count: usize) -> Vec<u64> {
         let record = &self.nodes.records[id];
         let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };

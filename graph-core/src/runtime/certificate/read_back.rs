@@ -24,7 +24,8 @@ const RECORDS: &str = "records of loops";
 type Found = BTreeMap<Node, usize>;
 
 impl Certified<'_> {
-    /// Returns the graph with the nodes, the edges and the values that the driver has, where it was planned to be as `planned`.
+    /// Returns the graph with the nodes, the edges and the values that the driver has, where it was planned to be as
+    /// `planned`.
     ///
     /// # Errors
     ///
@@ -86,7 +87,8 @@ impl Certified<'_> {
         self.refused("Statements".to_owned(), format!("the driver's graph has {what}"))
     }
 
-    /// Returns the handles of the nodes that were added, with the planned nodes that they are; `None` for one that fills an empty body.
+    /// Returns the handles of the nodes that were added, with the planned nodes that they are; `None` for one that
+    /// fills an empty body.
     fn expected(&self, planned: &Reading<'_>) -> BTreeMap<Node, Option<usize>> {
         let mut expected = BTreeMap::new();
         for (at, (node, &operation)) in planned.plan.nodes.iter().zip(&planned.operations).enumerate() {
@@ -127,7 +129,8 @@ impl Certified<'_> {
         Ok(c::Node { device: device.as_u32(), ..no_members(RECORDS) })
     }
 
-    /// Makes the memsets of records a part of the statements whose loops have these records: of what the node behind decides about.
+    /// Makes the memsets of records a part of the statements whose loops have these records: of what the node behind
+    /// decides about.
     fn add_zeroing(&self, planned: &Reading<'_>, plan: &mut c::Plan) {
         for edge in plan.edges.clone() {
             let c::Work::Branch(bodies) = &plan.nodes[edge.to].work else { continue };

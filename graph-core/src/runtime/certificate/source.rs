@@ -46,8 +46,12 @@ impl Numbering {
 
     /// Returns the number of the body that a statement runs in: for the end of a loop's body that body.
     pub fn body_of(&self, id: StatementId) -> usize {
-        let ended = self.scopes.bordered(id).filter(|&scope| self.scopes.list[scope].join == id);
-        Numbering::body(ended.or_else(|| self.scopes.around(id)))
+        Numbering::body(self.ended_by(id).or_else(|| self.scopes.around(id)))
+    }
+
+    /// Returns the body that a statement ends.
+    fn ended_by(&self, id: StatementId) -> Option<ScopeId> {
+        self.scopes.bordered(id).filter(|&scope| self.scopes.list[scope].join == id)
     }
 }
 
@@ -204,8 +208,8 @@ fn buffers(launch: &LaunchRecord) -> Vec<&'static Param> {
     launch.kernel.params.iter().filter(|param| !param.is_scalar()).collect()
 }
 
-/// Returns the effect of a launch by its declaration; `None` if it accesses nothing. That a write is complete has been proved where a
-/// read relies on it: `is_complete`.
+/// Returns the effect of a launch by its declaration; `None` if it accesses nothing. That a write is complete has been
+/// proved where a read relies on it: `is_complete`.
 fn effect_of(param: &Param, is_complete: bool) -> Option<c::Effect> {
     Some(match (param.kind, param.updates) {
         (ParamKind::Read | ParamKind::Scalar, _) => c::Effect::Read,
@@ -244,8 +248,8 @@ fn kind(kind: &Kind) -> c::Kind {
     }
 }
 
-/// Returns the pairs of statements that the user orders. An alloc comes before all users of its buffer, a free after them: what is ordered
-/// through these is ordered.
+/// Returns the pairs of statements that the user orders. An alloc comes before all users of its buffer, a free after
+/// them: what is ordered through these is ordered.
 fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let users = program.users(program.buffers.ids());
     let users = |buffer: &BufferId| users.get(buffer).map_or(&[][..], Vec::as_slice);
@@ -275,7 +279,8 @@ fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let mut add = |from: StatementId, to: StatementId| {
         for from in run_before(from) {
             for one in numbering.ends(from) {
-                pairs.extend(numbering.begins(to).map(|to| (one, to)).filter(|(one, to)| one != to));
+                // An arm that is not the first one begins with that.
+                pairs.extend(numbering.of[to].map(|to| (one, to)).filter(|(one, to)| one != to));
             }
         }
     };
@@ -292,21 +297,15 @@ fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
 }
 
 impl Numbering {
-    /// Returns the statements that have ended when a statement has: for the end of a body those in it, and in the other arms.
+    /// Returns the statements that have ended when a statement has: for the end of a body those in it, and in the other
+    /// arms.
     fn ends(&self, id: StatementId) -> Vec<usize> {
-        let ended = self.scopes.bordered(id).filter(|&scope| self.scopes.list[scope].join == id);
-        let Some(scope) = ended else { return self.of[id].into_iter().collect() };
+        let Some(scope) = self.ended_by(id) else { return self.of[id].into_iter().collect() };
         let first = self.scopes.list[scope].first;
         let inside = |&one: &StatementId| {
-            let own = self.scopes.bordered(one).filter(|&own| self.scopes.list[own].join == one);
-            let mut around = own.into_iter().chain(self.scopes.all_around(one));
+            let mut around = self.ended_by(one).into_iter().chain(self.scopes.all_around(one));
             around.any(|scope| self.scopes.list[scope].first == first)
         };
         self.statements.iter().copied().filter(inside).filter_map(|one| self.of[one]).collect()
-    }
-
-    /// Returns the statements that begin when a statement does: none for an arm that is not the first one, which begins with it.
-    fn begins(&self, id: StatementId) -> impl Iterator<Item = usize> {
-        self.of[id].into_iter()
     }
 }

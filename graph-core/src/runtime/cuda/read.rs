@@ -34,9 +34,9 @@ impl Driver {
         let KernelParams { function, grid, block, shared, values, .. } = params;
         let mut parameters = Vec::new();
         for (at, &bytes) in sizes.iter().enumerate().filter(|_| !values.is_null()) {
-            // SAFETY: the node was added with a value for each of these parameters, of at least these sizes. The driver keeps the
-            // values with the node, which is not changed meanwhile. They have been copied byte for byte, and padding that was
-            // not written is unknown, not undefined, once the driver has copied it.
+            // SAFETY: the node was added with a value for each of these parameters, of at least these sizes. The driver
+            // keeps the values with the node, which is not changed meanwhile. They have been copied byte for byte, and
+            // padding that was not written is unknown, not undefined, once the driver has copied it.
             let value = unsafe { std::slice::from_raw_parts((*values.add(at)).cast::<u8>(), size(bytes)) };
             parameters.push(value.to_vec());
         }

@@ -12,8 +12,8 @@ use crate::runtime::error::Result;
 use super::object::{Object, bytes_of, check_inside};
 use super::uses::Reached;
 
-/// Addresses of all of a multicast object, with access for all of its devices. It is unmapped when it is dropped, and keeps the
-/// object alive.
+/// Addresses of all of a multicast object, with access for all of its devices. It is unmapped when it is dropped, and
+/// keeps the object alive.
 #[derive(Debug)]
 pub struct Mapping {
     /// Dropped before the object.
@@ -29,8 +29,9 @@ impl Mapping {
         Ok(Mapping { mapped, object: object.clone() })
     }
 
-    /// Returns the first address, for kernels of the caller's: they may access it only by `multimem` instructions, only where each
-    /// device has memory bound, and must be over before a [`Binding`](super::Binding) there or this mapping ends.
+    /// Returns the first address, for kernels of the caller's: they may access it only by `multimem` instructions, only
+    /// where each device has memory bound, and must be over before a [`Binding`](super::Binding) there or this mapping
+    /// ends.
     pub fn address(&self) -> u64 {
         self.mapped.address()
     }
@@ -40,16 +41,16 @@ impl Mapping {
         self.object.bytes
     }
 
-    /// Copies elements of the host to an offset in bytes, in the order of a stream of one of the devices, and waits for that: the
-    /// memory of every device has them then. Other writes of the object, of any of its mappings, and uses of the same memory on any
-    /// thread come before or after it.
+    /// Copies elements of the host to an offset in bytes, in the order of a stream of one of the devices, and waits for
+    /// that: the memory of every device has them then. Other writes of the object, of any of its mappings, and uses of
+    /// the same memory on any thread come before or after it.
     ///
     /// # Errors
     ///
     /// [`MulticastFault::Unbound`](crate::runtime::MulticastFault::Unbound) where a device has no memory bound;
     /// [`MulticastFault::Outside`](crate::runtime::MulticastFault::Outside);
-    /// [`MulticastFault::NotInTeam`](crate::runtime::MulticastFault::NotInTeam) for a stream of another device; a stream that is
-    /// capturing; a failed call of the driver.
+    /// [`MulticastFault::NotInTeam`](crate::runtime::MulticastFault::NotInTeam) for a stream of another device; a
+    /// stream that is capturing; a failed call of the driver.
     pub fn write<T: DeviceRepr>(&self, stream: &Arc<CudaStream>, offset: u64, elements: &[T]) -> Result<()> {
         self.object.check_member(stream.context())?;
         let part = (offset, bytes_of::<T>(elements.len()));

@@ -11,7 +11,8 @@ use crate::runtime::error::{MulticastFault, Result};
 use super::object::{bytes_of, check_aligned, check_inside, fault};
 use super::uses::Uses;
 
-/// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped with access for its device.
+/// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped with access for
+/// its device.
 ///
 /// A [`Binding`](super::Binding) keeps it alive. It is freed when the last owner is dropped.
 #[derive(Debug)]
@@ -25,12 +26,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Allocates `bytes` bytes of zeros on the device of a stream, and waits for them. The size must be a multiple of the granularity
-    /// of the device's memory, and of the objects' to be bound as a whole.
+    /// Allocates `bytes` bytes of zeros on the device of a stream, and waits for them. The size must be a multiple of
+    /// the granularity of the device's memory, and of the objects' to be bound as a whole.
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::Empty`], [`MulticastFault::Misaligned`]; a stream that is capturing; a failed call of the driver.
+    /// [`MulticastFault::Empty`], [`MulticastFault::Misaligned`]; a stream that is capturing; a failed call of the
+    /// driver.
     pub fn zeros(stream: &Arc<CudaStream>, bytes: u64) -> Result<Arc<Memory>> {
         let driver = cuda::driver()?;
         refuse_capture(stream)?;
@@ -61,13 +63,14 @@ impl Memory {
         self.mapped.address()
     }
 
-    /// Copies `len` elements from an offset in bytes to the host, in the order of a stream of its device, and waits for them. It comes
-    /// before or after each [`Mapping::write`](super::Mapping::write) that reaches the memory, whichever thread or object that is of.
+    /// Copies `len` elements from an offset in bytes to the host, in the order of a stream of its device, and waits for
+    /// them. It comes before or after each [`Mapping::write`](super::Mapping::write) that reaches the memory, whichever
+    /// thread or object that is of.
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a stream that is capturing; a
-    /// failed call of the driver.
+    /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a stream that is
+    /// capturing; a failed call of the driver.
     pub fn read<T: AnyBits + Clone>(
         &self,
         stream: &Arc<CudaStream>,

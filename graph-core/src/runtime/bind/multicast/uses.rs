@@ -13,7 +13,8 @@ impl Uses {
     }
 }
 
-/// The memory that a write reaches, each once and in the same sequence for all writes: no two of them wait for each other.
+/// The memory that a write reaches, each once and in the same sequence for all writes: no two of them wait for each
+/// other.
 pub(super) struct Reached(Vec<Arc<Uses>>);
 
 impl Reached {
