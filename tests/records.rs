@@ -285,6 +285,35 @@ fn lists_of_buffers() {
     }
 }
 
+#[cuweave::graph(launches = "as-written")]
+fn paired_as_written(n: u32, x: &mut [f32; n], pair: [&[f32; n]; 2]) {
+    paired(n, &mut x, pair);
+}
+
+/// The nodes of the statements that use any of the buffers change, not only of those that use the first.
+#[test]
+fn an_array_is_set_as_a_whole() {
+    let device = device();
+    macro_rules! each {
+        ($name:ident) => {{
+            let mut x = device.upload(&[1.0_f32; 8]);
+            let [a, b, c, d] = [2.0_f32, 3.0, 4.0, 5.0].map(|value| device.upload(&[value; 8]));
+            let graph = $name(&device.ctx, 8, &mut x, [&a, &b]).expect("it builds");
+            let mut exec = graph.instantiate().expect("it instantiates");
+            exec.launch(&device.stream).expect("it launches");
+            exec.set_pair([&c, &d]).expect("other buffers of that length");
+            assert_eq!(cuweave::certificate::check(&exec.certificate()), Ok(()));
+            exec.launch(&device.stream).expect("it launches");
+            exec.pair(1).expect("there are two").set(&a).expect("another buffer of that length");
+            exec.launch(&device.stream).expect("it launches");
+            drop(exec);
+            assert_eq!(device.download(&x), [1.0 + 32.0 + 54.0 + 24.0; 8], stringify!($name));
+        }};
+    }
+    each!(paired);
+    each!(paired_as_written);
+}
+
 #[test]
 fn indices_lie_in_their_lists_and_lists_are_long_enough() {
     let device = device();
