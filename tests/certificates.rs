@@ -353,6 +353,7 @@ fn the_users_order_is_kept() {
                 members.iter_mut().for_each(|member| {
                     member.addresses.clear();
                     member.touches.clear();
+                    member.left_out.clear();
                 });
             }
         });
@@ -379,7 +380,57 @@ fn broken_tables_are_refused_when_they_are_read_back() {
     let mut out = d.zeros::<f32>(300);
     change_next_tables(|table, packed| packed.put_number(table.records + table.parameters[0].0, 4));
     let graph = batched(&d.ctx, 100, &mut out).expect("it builds");
-    assert_eq!(check(&graph.certificate()), Ok(()));
     let refusal = check(&read_back(&graph).expect("it is read back")).expect_err("it is broken");
     assert_eq!(refusal.rule, Rule::Values, "{refusal}");
+}
+
+/// Launches with a number: alone, in one kernel after another, side by side; fills of four and of eight bytes, a copy.
+#[cuweave::graph]
+fn settable(n: u32, a: f32, bits: u64, x: &mut [f32; n], y: &mut [f32; 2 * n], z: &mut [u64; 2 * n]) {
+    scale[per_item(n)](&mut x, a, n);
+    scale[per_item(n)](&mut x, a, n);
+    fill(&mut y, a);
+    scale[per_item(n)](&mut y[..n], a, n);
+    scale[per_item(n)](&mut y[n..], a, n);
+    fill(&mut z[..n], bits);
+    copy(&z[..n], &mut z[n..]);
+}
+
+/// What setters give to the nodes of an exec is read back with the graph. `cargo` sets `CUWEAVE_CHECK=1` in this
+/// repository; without it no node is read back.
+#[test]
+fn what_setters_give_is_read_back() {
+    if std::env::var_os("CUWEAVE_CHECK").is_none_or(|value| value == "0") {
+        return;
+    }
+    let d = device();
+    let (mut x, mut y) = (d.upload(&ramp(64)), d.upload(&ramp(128)));
+    let (mut z, mut more) = (d.zeros::<u64>(128), d.zeros::<u64>(128));
+    let graph = settable(&d.ctx, 64, 2.0, 7, &mut x, &mut y, &mut z).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let given = |certificate: &Certificate| {
+        assert_eq!(check(certificate), Ok(()));
+        let runs = certificate.plan.nodes.iter().filter_map(|node| match &node.work {
+            Work::Run { members, .. } => Some(members),
+            _ => None,
+        });
+        let mut members: Vec<_> = runs.flatten().collect();
+        members.sort_by_key(|member| member.statement);
+        members.iter().map(|one| (one.addresses.clone(), one.numbers.clone())).collect::<Vec<_>>()
+    };
+    let before = given(&exec.certificate());
+    assert_eq!(before.len(), 7);
+    exec.set_a(3.0).expect("it is set");
+    exec.set_bits(1 << 40).expect("it is set");
+    exec.set_z(&mut more).expect("it is set");
+    exec.launch(&d.stream).expect("it is launched");
+    let after = given(&exec.certificate());
+    for (at, (before, after)) in before.iter().zip(&after).enumerate() {
+        assert!(!after.1.is_empty(), "statement {at} has numbers");
+        // The first five take `a`, the sixth `bits`; the last two use `z`.
+        assert_eq!(before.1 != after.1, at < 6, "the numbers of statement {at}");
+        assert_eq!(before.0 != after.0, at >= 5, "the addresses of statement {at}");
+    }
+    drop(exec);
+    assert_eq!(d.download(&more), [1 << 40; 128]);
 }

@@ -258,6 +258,8 @@ pub struct Member {
     pub addresses: Vec<u64>,
     /// The numbers that it is run with; none if they are not known.
     pub numbers: Vec<u64>,
+    /// The accesses whose stores are left out: what they write stays in registers.
+    pub left_out: Vec<usize>,
     /// The bytes that each block touches, for each access; none if they are not known.
     pub touches: Vec<Touches>,
 }

@@ -1,8 +1,7 @@
 //! The checks, a function for each rule of the crate's documentation.
 
 use crate::certificate::{
-    Access, Body, Bytes, Certificate, Effect, Forward, Kind, Member, Origin, Plan, Source, Span, Statement,
-    Touches, Work,
+    Access, Body, Certificate, Effect, Kind, Origin, Plan, Source, Span, Statement, Touches, Work,
 };
 use crate::form;
 use crate::order::Order;
@@ -49,7 +48,7 @@ pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
     pub node: usize,
-    lane: usize,
+    pub lane: usize,
     position: usize,
 }
 
@@ -177,7 +176,7 @@ impl<'c> Checker<'c> {
     }
 
     /// Returns what counts the bytes of a memory, and its first one there: operands are one memory of addresses.
-    fn space(&self, memory: usize) -> (usize, u64) {
+    pub fn space(&self, memory: usize) -> (usize, u64) {
         match self.source.memories[memory].origin {
             Origin::Operand(address) | Origin::Taken(address) => (usize::MAX, address),
             Origin::Temporary(_) | Origin::State => (memory, 0),
@@ -287,113 +286,6 @@ impl<'c> Checker<'c> {
             }
         }
         Ok(())
-    }
-
-    /// A read that is served from a register gets what the last statement before it wrote.
-    fn forwards(&self) -> Result<(), Refusal> {
-        for (at, place) in self.plan.places.iter().enumerate() {
-            let Bytes::Registers(node) = place.at else { continue };
-            let memory = &self.source.memories[at];
-            let mut runs = self.users[at].iter().flat_map(|&user| &self.runs[user]);
-            let lane = runs.clone().next().map(|run| run.lane);
-            if memory.returned || runs.any(|run| run.node != node || Some(run.lane) != lane) {
-                refuse!(Registers, "`{}` has no memory, and is used elsewhere", memory.name);
-            }
-        }
-        for (node, of) in self.plan.nodes.iter().enumerate() {
-            let Work::Run { members, forwards, .. } = &of.work else { continue };
-            for (position, member) in members.iter().enumerate() {
-                let accesses = &self.source.statements[member.statement].accesses;
-                for (at, access) in accesses.iter().enumerate().filter(|(_, access)| access.effect.reads()) {
-                    let here = |one: &Forward| one.reader == member.statement && one.access == at;
-                    let in_registers = self.plan.places[access.memory].at == Bytes::Registers(node);
-                    if !in_registers && !forwards.iter().any(here) {
-                        continue;
-                    }
-                    let mine = self.touches(Run { node, lane: member.lane, position }, at);
-                    if mine.is_some_and(|mine| mine.reads.as_ref().is_some_and(Vec::is_empty)) {
-                        continue;
-                    }
-                    let touches = |earlier: usize, only_writes: bool| {
-                        members[earlier].lane == member.lane
-                            && self.touches_what(&members[earlier], (access, mine), only_writes)
-                    };
-                    // For each statement that wrote, the register was set there, or by a later access to all that it
-                    // wrote. What no listed statement has accessed is read from memory, if there is any.
-                    let listed: Vec<usize> = (0..position)
-                        .filter(|&at| {
-                            forwards.iter().any(|one| here(one) && one.writer == members[at].statement)
-                        })
-                        .filter(|&at| touches(at, false))
-                        .collect();
-                    let mut writers = (0..position).filter(|&earlier| touches(earlier, true));
-                    let late = |earlier: usize| {
-                        let set = |&at: &usize| {
-                            at >= earlier && self.covers(&members[at], &members[earlier], access)
-                        };
-                        let may_be_older = in_registers || listed.iter().any(|&at| at < earlier);
-                        may_be_older && !listed.iter().any(set)
-                    };
-                    if in_registers && listed.is_empty() || writers.any(late) {
-                        let (reader, memory) =
-                            (self.name(member.statement), &self.source.memories[access.memory].name);
-                        refuse!(Registers, "{reader} reads an older value of `{memory}`");
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns true if a member may access what a read touches; with `only_writes` if it may write it.
-    fn touches_what(
-        &self,
-        member: &Member,
-        (read, touches): (&Access, Option<&Touches>),
-        only_writes: bool,
-    ) -> bool {
-        let (space, base) = self.space(read.memory);
-        let mine = touches.and_then(|touches| touches.reads.as_ref());
-        let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
-        accesses.filter(|(_, access)| access.effect.writes() || !only_writes).any(|(at, access)| {
-            let (other, shift) = self.space(access.memory);
-            let (lo, hi) = (shift.saturating_add(access.lo), shift.saturating_add(access.hi));
-            if other != space || lo >= base.saturating_add(read.hi) || hi <= base.saturating_add(read.lo) {
-                return false;
-            }
-            let by = i128::from(base) - i128::from(shift);
-            let may_meet = |theirs: &Option<Vec<Span>>| {
-                theirs
-                    .as_ref()
-                    .zip(mine)
-                    .is_none_or(|(theirs, mine)| meet_at(theirs, (mine, by), Blocks::Any))
-            };
-            let theirs = member.touches.get(at);
-            theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))
-        })
-    }
-
-    /// Returns true if one member accesses all that another one writes of the memory of a read, in each block.
-    fn covers(&self, one: &Member, other: &Member, read: &Access) -> bool {
-        let of = |member: &Member, all: bool| -> Vec<(Access, Option<Vec<Span>>)> {
-            let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
-            let accesses =
-                accesses.filter(|(_, access)| self.space(access.memory) == self.space(read.memory));
-            let spans = |(at, access): (usize, &Access)| {
-                let touches = member.touches.get(at).cloned().unwrap_or_default();
-                let writes = [access.effect.writes().then_some((access.clone(), touches.writes))];
-                let reads = [(all && access.effect.reads()).then_some((access.clone(), touches.reads))];
-                writes.into_iter().chain(reads).flatten()
-            };
-            accesses.flat_map(spans).collect()
-        };
-        let (mine, theirs) = (of(one, true), of(other, false));
-        theirs.iter().all(|(access, spans)| match spans {
-            None => mine.iter().any(|(one, _)| one.lo <= access.lo && access.hi <= one.hi),
-            Some(spans) => spans.iter().all(|span| {
-                mine.iter().any(|(_, mine)| mine.as_ref().is_none_or(|mine| mine.contains(span)))
-            }),
-        })
     }
 }
 

@@ -3,6 +3,9 @@
 use crate::certificate::{Bytes, Forward, Kind, Member, Origin, Plan, Source, Work};
 use crate::refusal::Refusal;
 
+/// Temporaries begin at multiples of so many bytes.
+const ALIGNMENT: u64 = 256;
+
 /// All ids exist, bodies and functions come after those around them, and accesses lie in their memories.
 pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
     let Source { memories, bodies, regions, statements, after } = source;
@@ -63,7 +66,11 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
             else {
                 refuse!(Inside, "`{}` (line {}) leaves its memory", one.name, one.line);
             };
-            if plan.places[access.memory].at == Bytes::Unused && access.lo < access.hi {
+            let place = plan.places[access.memory].at;
+            if matches!(place, Bytes::In { offset, .. } if offset % ALIGNMENT != 0) {
+                refuse!(Inside, "`{}` does not begin at a multiple of {ALIGNMENT} bytes", memory.name);
+            }
+            if place == Bytes::Unused && access.lo < access.hi {
                 refuse!(Inside, "`{}` is used, and has no bytes", memory.name);
             }
         }
@@ -71,9 +78,11 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns true if a member is a statement with as many touches as accesses, or none. Only launches share a node.
+/// Returns true if a member is a statement with as many touches as accesses, or none, and leaves out accesses of it. Only launches share a node.
 fn member_fits(source: &Source, member: &Member, members: usize) -> bool {
     let Some(statement) = source.statements.get(member.statement) else { return false };
-    (member.touches.is_empty() || member.touches.len() == statement.accesses.len())
+    let accesses = statement.accesses.len();
+    (member.touches.is_empty() || member.touches.len() == accesses)
+        && member.left_out.iter().all(|&at| at < accesses)
         && (members == 1 || statement.kind == Kind::Kernel)
 }

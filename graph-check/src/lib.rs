@@ -88,6 +88,7 @@ mod check;
 mod form;
 mod memory;
 mod order;
+mod registers;
 mod spans;
 mod text;
 

@@ -33,7 +33,40 @@ pub(crate) fn meet_at(one: &[Span], (other, by): (&[Span], i128), blocks: Blocks
     one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, by, blocks).unwrap_or(true)))
 }
 
-/// The same for two spans; `None` if numbers overflow or the search gives up.
+/// Returns true if each block touches through a span all that it touches through another one. False where that is not
+/// plain: with other steps, or other strides of blocks.
+pub(crate) fn contains(outer: &Span, inner: &Span) -> bool {
+    // How far the inner one begins behind the outer one. A single block has its index in its start.
+    let mut distance = inner.start.checked_sub(outer.start);
+    for (outer, inner) in outer.axes.iter().zip(&inner.axes) {
+        if inner.first < outer.first || last(inner) > last(outer) {
+            return false;
+        }
+        match (outer.count, inner.count) {
+            (1, _) => {}
+            (_, 1) => {
+                let by = outer.stride.checked_mul(inner.first.into());
+                distance = distance.zip(by).and_then(|(distance, by)| distance.checked_sub(by));
+            }
+            _ if outer.stride != inner.stride => return false,
+            _ => {}
+        }
+    }
+    let Some(mut distance) = distance else { return false };
+    // The steps of the outer one that the inner one does not take.
+    let mut left = outer.within.clone();
+    for &(step, count) in inner.within.iter().filter(|one| one.1 > 1) {
+        let Some(of) = left.iter_mut().find(|one| one.0 == step && count <= one.1) else { return false };
+        of.1 -= count - 1;
+    }
+    left.sort_by_key(|one| std::cmp::Reverse(one.0));
+    for (step, count) in left.into_iter().filter(|one| one.0 > 0) {
+        distance -= step * (distance / step).clamp(0, i128::from(count.max(1)) - 1);
+    }
+    distance == 0 && outer.bytes >= inner.bytes
+}
+
+/// The same as [`meet_at`] for two spans; `None` if numbers overflow or the search gives up.
 fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool> {
     let mut distance = other.start.checked_add(by)?.checked_sub(one.start)?;
     let mut terms = Vec::new();
@@ -183,7 +216,7 @@ mod tests {
             state ^= state << 17;
             state % below
         };
-        let (mut met, mut apart) = (0, 0);
+        let (mut met, mut apart, mut contained) = (0, 0, 0);
         for _ in 0..4_000 {
             let mut span = || {
                 let mut axis = |most: u64| {
@@ -208,7 +241,26 @@ mod tests {
                 }
                 if truth { met += 1 } else { apart += 1 }
             }
+            let mut inner = if next(8) == 0 { other } else { one.clone() };
+            for (axis, most) in inner.axes.iter_mut().zip([4, 3, 1]).filter(|(axis, _)| axis.count > 1) {
+                let first = axis.first + next(most - axis.first);
+                *axis = Axis { first, count: 1 + next(most - first), ..*axis };
+                if axis.count == 1 {
+                    inner.start += std::mem::take(&mut axis.stride) * i128::from(first);
+                }
+            }
+            for (step, count) in &mut inner.within {
+                let skipped = next(*count);
+                inner.start += *step * i128::from(skipped);
+                *count -= skipped;
+            }
+            if contains(&one, &inner) {
+                let blocks = || (0..4).flat_map(|x| (0..3).map(move |y| [x, y, 0]));
+                let all = |at| bytes(&inner, at).iter().all(|byte| bytes(&one, at).contains(byte));
+                assert!(blocks().all(all), "{one:?} {inner:?}");
+                contained += 1;
+            }
         }
-        assert!(met > 1_000 && apart > 1_000, "{met} {apart}");
+        assert!(met > 1_000 && apart > 1_000 && contained > 1_000, "{met} {apart} {contained}");
     }
 }

@@ -131,10 +131,11 @@ impl Display for Certificate {
                 Work::Run { .. } => write!(f, " run")?,
             }
             writeln!(f, " name {name}")?;
-            for Member { statement, lane, addresses, numbers, touches } in members {
+            for Member { statement, lane, addresses, numbers, left_out, touches } in members {
                 write!(f, "  member {statement} lane {lane}")?;
                 list(f, "addresses", addresses)?;
                 list(f, "numbers", numbers)?;
+                list(f, "left-out", left_out)?;
                 writeln!(f)?;
                 for Touches { reads, writes } in touches {
                     writeln!(f, "   touches")?;
@@ -301,7 +302,15 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
                 "member" => {
                     let (statement, lane) = (words.value()?, words.after("lane")?);
                     let (addresses, numbers) = (words.list("addresses"), words.list("numbers"));
-                    members.push(Member { statement, lane, addresses, numbers, touches: Vec::new() });
+                    let left_out = words.list("left-out");
+                    members.push(Member {
+                        statement,
+                        lane,
+                        addresses,
+                        numbers,
+                        left_out,
+                        touches: Vec::new(),
+                    });
                 }
                 "touches" => {
                     let known = Touches { reads: Some(Vec::new()), writes: Some(Vec::new()) };

@@ -283,6 +283,22 @@ impl Making<'_> {
             }
         }
         self.more_forwards();
+        let written = self.positions().into_iter().flat_map(|(node, at)| {
+            let statement = members(&self.plan().nodes[node].work)[at].statement;
+            let accesses = self.certificate.source.statements[statement].accesses.iter().enumerate();
+            let written = accesses.filter(|(_, access)| access.effect.writes());
+            written.map(move |(access, _)| (node, at, access)).collect::<Vec<_>>()
+        });
+        for (node, at, access) in spread(written.collect(), 2 * self.most) {
+            let place = format!("access {access} of member {at} of node {node}");
+            self.add("store left out, or not", place, |plan| {
+                let left_out = &mut list(plan, node)[at].left_out;
+                match left_out.iter().position(|&one| one == access) {
+                    Some(there) => drop(left_out.remove(there)),
+                    None => left_out.push(access),
+                }
+            });
+        }
         let elided = self.plan().places.iter().enumerate();
         let elided = elided.filter(|(_, place)| matches!(place.at, Bytes::Registers(_))).map(|(at, _)| at);
         for memory in spread(elided.collect(), self.most) {
@@ -373,6 +389,14 @@ impl Making<'_> {
             self.add("address of another argument", place, |plan| {
                 list(plan, node)[at].addresses[access] = next;
             });
+        }
+        let numbers = positions.iter().flat_map(|&(node, at)| {
+            let numbers = members(&self.plan().nodes[node].work)[at].numbers.len();
+            (0..numbers).map(move |number| (node, at, number))
+        });
+        for (node, at, number) in spread(numbers.collect(), 2 * self.most) {
+            let place = format!("number {number} of member {at} of node {node}");
+            self.add("number changed", place, |plan| list(plan, node)[at].numbers[number] += 1);
         }
         let devices = self.plan().places.iter().flat_map(|place| place.devices.iter().copied());
         let most = devices.max();

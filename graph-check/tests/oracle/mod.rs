@@ -366,7 +366,7 @@ impl<'c> Machine<'c> {
             };
             self.compare((run, part.access, block), &pieces)?;
         }
-        for part in &parts[node][position][block] {
+        for part in parts[node][position][block].iter().filter(|one| !member.left_out.contains(&one.access)) {
             self.writes(&mut state.bytes, run, part, bases[part.access]);
         }
         Ok(())

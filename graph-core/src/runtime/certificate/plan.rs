@@ -214,7 +214,7 @@ impl Certified<'_> {
         let count = reading.source.statements[statement].accesses.len();
         let touches = if fused { self.touches(id, count) } else { Vec::new() };
         let addresses = self.addresses(id, count);
-        c::Member { statement, lane, addresses, numbers: Vec::new(), touches }
+        c::Member { statement, lane, addresses, touches, ..c::Member::default() }
     }
 
     /// Returns the addresses that a launch is given, in the order of its accesses, then 0 for state; none for other

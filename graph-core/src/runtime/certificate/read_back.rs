@@ -8,7 +8,7 @@ use crate::index::{low, narrow, size};
 use crate::ir::{Kind, StatementId};
 use crate::operation::{ChainId, OperationId, What};
 
-use crate::runtime::cuda::{KernelNode, Node, RawGraph};
+use crate::runtime::cuda::{KernelNode, Node, RawGraph, pattern};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::LaunchRecord;
 use crate::runtime::statements::batch_of;
@@ -16,9 +16,6 @@ use crate::runtime::statements::batch_of;
 use super::Certified;
 use super::plan::Reading;
 use super::source::Numbering;
-
-/// The name of a node that zeroes records of loops.
-const RECORDS: &str = "records of loops";
 
 /// The nodes of the driver, by their handles, and the nodes that they become.
 type Found = BTreeMap<Node, usize>;
@@ -49,7 +46,7 @@ impl Certified<'_> {
                         self.with_values(handle, (node, planned.operations[*at]), &planned, &mut plan.blocks)?
                     }
                     Some(None) => no_members("empty body"),
-                    None => self.records_of(handle)?,
+                    None => self.records_of(handle, planned.numbering)?,
                 };
                 found.insert(handle, plan.nodes.len());
                 plan.nodes.push(c::Node { body, ..node });
@@ -66,7 +63,6 @@ impl Certified<'_> {
                 });
             }
         }
-        self.add_zeroing(&planned, &mut plan);
         let registers = plan.places.iter_mut().filter_map(|place| match &mut place.at {
             c::Bytes::Registers(node) => Some(node),
             _ => None,
@@ -112,39 +108,36 @@ impl Certified<'_> {
         expected
     }
 
-    /// Returns a node that was not planned by itself: a memset of the records of loops.
-    fn records_of(&self, handle: Node) -> Result<c::Node> {
+    /// Returns a node that was not planned by itself: a memset of records of loops. It is a part of the statements outside
+    /// of all bodies with these loops.
+    fn records_of(&self, handle: Node, numbering: &Numbering) -> Result<c::Node> {
         let fill = self
             .definition
             .driver
             .fill_of(handle)
             .map_err(|_| self.unplanned("a node that was not planned"))?;
-        let mut records = self.nodes.counted.of_devices().into_iter();
-        let device = records.find_map(|(device, (_, bytes))| {
-            let first = self.nodes.counted.addresses.get(&device).copied().unwrap_or(0);
-            let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
-            (first != 0 && first <= fill.target && end <= first + bytes).then_some(device)
+        let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
+        let counted = &self.nodes.counted;
+        let zeroed = (0..counted.list.len()).filter(|&at| {
+            let (first, bytes) = counted.records(at..at + 1);
+            fill.target <= first && first.saturating_add(bytes) <= end
         });
-        let device = device.ok_or_else(|| self.unplanned("a memset that was not planned"))?;
-        Ok(c::Node { device: device.as_u32(), ..no_members(RECORDS) })
-    }
-
-    /// Makes the memsets of records a part of the statements whose loops have these records: of what the node behind
-    /// decides about.
-    fn add_zeroing(&self, planned: &Reading<'_>, plan: &mut c::Plan) {
-        for edge in plan.edges.clone() {
-            let c::Work::Branch(bodies) = &plan.nodes[edge.to].work else { continue };
-            let Some(statement) = bodies.first().map(|&body| planned.source.bodies[body].decided_by) else {
-                continue;
-            };
-            let before = &mut plan.nodes[edge.from];
-            if let c::Work::Run { members, .. } = &mut before.work
-                && members.is_empty()
-                && before.name == RECORDS
-            {
-                members.push(c::Member { statement, ..c::Member::default() });
-            }
-        }
+        let zeroed: Vec<usize> = zeroed.collect();
+        let bytes: u64 = zeroed.iter().map(|&at| counted.records(at..at + 1).1).sum();
+        let Some(&first) = zeroed.first().filter(|_| fill.value == 0 && bytes == end - fill.target) else {
+            return Err(self.unplanned("a memset that was not planned"));
+        };
+        let outermost = |&at: &usize| {
+            let outermost = numbering.scopes.outermost(counted.list[at].condition);
+            outermost.and_then(|(condition, _)| numbering.of[condition])
+        };
+        let mut statements: Vec<usize> = zeroed.iter().filter_map(outermost).collect();
+        statements.dedup();
+        let members =
+            statements.into_iter().map(|statement| c::Member { statement, ..c::Member::default() }).collect();
+        let work = c::Work::Run { members, forwards: Vec::new() };
+        let device = counted.list[first].device.as_u32();
+        Ok(c::Node { name: "records of loops".to_owned(), body: 0, device, waits: false, work })
     }
 
     /// Returns a planned node with the values that the driver has for it.
@@ -174,17 +167,31 @@ impl Certified<'_> {
             c::Work::Branch(_) => {}
             c::Work::Run { members, .. } => {
                 let launches = *what == What::KERNEL;
-                let fill = *what == What::Statement(Kind::Fill(()));
+                let fills = *what == What::Statement(Kind::Fill(()));
                 let copies = *what == What::Statement(Kind::Copy(()));
                 let ids: Vec<StatementId> =
                     members.iter().map(|member| statements[member.statement]).collect();
                 let launch = |id: StatementId| self.nodes.records[id].launch();
-                if fill && ids.first().is_some_and(|&id| launch(id).is_none()) {
-                    let filling = self.driver(driver.fill_of(handle))?;
-                    members.iter_mut().for_each(|member| member.addresses = vec![filling.target]);
+                let kernel = ids.first().and_then(|&id| launch(id));
+                let (addresses, numbers) = if let Some(record) = kernel.filter(|_| fills) {
+                    let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
+                    let values = self.driver(driver.kernel_of(handle, &sizes))?.parameters;
+                    let value = |at: usize| values.get(at).map_or(0, |bytes| number_of(bytes));
+                    (vec![value(0)], vec![value(2).saturating_mul(8), value(1)])
+                } else if fills {
+                    let fill = self.driver(driver.fill_of(handle))?;
+                    let bytes = fill.width.saturating_mul(fill.element.into());
+                    (vec![fill.target], vec![bytes, pattern(fill.value.into(), fill.element)])
                 } else if copies {
-                    let (from, to, _) = self.driver(driver.copy_of(handle))?;
-                    members.iter_mut().for_each(|member| member.addresses = vec![from, to]);
+                    let (from, to, bytes) = self.driver(driver.copy_of(handle))?;
+                    (vec![from, to], vec![bytes])
+                } else {
+                    (Vec::new(), Vec::new())
+                };
+                if fills || copies {
+                    for member in members {
+                        (member.addresses, member.numbers) = (addresses.clone(), numbers.clone());
+                    }
                 } else if launches {
                     self.with_parameters(handle, (operation, &ids), members)?;
                 }
@@ -237,13 +244,15 @@ impl Certified<'_> {
         let slice = |offset: u32, bytes: u32| {
             table.get(size(offset)..size(offset + bytes)).map(<[u8]>::to_vec).unwrap_or_default()
         };
+        let mut steps: BTreeMap<usize, usize> = BTreeMap::new();
         for (nth, (member, &id)) in members.iter_mut().zip(ids).enumerate() {
+            let step = steps.entry(member.lane).or_default();
+            let (lane, part) = (member.lane, std::mem::replace(step, *step + 1));
             let record = launch(id)?;
             let mut grid = record.shape.grid;
             match chain {
                 Some(chain) => {
                     let fused = &self.nodes.fused[chain].kernel;
-                    let Some((lane, part)) = operations.chains[chain].position(id) else { continue };
                     if operations.chains[chain].stack.is_none() {
                         grid = read.launching.grid;
                     }

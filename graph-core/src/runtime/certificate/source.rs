@@ -110,7 +110,7 @@ impl Certified<'_> {
                 wide: record.launch().is_some_and(|launch| launch.shape.grid != [1; 3]),
                 kind: kind(&statement.kind),
                 accesses,
-                numbers: self.numbers(record),
+                numbers: self.numbers(id),
             });
         }
         let first = c::Body { parent: 0, decided_by: 0, repeats: false, total: false };
@@ -184,8 +184,24 @@ impl Certified<'_> {
         own.iter().enumerate().filter_map(of).collect()
     }
 
-    /// Returns the configuration and the scalars of a launch; none for other statements.
-    fn numbers(&self, record: &Record) -> Vec<u64> {
+    /// Returns the configuration and the scalars of a launch; the bytes of a copy; the bytes of a fill and eight bytes of
+    /// what it writes; none for other statements.
+    fn numbers(&self, id: StatementId) -> Vec<u64> {
+        let record = &self.nodes.records[id];
+        let statement = &self.definition.program().statements[id];
+        let bytes = |access: &Access| {
+            let len = self.definition.dims[access.hi].saturating_sub(self.definition.dims[access.lo]);
+            len.saturating_mul(element(self.definition.program(), access.buffer))
+        };
+        let bytes = statement.accesses.first().map_or(0, bytes);
+        match (&statement.kind, record) {
+            (Kind::Copy(()), _) => return vec![bytes],
+            (Kind::Fill(()), Kind::Fill(fill)) => return vec![bytes, fill.pattern()],
+            (Kind::Fill(()), Kind::Launch(fill)) => {
+                return vec![bytes, cuda::number(self.nodes.words[size(fill.first) + 1])];
+            }
+            _ => {}
+        }
         let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };
         let shape = launch.shape;
         let mut numbers: Vec<u64> =

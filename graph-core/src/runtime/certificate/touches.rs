@@ -30,23 +30,33 @@ impl Certified<'_> {
         touches
     }
 
-    /// Corrects the touches of a chain's members: of a buffer without memory all accesses are in registers, and where
-    /// these are all stores, nothing is read.
+    /// Adds to the members of a chain which stores are left out. Of a buffer without memory all accesses are in
+    /// registers, and where these are all stores, nothing is read.
     pub(super) fn correct(&self, forward: &Forward, launches: &[StatementId], members: &mut [c::Member]) {
         for ((&id, changes), member) in launches.iter().zip(&forward.changes).zip(members) {
-            let Some(launch) = self.nodes.records[id].launch() else { continue };
-            let params = launch.kernel.params.iter().enumerate().filter(|(_, param)| !param.is_scalar());
-            let params: Vec<usize> = params.map(|(at, _)| at).collect();
-            for ((at, access), touches) in self.effects(id).into_iter().zip(&mut member.touches) {
-                let buffer = BufferId::new(access.memory);
-                let loads = changes
-                    .iter()
-                    .any(|change| params.get(at) == Some(&size(change.parameter)) && !change.stores);
-                if self.nodes.operations.left_out.contains(&buffer) && !loads {
+            let params = self.buffers_of(id);
+            for (own, (at, access)) in self.effects(id).into_iter().enumerate() {
+                let mut changes =
+                    changes.iter().filter(|change| params.get(at) == Some(&size(change.parameter)));
+                if changes.clone().any(|change| change.stores && !change.stays) {
+                    member.left_out.push(own);
+                }
+                let elided = self.nodes.operations.left_out.contains(&BufferId::new(access.memory));
+                if elided
+                    && changes.all(|change| change.stores)
+                    && let Some(touches) = member.touches.get_mut(own)
+                {
                     touches.reads = Some(Vec::new());
                 }
             }
         }
+    }
+
+    /// Returns the parameters of a launch that are buffers.
+    fn buffers_of(&self, id: StatementId) -> Vec<usize> {
+        let params = self.nodes.records[id].launch().map_or(&[][..], |launch| launch.kernel.params);
+        let buffers = params.iter().enumerate().filter(|(_, param)| !param.is_scalar());
+        buffers.map(|(at, _)| at).collect()
     }
 
     /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their
@@ -62,17 +72,10 @@ impl Certified<'_> {
         let mut set: BTreeMap<u32, Vec<StatementId>> = BTreeMap::new();
         let mut forwards = Vec::new();
         for (&member, changes) in members.iter().zip(&forward.changes) {
-            let Some(launch) = self.nodes.records[member].launch() else { continue };
-            let effects = self.effects(member);
+            let (params, effects) = (self.buffers_of(member), self.effects(member));
             for change in changes {
-                let before = launch
-                    .kernel
-                    .params
-                    .iter()
-                    .take(size(change.parameter))
-                    .filter(|param| !param.is_scalar());
-                let declared = before.count();
-                let access = effects.iter().position(|&(at, _)| at == declared);
+                let is_of = |&(at, _): &(usize, c::Access)| params.get(at) == Some(&size(change.parameter));
+                let access = effects.iter().position(is_of);
                 for &cell in change.cells.iter().flatten() {
                     let setters = set.entry(cell).or_default();
                     if change.stores || change.stays {

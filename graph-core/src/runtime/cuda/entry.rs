@@ -145,6 +145,9 @@ entry_points! {
         cuGraphKernelNodeGetParams(Node, *mut KernelParams);
         cuGraphMemsetNodeGetParams(Node, *mut MemsetParams);
         cuGraphMemcpyNodeGetParams(Node, *mut MemcpyParams);
+        cuGraphKernelNodeSetParams(Node, *const KernelParams);
+        cuGraphMemsetNodeSetParams(Node, *const MemsetParams);
+        cuGraphMemcpyNodeSetParams(Node, *const MemcpyParams);
         cuGraphMemAllocNodeGetParams(Node, *mut AllocParams);
         cuGraphMemFreeNodeGetParams(Node, *mut u64);
         cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);

@@ -251,13 +251,30 @@ impl Driver {
         scratch: &mut Scratch,
     ) -> Outcome<()> {
         let params = kernel_params(launch, values, scratch);
-        call!(self, cuGraphExecKernelNodeSetParams(exec, node, &params))
+        call!(self, cuGraphExecKernelNodeSetParams(exec, node, &params))?;
+        if let Some(mirror) = &mut scratch.mirror {
+            mirror.changed = true;
+            call!(self, cuGraphKernelNodeSetParams(node, &params))?;
+        }
+        Ok(())
     }
 
     /// Changes a memset node of an instantiated graph.
-    pub fn set_fill(&self, exec: RawExec, node: Node, fill: &Filling, ctx: Context) -> Outcome<()> {
+    pub fn set_fill(
+        &self,
+        exec: RawExec,
+        node: Node,
+        fill: &Filling,
+        ctx: Context,
+        scratch: &mut Scratch,
+    ) -> Outcome<()> {
         let params = memset_params(fill);
-        call!(self, cuGraphExecMemsetNodeSetParams(exec, node, &params, ctx))
+        call!(self, cuGraphExecMemsetNodeSetParams(exec, node, &params, ctx))?;
+        if let Some(mirror) = &mut scratch.mirror {
+            mirror.changed = true;
+            call!(self, cuGraphMemsetNodeSetParams(node, &params))?;
+        }
+        Ok(())
     }
 
     /// Changes a memcpy node of an instantiated graph.
@@ -269,8 +286,14 @@ impl Driver {
         to: Place,
         bytes: u64,
         ctx: Context,
+        scratch: &mut Scratch,
     ) -> Outcome<()> {
         let params = memcpy_params(from, to, bytes);
-        call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))
+        call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))?;
+        if let Some(mirror) = &mut scratch.mirror {
+            mirror.changed = true;
+            call!(self, cuGraphMemcpyNodeSetParams(node, &params))?;
+        }
+        Ok(())
     }
 }

@@ -66,8 +66,8 @@ pub use managed::{
 };
 pub use multicast::{BindFailure, MULTICAST_SUPPORTED, Mapped, Physical};
 pub use params::{
-    Filling, Launching, MemLocation, ObjectProperties, Packed, Place, Scratch, Values, Word, WordCount,
-    address_word, number, push_value, write_value,
+    Filling, Launching, MemLocation, Mirror, ObjectProperties, Packed, Place, Scratch, Values, Word,
+    WordCount, address_word, number, pattern, push_value, write_value,
 };
 pub use quiet::Quiet;
 pub use read::KernelNode;

@@ -384,6 +384,18 @@ pub fn number(word: Word) -> u64 {
 #[derive(Debug, Default)]
 pub struct Scratch {
     pointers: Vec<usize>,
+    /// Present if the values that the nodes of an exec are given are also given to the nodes of its graph, from which they
+    /// can be read back.
+    pub mirror: Option<Mirror>,
+}
+
+/// The changes of an exec that were also made to its graph.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mirror {
+    /// True if there were any since the last launch.
+    pub changed: bool,
+    /// The number of launches after changes.
+    pub launches: u64,
 }
 
 /// A parameter with a size in words.
@@ -424,6 +436,16 @@ pub(super) fn kernel_params(
         extra: null_mut(),
         kernel: 0,
         context: 0,
+    }
+}
+
+/// Returns eight bytes of elements of 1, 2, 4 or 8 bytes with a value.
+pub fn pattern(value: u64, element: u32) -> u64 {
+    match element {
+        1 => (value & 0xff) * 0x0101_0101_0101_0101,
+        2 => (value & 0xffff) * 0x0001_0001_0001_0001,
+        4 => (value & 0xffff_ffff) * 0x0000_0001_0000_0001,
+        _ => value,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
 use crate::runtime::certificate::{self, Certified, Wanted};
 use crate::runtime::context;
-use crate::runtime::cuda::Outcome;
+use crate::runtime::cuda::{Mirror, Outcome};
 use crate::runtime::error::{Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
@@ -76,7 +76,9 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl Core {
     /// Returns a graph without nodes.
-    pub(crate) fn new(definition: Definition, nodes: Nodes, operands: Operands) -> Result<Core> {
+    pub(crate) fn new(definition: Definition, mut nodes: Nodes, operands: Operands) -> Result<Core> {
+        let reads_back = certificate::wanted(definition.program()) == Wanted::ReadBack;
+        nodes.scratch.mirror = reads_back.then(Mirror::default);
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
         let hidden = Arc::new(HiddenUses::of(definition.program(), &nodes.records, &definition.modules));
@@ -226,6 +228,17 @@ impl Core {
             _ if self.nodes.decided.changed => Ok(()),
             wanted => self.certified().check(wanted == Wanted::ReadBack),
         }
+    }
+
+    /// Checks the certificate of the graph with the values that setters have given to its nodes, if the certificates of
+    /// all graphs are read back: before the first launch after setters, the second, the fourth, and so on.
+    pub(super) fn check_changes(&mut self) -> Result<()> {
+        let Some(mirror) = self.nodes.scratch.mirror.as_mut().filter(|mirror| mirror.changed) else {
+            return Ok(());
+        };
+        mirror.changed = false;
+        mirror.launches += 1;
+        if mirror.launches.is_power_of_two() { self.check_certificate() } else { Ok(()) }
     }
 
     /// Returns the parts of the graph that a certificate is made of.

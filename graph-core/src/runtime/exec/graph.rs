@@ -281,7 +281,8 @@ macro_rules! described {
             }
 
             /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
-            /// [`cuweave_check::check`]. O(accesses + edges).
+            /// [`cuweave_check::check`]. With the variable `CUWEAVE_CHECK=1` of the environment the nodes are those that
+            /// the driver has. O(accesses + edges).
             #[must_use]
             pub fn certificate(&self) -> cuweave_check::Certificate {
                 self.core.certificate()
@@ -368,7 +369,11 @@ impl fmt::Debug for Core {
 
 impl Core {
     fn certificate(&self) -> cuweave_check::Certificate {
-        self.certified().certificate()
+        let planned = || self.certified().certificate();
+        match self.nodes.scratch.mirror {
+            Some(_) => self.certified().read_back().unwrap_or_else(|_| planned()),
+            None => planned(),
+        }
     }
 
     fn collectives(&self) -> Collectives {

@@ -99,6 +99,7 @@ impl Core {
             check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
             self.operands.exchanged = false;
         }
+        self.check_changes()?;
         if !self.operands.prologues.is_empty() {
             self.check_prologues(raw)?;
         }

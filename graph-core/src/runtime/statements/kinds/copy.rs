@@ -45,7 +45,7 @@ impl Parameters for Copying {
         driver.add_copy(graph, after, self.from, self.to, self.bytes, context)
     }
 
-    fn set(&self, Setting { driver, context, exec, node, .. }: Setting<'_>) -> Outcome<()> {
-        driver.set_copy(exec, node, self.from, self.to, self.bytes, context)
+    fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
+        driver.set_copy(exec, node, self.from, self.to, self.bytes, context, scratch)
     }
 }

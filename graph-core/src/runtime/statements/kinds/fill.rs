@@ -39,6 +39,11 @@ impl FillRecord {
         Ok(FillRecord { bits: value.bits(), size, first: narrow(first) })
     }
 
+    /// Returns eight bytes of what is written.
+    pub(crate) fn pattern(self) -> u64 {
+        cuda::pattern(self.bits, self.size)
+    }
+
     /// Returns the first of its words, and their number.
     pub(super) fn words(&self) -> (usize, usize) {
         if self.size == 8 { (size(self.first), FILL64.words) } else { (0, 0) }
@@ -86,8 +91,8 @@ impl Parameters for Filling {
         driver.add_fill(graph, after, self, context)
     }
 
-    fn set(&self, Setting { driver, context, exec, node, .. }: Setting<'_>) -> Outcome<()> {
-        driver.set_fill(exec, node, self, context)
+    fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
+        driver.set_fill(exec, node, self, context, scratch)
     }
 }
 

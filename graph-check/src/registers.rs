@@ -1,0 +1,175 @@
+//! The rule of registers: what is read from one is what memory would hold.
+
+use crate::certificate::{Access, Bytes, Effect, Forward, Member, Span, Touches, Work};
+use crate::check::Checker;
+use crate::refusal::Refusal;
+use crate::spans::{self, Blocks, meet_at};
+
+/// An access that reads, by its index among those of a member.
+struct Read<'c> {
+    node: usize,
+    position: usize,
+    at: usize,
+    access: &'c Access,
+}
+
+impl Checker<'_> {
+    /// A read that is served from a register gets what the last statement before it wrote.
+    pub fn forwards(&self) -> Result<(), Refusal> {
+        for (at, place) in self.plan.places.iter().enumerate() {
+            let Bytes::Registers(node) = place.at else { continue };
+            let memory = &self.source.memories[at];
+            let mut runs = self.users[at].iter().flat_map(|&user| &self.runs[user]);
+            let lane = runs.clone().next().map(|run| run.lane);
+            if memory.returned || runs.any(|run| run.node != node || Some(run.lane) != lane) {
+                refuse!(Registers, "`{}` has no memory, and is used elsewhere", memory.name);
+            }
+        }
+        for (node, of) in self.plan.nodes.iter().enumerate() {
+            let Work::Run { members, forwards, .. } = &of.work else { continue };
+            let left_out = self.left_out(node, members)?;
+            for (position, member) in members.iter().enumerate() {
+                let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
+                for (at, access) in accesses.filter(|(_, access)| access.effect.reads()) {
+                    let here = |one: &&Forward| one.reader == member.statement && one.access == at;
+                    let listed: Vec<usize> = forwards.iter().filter(here).map(|one| one.writer).collect();
+                    let read = Read { node, position, at, access };
+                    self.register(members, &read, (&listed, &left_out))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what the members of a node leave out of memory: the member, the memory, and the member that stores it.
+    fn left_out(&self, node: usize, members: &[Member]) -> Result<Vec<(usize, usize, usize)>, Refusal> {
+        let mut left_out = Vec::new();
+        for (position, member) in members.iter().enumerate() {
+            for &at in &member.left_out {
+                let access = &self.source.statements[member.statement].accesses[at];
+                if self.plan.places[access.memory].at == Bytes::Registers(node) {
+                    continue;
+                }
+                let stores = |&later: &usize| {
+                    members[later].lane == member.lane && self.covers(&members[later], member, (access, true))
+                };
+                let Some(later) = (position + 1..members.len()).find(stores) else {
+                    let memory = &self.source.memories[access.memory].name;
+                    let name = self.name(member.statement);
+                    refuse!(Registers, "nothing stores what {name} leaves out of `{memory}`");
+                };
+                left_out.push((position, access.memory, later));
+            }
+        }
+        Ok(left_out)
+    }
+
+    /// A read gets what the last statement before it wrote, in a register or in memory.
+    fn register(
+        &self,
+        members: &[Member],
+        read: &Read<'_>,
+        (writers, left_out): (&[usize], &[(usize, usize, usize)]),
+    ) -> Result<(), Refusal> {
+        let &Read { node, position, at, access } = read;
+        let member = &members[position];
+        let name = || self.name(member.statement);
+        if matches!(access.effect, Effect::Update(_)) && !writers.is_empty() {
+            refuse!(Registers, "an atomic operation of {} is served from a register", name());
+        }
+        let in_registers = self.plan.places[access.memory].at == Bytes::Registers(node);
+        let mine = member.touches.get(at);
+        let read = mine.and_then(|mine| mine.reads.as_ref());
+        // What an earlier member has left out, and nothing has stored since; where it is not known whether it is read,
+        // that is not asked.
+        let space = |memory: usize| self.space(memory).0;
+        let lost = |earlier: usize| {
+            let of = |&(from, memory, to): &(usize, usize, usize)| {
+                from == earlier && position <= to && space(memory) == space(access.memory)
+            };
+            read.is_some() && members[earlier].lane == member.lane && left_out.iter().any(of)
+        };
+        if !in_registers && writers.is_empty() && !(0..position).any(lost) {
+            return Ok(());
+        }
+        if read.is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
+        let touches = |earlier: usize, only_writes: bool| {
+            members[earlier].lane == member.lane
+                && self.touches_what(&members[earlier], (access, mine), only_writes)
+        };
+        // For each statement that wrote, the register was set there, or by a later access to all that it wrote. What no
+        // listed statement has accessed is read from memory, if there is any.
+        let is_listed =
+            |&earlier: &usize| writers.contains(&members[earlier].statement) && touches(earlier, false);
+        let listed: Vec<usize> = (0..position).filter(is_listed).collect();
+        let mut wrote = (0..position).filter(|&earlier| touches(earlier, true));
+        let late = |earlier: usize| {
+            let set =
+                |&at: &usize| at >= earlier && self.covers(&members[at], &members[earlier], (access, false));
+            let may_be_older = in_registers || lost(earlier) || listed.iter().any(|&at| at < earlier);
+            may_be_older && !listed.iter().any(set)
+        };
+        if in_registers && listed.is_empty() || wrote.any(late) {
+            let memory = &self.source.memories[access.memory].name;
+            refuse!(Registers, "{} reads an older value of `{memory}`", name());
+        }
+        Ok(())
+    }
+
+    /// Returns true if a member may access what a read touches; with `only_writes` if it may write it.
+    fn touches_what(
+        &self,
+        member: &Member,
+        (read, touches): (&Access, Option<&Touches>),
+        only_writes: bool,
+    ) -> bool {
+        let (space, base) = self.space(read.memory);
+        let mine = touches.and_then(|touches| touches.reads.as_ref());
+        let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
+        accesses.filter(|(_, access)| access.effect.writes() || !only_writes).any(|(at, access)| {
+            let (other, shift) = self.space(access.memory);
+            let (lo, hi) = (shift.saturating_add(access.lo), shift.saturating_add(access.hi));
+            if other != space || lo >= base.saturating_add(read.hi) || hi <= base.saturating_add(read.lo) {
+                return false;
+            }
+            let by = i128::from(base) - i128::from(shift);
+            let may_meet = |theirs: &Option<Vec<Span>>| {
+                theirs
+                    .as_ref()
+                    .zip(mine)
+                    .is_none_or(|(theirs, mine)| meet_at(theirs, (mine, by), Blocks::Any))
+            };
+            let theirs = member.touches.get(at);
+            theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))
+        })
+    }
+
+    /// Returns true if one member accesses all that another one writes of the memory of an access, in each block; with
+    /// `stores` if it stores it.
+    fn covers(&self, one: &Member, other: &Member, (access, stores): (&Access, bool)) -> bool {
+        let of = |member: &Member, all: bool| -> Vec<(Access, Option<Vec<Span>>)> {
+            let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
+            let accesses = accesses.filter(|(_, one)| self.space(one.memory) == self.space(access.memory));
+            let spans = |(at, access): (usize, &Access)| {
+                let touches = member.touches.get(at).cloned().unwrap_or_default();
+                let writes = access.effect.writes() && !(all && stores && member.left_out.contains(&at));
+                let writes = [writes.then_some((access.clone(), touches.writes))];
+                let reads = all && !stores && access.effect.reads();
+                let reads = [reads.then_some((access.clone(), touches.reads))];
+                writes.into_iter().chain(reads).flatten()
+            };
+            accesses.flat_map(spans).collect()
+        };
+        let (mine, theirs) = (of(one, true), of(other, false));
+        theirs.iter().all(|(access, spans)| match spans {
+            None => mine.iter().any(|(one, _)| one.lo <= access.lo && access.hi <= one.hi),
+            Some(spans) => spans.iter().all(|span| {
+                mine.iter().any(|(_, mine)| {
+                    mine.as_ref().is_none_or(|mine| mine.iter().any(|mine| spans::contains(mine, span)))
+                })
+            }),
+        })
+    }
+}
