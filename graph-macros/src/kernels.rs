@@ -4,8 +4,6 @@
 //! kernel's name. `load` is for users. Launches in graph functions call `__launch`, and rustc checks the arguments
 //! there against the declaration; they find the item by `__ITEM` (`graph/paths.rs`). Nothing else of the block has a name in the user's module.
 
-use std::collections::BTreeSet;
-
 use cuweave_core::codes::Code;
 use cuweave_ptx::declare::{Checked, Open, Unproved};
 use cuweave_ptx::{Hidden, Update};
@@ -145,9 +143,10 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     let given = Ident::new("given", Span::mixed_site());
     let buffers =
         parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. })).count();
-    let Parts { generics, arguments, steps, given_scalars, given_steps, table, any_bits } =
+    let Parts { generics, arguments, steps, given_scalars, given_steps, table, contract, any_bits } =
         parts(parameters, checked, &launch, &given);
     let facts = facts(checked);
+    let contract = (!contract.is_empty()).then(|| quote!(.contract(&[#(#contract),*])));
     let (limits, load) = (proof::limits(&text, checked), load());
     let assertions = checked.map(|checked| proof::assertions(parameters, checked));
     quote! {
@@ -158,7 +157,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         impl #private::KernelItem for #name {
             fn kernel(_: #private::Token) -> &'static #private::Kernel {
                 static KERNEL: #private::Kernel =
-                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #facts;
+                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #facts #contract;
                 &KERNEL
             }
         }
@@ -249,6 +248,8 @@ struct Parts {
     given_steps: Vec<TokenStream>,
     /// The entries of the kernel's table of parameters.
     table: Vec<TokenStream>,
+    /// The numbers that the kernel does not take, with their positions.
+    contract: Vec<TokenStream>,
     /// The checks that elements accept all bits.
     any_bits: TokenStream,
 }
@@ -257,14 +258,21 @@ struct Parts {
 fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, given: &Ident) -> Parts {
     let private = quote!(::cuweave::__private);
     let mut parts = Parts::default();
-    let integers: BTreeSet<String> = parameters
-        .iter()
-        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
-        .map(|parameter| parameter.name.to_string())
-        .collect();
-    for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
+    let integers = proof::integers(parameters);
+    // The index among those that the kernel takes.
+    let mut i = 0;
+    for (given_as, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
         let label = parameter.to_string();
         match kind {
+            ParameterKind::Contract(ty) => {
+                parts.arguments.push(quote!(#parameter: #ty));
+                parts
+                    .given_scalars
+                    .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #given_as)?;));
+                let at = given_as as u32;
+                parts.contract.push(quote!((#at, #label)));
+                continue;
+            }
             ParameterKind::Scalar(ty) => {
                 let constructor = if proof::is_primitive(ty) { "scalar" } else { "structure" };
                 let constructor = Ident::new(constructor, Span::mixed_site());
@@ -273,10 +281,10 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 parts.steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
                 parts
                     .given_scalars
-                    .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #i)?;));
+                    .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #given_as)?;));
                 parts.given_steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
             }
-            ParameterKind::Buffer { access, element, len } => {
+            ParameterKind::Buffer { access, element, len, optional } => {
                 let kind = access.ident();
                 let declared = match access {
                     Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
@@ -292,18 +300,29 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                     parts.any_bits.extend(proof::any_bits(element));
                 }
                 let entry = param(&label, &kind, *access, element, &open);
-                parts.table.push(quote!(#entry #updates));
+                let optional_entry = optional.then(|| quote!(.optional()));
+                parts.table.push(quote!(#entry #updates #optional_entry));
+                let [fits, add, given_buffer] = match optional {
+                    true => ["FitsOptional", "optional_buffer", "optional_buffer"],
+                    false => ["Fits", "buffer", "buffer"],
+                }
+                .map(|name| Ident::new(name, Span::mixed_site()));
                 parts.generics.push(
-                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>>),
+                    quote_spanned!(*span=> #generic: #private::#fits<#private::param::#declared<#element>>),
                 );
                 parts.arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
-                parts.steps.push(quote!(#private::Arguments::buffer(&mut #launch, #argument, #len);));
+                parts.steps.push(quote!(#private::Arguments::#add(&mut #launch, #argument, #len);));
                 parts.given_steps.push(quote! {
-                    #private::Arguments::buffer(&mut #launch, #private::Given::buffer::<#element>(#given, #i)?, #len);
+                    #private::Arguments::#add(
+                        &mut #launch,
+                        #private::Given::#given_buffer::<#element>(#given, #given_as)?,
+                        #len,
+                    );
                 });
             }
         }
+        i += 1;
     }
     parts
 }

@@ -29,7 +29,23 @@ pub enum ParameterKind {
         element: Box<Type>,
         /// The number of elements.
         len: Box<Expr>,
+        /// True for an `Option`: a launch may give none.
+        optional: bool,
     },
+    /// A number of the contract, for lengths alone: a launch gives it, and the kernel does not take it.
+    Contract(Box<Type>),
+}
+
+impl Parameter {
+    /// Returns true if the kernel takes it.
+    pub fn is_taken(&self) -> bool {
+        !matches!(self.kind, ParameterKind::Contract(_))
+    }
+
+    /// Returns true if lengths may name it.
+    pub fn is_number(&self) -> bool {
+        matches!(self.kind, ParameterKind::Scalar(_) | ParameterKind::Contract(_))
+    }
 }
 
 /// The accesses of a declared buffer.
@@ -87,7 +103,33 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         report.error(typed.pat.span(), Code::CW001, "a parameter of a kernel has a name", &[], None);
         return None;
     };
-    let kind = match &*typed.ty {
+    let contract = typed.attrs.iter().any(|attribute| attribute.path().is_ident("contract"));
+    let (ty, optional) = match of_option(&typed.ty) {
+        Some(inner) => (inner, true),
+        None => (&*typed.ty, false),
+    };
+    let kind = match ty {
+        Type::Path(_) if optional => {
+            report.error(
+                typed.ty.span(),
+                Code::CW001,
+                "this type is not part of the language in the parameters of a kernel",
+                &[],
+                Some("a buffer that may be absent is `Option<&[T; len]>` or `Option<&mut [T; len]>`, a number always has a value"),
+            );
+            return None;
+        }
+        Type::Reference(_) | Type::Array(_) | Type::Slice(_) | Type::Ptr(_) if contract => {
+            report.error(
+                typed.span(),
+                Code::CW001,
+                "`#[contract]` stands on a number that the kernel does not take",
+                &[],
+                Some("write `#[contract] rows: u32`, and name it in lengths: `&[f32; rows * n]`"),
+            );
+            return None;
+        }
+        ty if contract => ParameterKind::Contract(Box::new(ty.clone())),
         Type::Reference(reference) => {
             let Type::Array(array) = &*reference.elem else {
                 report.error(
@@ -120,7 +162,12 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                 (None, true) => (Access::ReadWrite, (*array.elem).clone()),
                 (None, false) => (Access::Read, (*array.elem).clone()),
             };
-            ParameterKind::Buffer { access, element: Box::new(element), len: Box::new(array.len.clone()) }
+            ParameterKind::Buffer {
+                access,
+                element: Box::new(element),
+                len: Box::new(array.len.clone()),
+                optional,
+            }
         }
         Type::Array(_) | Type::Slice(_) | Type::Ptr(_) => {
             report.error(
@@ -135,6 +182,17 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         ty => ParameterKind::Scalar(Box::new(ty.clone())),
     };
     Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
+}
+
+/// Returns `T` of `Option<T>`.
+fn of_option(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
+    match list.args.first()? {
+        syn::GenericArgument::Type(inner) if list.args.len() == 1 => Some(inner),
+        _ => None,
+    }
 }
 
 /// Returns the wrapper and `T` of `MaybeUninit<T>` or `Atomic<T>`.

@@ -53,7 +53,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
         let kernel = finding.kernel.map(|kernel| &kernels[checkable[kernel]]);
         let span = match (kernel, finding.parameter) {
             (Some(kernel), Some(parameter)) => {
-                kernel.parameters.and_then(|list| list.get(parameter)).map_or(kernel.name.span(), |p| p.span)
+                kernel.parameters.and_then(|list| taken(list).nth(parameter)).map_or(kernel.name.span(), |p| p.span)
             }
             (Some(kernel), None) => kernel.name.span(),
             (None, _) => image.span,
@@ -73,23 +73,21 @@ fn is_machine_code(contents: &[u8]) -> bool {
 }
 
 fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
-    let integers: BTreeSet<String> = parameters
-        .iter()
-        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
-        .map(|parameter| parameter.name.to_string())
-        .collect();
+    let integers = integers(parameters);
     let mut symbols = Symbols::default();
-    for parameter in parameters {
-        // In the order of the parameters: the variable of a parameter is its index.
+    let (taken, contract): (Vec<&Parameter>, Vec<&Parameter>) =
+        parameters.iter().partition(|parameter| parameter.is_taken());
+    for parameter in taken.iter().chain(&contract) {
+        // In the order of the parameters: the variable of one that the kernel takes is its index.
         variable(&parameter.name, &mut symbols);
     }
     let mut multiples = Vec::new();
-    let parameters = parameters
+    let parameters = taken
         .iter()
         .map(|parameter| {
             let kind = match &parameter.kind {
-                ParameterKind::Scalar(ty) => Kind::Scalar(primitive(ty)),
-                ParameterKind::Buffer { access, element, len } => {
+                ParameterKind::Scalar(ty) | ParameterKind::Contract(ty) => Kind::Scalar(primitive(ty)),
+                ParameterKind::Buffer { access, element, len, .. } => {
                     let bound = Bound::of(len, true, &integers, &mut symbols);
                     multiples.extend(rounded(len, &integers, &mut symbols));
                     Kind::Buffer {
@@ -109,6 +107,17 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
         })
         .collect();
     Declaration { name: plain(name), parameters, rounded: multiples }
+}
+
+/// Returns the names that lengths may be made of.
+pub fn integers(parameters: &[Parameter]) -> BTreeSet<String> {
+    let numbers = parameters.iter().filter(|parameter| parameter.is_number());
+    numbers.map(|parameter| parameter.name.to_string()).collect()
+}
+
+/// Returns the parameters that the kernel takes.
+fn taken(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
+    parameters.iter().filter(|parameter| parameter.is_taken())
 }
 
 /// Returns a name without `r#`.
@@ -143,7 +152,7 @@ fn primitive(ty: &Type) -> Option<Primitive> {
 /// launches.
 pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     let mut all = TokenStream::new();
-    for (parameter, (size, align)) in parameters.iter().zip(&checked.layout) {
+    for (parameter, (size, align)) in taken(parameters).zip(&checked.layout) {
         let ParameterKind::Scalar(ty) = &parameter.kind else { continue };
         if primitive(ty).is_some() {
             continue;
@@ -252,7 +261,7 @@ pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
 pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>) -> Vec<String> {
     let mut lines = Vec::new();
     let (Some(parameters), Some(checked)) = (parameters, checked) else { return lines };
-    for (parameter, proof) in parameters.iter().zip(&checked.proofs) {
+    for (parameter, proof) in taken(parameters).zip(&checked.proofs) {
         if let Some(proof) = proof {
             lines.push(format!("- `{}`: {}", parameter.name, proof.text));
         }

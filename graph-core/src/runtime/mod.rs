@@ -89,7 +89,7 @@ pub mod private {
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
         no_item,
     };
-    pub use crate::runtime::kernels::mark::{Fits, OfElement, Returns, nothing, param};
+    pub use crate::runtime::kernels::mark::{Fits, FitsOptional, OfElement, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,

@@ -64,7 +64,9 @@ pub(super) fn locate(
             (statement, program.statements[statement].device),
             (launch, words),
             offsets,
-            &|parameter| moving[statement] || set.contains(&(statement, parameter)),
+            &|parameter| {
+                moving[statement] || set.contains(&(statement, launch.kernel.declared_at(parameter)))
+            },
             modules,
         );
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::index::narrow;
 use crate::runtime::error::Fault;
 use crate::runtime::kernels::KernelItem;
-use crate::runtime::kernels::mark::{Fits, Mark};
+use crate::runtime::kernels::mark::{Fits, Mark, OptionalMark};
 use crate::runtime::statements::{Arguments, Dim, dim};
 use crate::runtime::token::Token;
 use crate::table::TableHandle;
@@ -191,6 +191,8 @@ impl Value {
 pub enum GivenArgument {
     /// A buffer, by the type of its elements.
     Buffer(TypeId, &'static str),
+    /// No buffer.
+    Nothing,
     /// A scalar.
     Value(Value),
 }
@@ -249,6 +251,18 @@ impl Mark for Typed {
 
 impl<P> Fits<P> for Typed {}
 
+/// A buffer whose type is checked, or none.
+#[derive(Debug)]
+pub struct TypedOrNone(Option<Typed>);
+
+impl OptionalMark for TypedOrNone {
+    type Given = Typed;
+
+    fn given(self) -> Option<Typed> {
+        self.0
+    }
+}
+
 impl<'g> Given<'g> {
     pub(crate) fn new(arguments: &'g [GivenArgument]) -> Given<'g> {
         Given { arguments, misfit: None }
@@ -271,7 +285,7 @@ impl<'g> Given<'g> {
                 Ok(value) => Some(value),
                 Err(misfit) => self.refuse(index, misfit),
             },
-            Some(GivenArgument::Buffer(..)) => self.refuse(index, Misfit::Kind),
+            Some(GivenArgument::Buffer(..) | GivenArgument::Nothing) => self.refuse(index, Misfit::Kind),
             None => self.refuse(index, Misfit::Missing),
         }
     }
@@ -287,8 +301,16 @@ impl<'g> Given<'g> {
                 let before = buffers.filter(|argument| matches!(argument, GivenArgument::Buffer(..))).count();
                 Some(Typed { access: narrow(before) })
             }
-            Some(GivenArgument::Value(_)) => self.refuse(index, Misfit::Kind),
+            Some(GivenArgument::Value(_) | GivenArgument::Nothing) => self.refuse(index, Misfit::Kind),
             None => self.refuse(index, Misfit::Missing),
+        }
+    }
+
+    /// Returns the argument of that index as a buffer with elements of type `T`, or as none.
+    pub fn optional_buffer<T: 'static>(&mut self, index: usize) -> Option<TypedOrNone> {
+        match self.arguments.get(index) {
+            Some(GivenArgument::Nothing) => Some(TypedOrNone(None)),
+            _ => self.buffer::<T>(index).map(|typed| TypedOrNone(Some(typed))),
         }
     }
 }

@@ -173,7 +173,7 @@ impl Program {
     fn argument_text_of(&self, site: &Site<'_>, argument: &Argument) -> Result<String> {
         match &argument.0 {
             Passed::Lent(view, _) | Passed::Bare(view) => drop(self.own(site, view.of)?),
-            Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => {
+            Passed::Nothing | Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => {
                 drop(self.scalar_source(site, argument)?)
             }
         }

@@ -32,6 +32,8 @@ use super::words;
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     Buffer(TypeId, &'static str),
+    /// No buffer.
+    Nothing,
     Value(Value),
     Scalar(ScalarId),
     Size(Size),
@@ -41,6 +43,7 @@ impl Source {
     pub fn given(&self, scalars: &[Value]) -> GivenArgument {
         match self {
             Source::Buffer(element, name) => GivenArgument::Buffer(*element, name),
+            Source::Nothing => GivenArgument::Nothing,
             Source::Value(value) => GivenArgument::Value(value.clone()),
             Source::Scalar(id) => GivenArgument::Value(match scalars.get(id.index()) {
                 Some(value) => value.clone(),
@@ -57,7 +60,7 @@ impl Source {
         match self {
             Source::Scalar(id) => drop(scalars.insert(*id)),
             Source::Size(size) => size.mentions(scalars),
-            Source::Buffer(..) | Source::Value(_) => {}
+            Source::Buffer(..) | Source::Nothing | Source::Value(_) => {}
         }
     }
 }
@@ -258,7 +261,7 @@ impl Launch {
 
     /// Returns the error of an argument that does not fit.
     pub fn refused(&self, at: &At, (index, misfit): (usize, Misfit)) -> Error {
-        let parameter = self.kernel.params.get(index).map_or("?", |param| param.name);
+        let parameter = self.kernel.declared().get(index).map_or("?", |(name, _)| name);
         words::misfit(at, self.kernel.name, parameter, self.sources.texts.get(index), &misfit)
     }
 }

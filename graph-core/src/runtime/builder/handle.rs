@@ -176,6 +176,8 @@ pub(super) enum Passed {
     Lent(View, Mode),
     /// A bare name: an argument stands for its declared borrow, an allocation is handed over to a call.
     Bare(View),
+    /// No buffer, for an optional parameter.
+    Nothing,
     /// A value that no setter changes.
     Value(Value),
     /// A scalar.
@@ -187,6 +189,11 @@ pub(super) enum Passed {
 impl Argument {
     fn lent(view: View, mode: Mode) -> Argument {
         Argument(Passed::Lent(view, mode))
+    }
+
+    /// Returns the argument `None`, for a parameter `Option<&[T; len]>` or `Option<&mut [T; len]>` of a kernel.
+    pub fn none() -> Argument {
+        Argument(Passed::Nothing)
     }
 
     /// Returns a scalar argument of any type, which no setter changes.

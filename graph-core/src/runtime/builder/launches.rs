@@ -8,7 +8,7 @@ use crate::index::Index;
 use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
-use crate::runtime::kernels::{Kernel, ParamKind};
+use crate::runtime::kernels::{Kernel, Param, ParamKind};
 
 use super::code::{ArgumentsFunction, Fill, Launch, Source, Sources, fill};
 use super::config::Configuration;
@@ -52,6 +52,9 @@ impl Program {
                 Ok(Source::Size(size.clone()))
             }
             Passed::Value(value) => Ok(Source::Value(value.clone())),
+            Passed::Nothing => {
+                Err(self.refuse(site, Code::CW401, "`None` stands for a value, and is no scalar", None))
+            }
             Passed::Lent(..) | Passed::Bare(_) => {
                 let message =
                     format!("`{}` is a buffer, and a value is a scalar", self.argument_text(argument));
@@ -106,11 +109,18 @@ impl Program {
         let (name, after) = self.begun(place, kernel.name)?;
         let site = Site { place, name: &name };
         self.sound(&site, config.check(self.builder))?;
-        let declared: Vec<&str> = kernel.params.iter().map(|param| param.name).collect();
-        self.count(&site, kernel.name, &declared, given.len())?;
+        let declared = kernel.declared();
+        let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
+        self.count(&site, kernel.name, &names, given.len())?;
         let mut accesses = Vec::new();
         let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
-        for (argument, param) in given.iter().zip(kernel.params) {
+        for (argument, (name, param)) in given.iter().zip(declared) {
+            if let (Passed::Nothing, Some(Param { optional: true, .. })) = (&argument.0, param) {
+                sources.list.push(Source::Nothing);
+                sources.texts.push(self.argument_text(argument));
+                continue;
+            }
+            let declared = (name, param.map_or(ParamKind::Scalar, |param| param.kind));
             let borrowed = self.borrowed(&site, argument)?;
             let source = match borrowed {
                 None => self.scalar_source(&site, argument)?,
@@ -120,13 +130,13 @@ impl Program {
                     self.device_only(&site, access.buffer, kernel.name)?;
                     accesses.push(access);
                     let (element, name) = self.element(access.buffer);
-                    self.fits(&site, (argument, Some(mode)), kernel, (param.name, param.kind))?;
+                    self.fits(&site, (argument, Some(mode)), kernel, declared)?;
                     sources.list.push(Source::Buffer(element, name));
                     sources.texts.push(self.argument_text(argument));
                     continue;
                 }
             };
-            self.fits(&site, (argument, None), kernel, (param.name, param.kind))?;
+            self.fits(&site, (argument, None), kernel, declared)?;
             sources.list.push(source);
             sources.texts.push(self.argument_text(argument));
         }

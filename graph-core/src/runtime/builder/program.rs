@@ -329,7 +329,7 @@ impl Program {
                 };
                 Ok(Some((view.clone(), mode)))
             }
-            Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => Ok(None),
+            Passed::Nothing | Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => Ok(None),
         }
     }
 
@@ -345,6 +345,7 @@ impl Program {
                 }
             }
             Passed::Bare(view) => self.view_text(view),
+            Passed::Nothing => "None".to_owned(),
             Passed::Value(value) => value.text(),
             Passed::Scalar(_, id) => Known(&self.scalars, &self.buffers).scalar(*id).to_owned(),
             Passed::Size(size) => self.text(size),

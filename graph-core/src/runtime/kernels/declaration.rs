@@ -1,10 +1,16 @@
 //! Kernels as `#[kernels]` declares them.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use crate::index::size;
 use crate::runtime::token::Token;
 
 use super::module::Module;
 use super::param::Param;
+
+/// The declarations of launches that give no buffer for some parameters, by the address of the kernel's own and the mask.
+static WITHOUT: Mutex<BTreeMap<(usize, u64), &'static Kernel>> = Mutex::new(BTreeMap::new());
 
 /// A kernel's declaration.
 #[derive(Debug)]
@@ -25,6 +31,10 @@ pub struct Kernel {
     pub hidden_writes: &'static [&'static str],
     /// The elements that it writes: an encoded `cuweave_ptx::coverage::Outline`, or empty.
     pub outline: &'static [u8],
+    /// The numbers of the declaration that it does not take: their positions among all that is declared, and their names.
+    pub contract: &'static [(u32, &'static str)],
+    /// A bit mask of the buffers that the launches of this declaration give none for. Their parameters are scalars here.
+    pub absent: u64,
 }
 
 impl Kernel {
@@ -38,7 +48,18 @@ impl Kernel {
             words += params[at].words();
             at += 1;
         }
-        Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[], outline: &[] }
+        Kernel {
+            name,
+            module,
+            params,
+            words,
+            addresses,
+            hidden_reads: &[],
+            hidden_writes: &[],
+            outline: &[],
+            contract: &[],
+            absent: 0,
+        }
     }
 
     /// Returns the indices of words that are addresses of buffers, in the order of the parameters.
@@ -56,6 +77,47 @@ impl Kernel {
     pub const fn outlined(mut self, outline: &'static [u8]) -> Kernel {
         self.outline = outline;
         self
+    }
+
+    /// Sets the numbers of the declaration that it does not take.
+    pub const fn contract(mut self, contract: &'static [(u32, &'static str)]) -> Kernel {
+        self.contract = contract;
+        self
+    }
+
+    /// Returns the position of a parameter among all that is declared.
+    pub(crate) fn declared_at(&self, parameter: u32) -> u32 {
+        self.contract.iter().fold(parameter, |at, &(number, _)| at + u32::from(number <= at))
+    }
+
+    /// Returns all that is declared: the names, and the parameters that the kernel takes.
+    pub(crate) fn declared(&self) -> Vec<(&'static str, Option<&'static Param>)> {
+        let mut declared: Vec<_> = self.params.iter().map(|param| (param.name, Some(param))).collect();
+        for &(at, name) in self.contract {
+            declared.insert(size(at).min(declared.len()), (name, None));
+        }
+        declared
+    }
+
+    /// Returns the declaration for launches that give no buffer for some optional parameters: a bit for each buffer. It is
+    /// made once for each mask, and kept.
+    pub(crate) fn without(&'static self, absent: u64) -> &'static Kernel {
+        if absent == 0 {
+            return self;
+        }
+        let mut made = WITHOUT.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry((std::ptr::from_ref(self).addr(), absent)).or_insert_with(|| {
+            let mut buffers = 0;
+            let param = |param: &Param| {
+                buffers += u32::from(!param.is_scalar());
+                let is_absent = !param.is_scalar() && absent.checked_shr(buffers - 1).is_some_and(|bits| bits & 1 == 1);
+                if is_absent { param.absent() } else { *param }
+            };
+            let params: Vec<Param> = self.params.iter().map(param).collect();
+            let Kernel { hidden_reads, hidden_writes, outline, contract, .. } = *self;
+            let made = Kernel::new(self.name, self.module, params.leak());
+            Box::leak(Box::new(Kernel { hidden_reads, hidden_writes, outline, contract, absent, ..made }))
+        })
     }
 
     /// Sets the module-level variables that it reads and writes.

@@ -56,7 +56,7 @@ impl LoadedModule {
         let Some(module) = self.parsed() else { return };
         let mut analysis = None;
         for kernel in kernels {
-            let Some(entry) = self.entry(kernel.name) else { continue };
+            let Some(entry) = self.entry(kernel.name).filter(|_| kernel.absent == 0) else { continue };
             entry.fusing.get_or_init(|| {
                 if kernel.shares_state() {
                     return Err("it uses a variable which is written".to_owned());
@@ -81,6 +81,9 @@ impl LoadedModule {
     /// machine code.
     fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<Outlined>, String>> {
         let entry = self.entry(kernel.name)?;
+        if kernel.absent != 0 {
+            return Some(Err("a launch of it gives none for an optional buffer".to_owned()));
+        }
         if entry.fusing.get().is_none() {
             self.outline(&[kernel]);
         }

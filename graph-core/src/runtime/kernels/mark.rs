@@ -60,6 +60,8 @@ macro_rules! marks {
 
         impl<P: $takes<T>, T> Fits<P> for $name<T> {}
 
+        impl<P: $takes<T>, T> FitsOptional<P> for $name<T> {}
+
         impl<T> OfElement for $name<T> {
             type Element = T;
         }
@@ -251,6 +253,51 @@ pub trait Mark {
     note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer"
 )]
 pub trait Fits<P>: Mark {}
+
+/// A buffer argument of a launch, or none.
+pub trait OptionalMark {
+    /// The buffer.
+    type Given: Mark;
+
+    /// Returns the buffer.
+    fn given(self) -> Option<Self::Given>;
+}
+
+impl<M: Mark> OptionalMark for M {
+    type Given = M;
+
+    fn given(self) -> Option<M> {
+        Some(self)
+    }
+}
+
+/// The buffer of `None`. There is no value of it.
+#[derive(Clone, Copy, Debug)]
+pub enum NoBuffer {}
+
+impl Mark for NoBuffer {
+    fn access(&self) -> u32 {
+        match *self {}
+    }
+}
+
+impl OptionalMark for Option<NoBuffer> {
+    type Given = NoBuffer;
+
+    fn given(self) -> Option<NoBuffer> {
+        self
+    }
+}
+
+/// An argument that fits the optional parameter `P`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit a parameter that is a buffer or `None`",
+    label = "a value of type `{Self}`",
+    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer, or `None`"
+)]
+pub trait FitsOptional<P>: OptionalMark {}
+
+impl<P> FitsOptional<P> for Option<NoBuffer> {}
 
 /// A buffer argument with a known element type, by which a call whose element type is a parameter has it, also where the argument does
 /// not fit.

@@ -52,6 +52,8 @@ pub struct Param {
     pub checks_bits: bool,
     /// True if an element, or a scalar's value, is known to have no padding.
     pub dense: bool,
+    /// True if a launch may give none.
+    pub optional: bool,
     /// The parts of the declaration that the PTX does not prove, and the reasons. The user vouches for them.
     pub unproved: &'static [(Open, &'static str)],
 }
@@ -90,6 +92,7 @@ impl Param {
             any_bits: false,
             checks_bits: false,
             dense: false,
+            optional: false,
             unproved: &[],
         }
     }
@@ -116,6 +119,17 @@ impl Param {
         self.checks_bits = true;
         self.dense = dense;
         self
+    }
+
+    /// Makes it one for which a launch may give none.
+    pub const fn optional(mut self) -> Param {
+        self.optional = true;
+        self
+    }
+
+    /// Returns it as the null pointer of a launch that gives none.
+    pub(super) const fn absent(&self) -> Param {
+        Param { kind: ParamKind::Scalar, dense: true, unproved: &[], ..*self }
     }
 
     /// Sets the parts of the declaration that are not proved.

@@ -5,7 +5,7 @@ use cudarc::driver::DeviceRepr;
 use crate::index::size;
 use crate::runtime::cuda::{self, Word};
 use crate::runtime::error::Fault;
-use crate::runtime::kernels::mark::Mark;
+use crate::runtime::kernels::mark::{Mark, OptionalMark};
 
 use super::dims::Dim;
 
@@ -24,6 +24,8 @@ pub struct Arguments {
     extent_count: usize,
     /// All words and extents, if one of the arrays is too small.
     many: Option<Box<(Vec<Word>, Vec<u64>)>>,
+    /// A bit mask of the buffers that are absent.
+    pub(crate) absent: u64,
     /// The number of buffers whose index equals the index of their access in the statement.
     pub(crate) in_order: usize,
     /// The first buffer whose extent has no value.
@@ -42,6 +44,7 @@ impl Arguments {
             extents: [0; FEW_BUFFERS],
             extent_count: 0,
             many,
+            absent: 0,
             in_order: 0,
             fault: None,
         }
@@ -78,6 +81,21 @@ impl Arguments {
             Some(many) => many.1.push(extent),
         }
         self.scalar(0u64);
+    }
+
+    /// Adds a buffer of which the kernel touches `extent` elements, or a null pointer.
+    pub fn optional_buffer(&mut self, mark: impl OptionalMark, extent: Dim) {
+        match mark.given() {
+            Some(mark) => self.buffer(mark, extent),
+            None => {
+                let at = self.extent_count + size(self.absent.count_ones());
+                // A launch with an absent buffer behind 64 others is refused: its words do not fit the kernel.
+                if at < 64 {
+                    self.absent |= 1 << at;
+                    self.scalar(0u64);
+                }
+            }
+        }
     }
 
     /// Adds a scalar.

@@ -77,6 +77,7 @@ impl Evaluation<'_> {
     ///
     /// A configuration that the device or the kernel does not support; an extent that is longer than its buffer.
     pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
+        let kernel = kernel.without(arguments.absent);
         let launch = launch::evaluate(&mut self.evaluator, kernel, config, &arguments)?;
         self.records.push(Kind::Launch(launch));
         Ok(())

@@ -93,6 +93,11 @@ impl Lowering<'_> {
         let mut arguments = Vec::new();
         let mut faulty = false;
         for argument in &call.args {
+            // A buffer for an optional parameter may be written in `Some`.
+            let argument = match ungrouped(argument) {
+                Expr::Call(some) if some.args.len() == 1 && is_named(&some.func, "Some") => &some.args[0],
+                _ => argument,
+            };
             match self.launch_argument(argument, &kernel_name) {
                 Ok(Some(access)) => {
                     arguments.push(LaunchArgument::Buffer(accesses.len() as u32));

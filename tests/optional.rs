@@ -1,0 +1,103 @@
+//! Kernels with buffers that a launch may give none for, and with numbers that only lengths know.
+
+use cuweave::builder::{Argument, Builder};
+use cuweave::prelude::*;
+use cuweave_testkit::device::{device, ramp};
+
+#[cuweave::kernels("tests/kernels/optional.ptx")]
+unsafe extern "ptx-kernel" {
+    fn biased(x: &[f32; n], bias: Option<&[f32; n]>, out: &mut [MaybeUninit<f32>; n], n: u32);
+    fn doubled(input: Option<&[f32; n]>, out: &mut [f32; n], n: u32);
+    fn squared(x: &[f32; n], kept: Option<&mut [MaybeUninit<f32>; n]>, out: &mut [MaybeUninit<f32>; n], n: u32);
+    fn looked_up(
+        ids: &[u32; n],
+        #[contract] count: u32,
+        rows: &[f32; count * width],
+        out: &mut [MaybeUninit<f32>; n * width],
+        width: u32,
+        n: u32,
+    );
+}
+
+#[cuweave::graph]
+fn all(n: u32, x: &[f32; n], bias: &[f32; n], out: &mut [f32; 4 * n], kept: &mut [f32; n]) {
+    biased[per_item(n)](&x, &bias, &mut out[..n], n);
+    biased[per_item(n)](&x, None, &mut out[n..2 * n], n);
+    squared[per_item(n)](&x, Some(&mut kept), &mut out[2 * n..3 * n], n);
+    squared[per_item(n)](&x, None, &mut out[3 * n..], n);
+    doubled[per_item(n)](Some(&bias), &mut kept, n);
+    doubled[per_item(n)](None, &mut out[..n], n);
+}
+
+#[test]
+fn a_launch_may_give_none() {
+    let d = device();
+    let n = 100;
+    let (x, bias) = (d.upload(&ramp(n)), d.upload(&ramp(n)));
+    let (mut out, mut kept) = (d.zeros::<f32>(4 * n), d.zeros::<f32>(n));
+    let graph = all(&d.ctx, n as u32, &x, &bias, &mut out, &mut kept).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    let ramp = ramp(n);
+    let expected = |of: &dyn Fn(f32) -> f32| ramp.iter().map(|&x| of(x)).collect::<Vec<f32>>();
+    let square = |x: f32| (x + 1.0) * (x + 1.0);
+    let out = d.download(&out);
+    assert_eq!(out[..n], expected(&|x| 4.0 * x));
+    assert_eq!(out[n..2 * n], expected(&|x| x));
+    assert_eq!(out[2 * n..3 * n], expected(&square));
+    assert_eq!(out[3 * n..], expected(&square));
+    assert_eq!(d.download(&kept), expected(&|x| 2.0 * x));
+}
+
+#[test]
+fn a_builders_launch_may_give_none() {
+    let d = device();
+    let n = 100;
+    let (x, mut out) = (d.upload(&ramp(n)), d.zeros::<f32>(2 * n));
+    let mut b = Builder::new(&d.ctx);
+    let size = b.scalar("n", n as u32);
+    let input = b.shared::<f32>("x", n as u64, &x);
+    let given = b.exclusive::<f32>("out", 2 * n as u64, &mut out);
+    let (mut first, mut second) = given.split_at_mut(n as u64);
+    b.launch(biased {}, per_item(size), (&input, Argument::none(), &mut first, size)).expect("a launch");
+    b.launch(biased {}, per_item(size), (&input, &input, &mut second, size)).expect("a launch");
+    let mut exec = b.build().expect("it builds").instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    let out = d.download(&out);
+    let expected: Vec<f32> = ramp(n).iter().copied().chain(ramp(n).iter().map(|x| 2.0 * x)).collect();
+    assert_eq!(out, expected);
+}
+
+#[cuweave::graph]
+fn looked(rows: u32, width: u32, n: u32, ids: &[u32; n], table: &[f32; rows * width], out: &mut [f32; n * width]) {
+    looked_up[per_item(n * width)](&ids, rows, &table, &mut out, width, n);
+}
+
+#[test]
+fn numbers_of_the_contract_are_for_lengths_alone() {
+    let d = device();
+    let (ids, table) = (d.upload(&[2u32, 0, 1]), d.upload(&ramp(12)));
+    let mut out = d.zeros::<f32>(12);
+    let graph = looked(&d.ctx, 3, 4, 3, &ids, &table, &mut out).expect("it builds");
+    assert!(graph.report().to_string().contains("rows"), "its extent is vouched for: {}", graph.report());
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    let all = ramp(12);
+    assert_eq!(d.download(&out), [&all[8..], &all[..4], &all[4..8]].concat());
+}
+
+#[cuweave::graph]
+fn too_short(n: u32, ids: &[u32; n], table: &[f32; 2 * n], out: &mut [f32; n * n]) {
+    looked_up[per_item(n * n)](&ids, 3, &table, &mut out, n, n);
+}
+
+#[test]
+fn lengths_of_the_contract_are_checked() {
+    let d = device();
+    let (ids, table, mut out) = (d.upload(&[1u32, 0, 1]), d.upload(&ramp(6)), d.zeros::<f32>(9));
+    let error = too_short(&d.ctx, 3, &ids, &table, &mut out).map(|_| ()).expect_err("6 elements are not 9");
+    assert!(error.to_string().contains("rows"), "{error}");
+}
