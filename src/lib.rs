@@ -130,6 +130,8 @@ pub mod bind {
     //! |---|---|---|
     //! | `&[T; len]` | [`BindShared`] | [`Shared`] |
     //! | `&mut [T; len]` | [`BindMut`] | [`Exclusive`] |
+    //! | `Option<&[T; len]>` | [`BindOptional`] | [`Optional`] |
+    //! | `Option<&mut [T; len]>` | [`BindOptionalMut`] | [`Optional`] |
     //! | `&Pinned<[T; len]>` | [`BindPinned`] | [`SharedPinned`] |
     //! | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`ExclusivePinned`] |
     //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`Exclusive`] |
@@ -139,7 +141,8 @@ pub mod bind {
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken,
+        BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut, BindResource,
+        BindShared, BindTaken, Optional,
         BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, FlagValue, Host, PinnedViewMut,
         Resource, Shared, SharedPinned, Taken,
     };

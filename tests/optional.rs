@@ -101,3 +101,94 @@ fn lengths_of_the_contract_are_checked() {
     let error = too_short(&d.ctx, 3, &ids, &table, &mut out).map(|_| ()).expect_err("6 elements are not 9");
     assert!(error.to_string().contains("rows"), "{error}");
 }
+
+/// A layer, with or without a bias.
+#[cuweave::arguments]
+struct Layer {
+    n: u32,
+    bias: Option<&[f32; n]>,
+    kept: Option<&mut [f32; n]>,
+}
+
+#[cuweave::graph]
+fn layer(n: u32, x: &[f32; n], bias: Option<&[f32; n]>, out: &mut [MaybeUninit<f32>; n]) {
+    biased[per_item(n)](&x, bias, &mut out, n);
+}
+
+#[cuweave::graph]
+fn layers(n: u32, x: &[f32; n], bias: Option<&[f32; n]>, list: &[Layer<'_>], out: &mut [f32; n]) {
+    let h = alloc::<f32>(n);
+    layer(n, &x, &bias, &mut h);
+    for one in &list {
+        let y = alloc::<f32>(n);
+        if let Some(b) = one.bias {
+            biased[per_item(n)](&h, &b, &mut y, n);
+        } else {
+            biased[per_item(n)](&h, None, &mut y, n);
+        }
+        if let Some(kept) = one.kept {
+            copy(&y, &mut kept[..n]);
+        }
+        copy(&y, &mut h);
+    }
+    match bias {
+        Some(b) => doubled[per_item(n)](&b, &mut h, n),
+        None => doubled[per_item(n)](None, &mut h, n),
+    }
+    copy(&h, &mut out);
+}
+
+/// The same on the host.
+fn on_the_host(x: &[f32], bias: Option<&[f32]>, biases: &[Option<&[f32]>]) -> Vec<f32> {
+    let add = |x: Vec<f32>, b: Option<&[f32]>| match b {
+        Some(b) => x.iter().zip(b).map(|(x, b)| x + b).collect(),
+        None => x,
+    };
+    let h = biases.iter().fold(add(x.to_vec(), bias), |h, b| add(h, *b));
+    bias.map_or(h, <[f32]>::to_vec).iter().map(|x| 2.0 * x).collect()
+}
+
+#[test]
+fn arguments_and_fields_may_be_none() {
+    let d = device();
+    let n = 70;
+    let (x, bias, other) = (d.upload(&ramp(n)), d.upload(&vec![3.0; n]), d.upload(&vec![5.0; n]));
+    let (mut kept, mut out) = (d.zeros::<f32>(n), d.zeros::<f32>(n));
+    for given in [true, false] {
+        let list = vec![
+            Layer::new(n as u32, None, Some(&mut kept)),
+            Layer::new(n as u32, given.then_some(&other), None),
+        ];
+        let graph = layers(&d.ctx, n as u32, &x, given.then_some(&bias), list, &mut out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&d.stream).expect("it is launched");
+        drop(exec);
+        let one = |value: f32| given.then(|| vec![value; n]);
+        let (first, second) = (one(3.0), one(5.0));
+        let expected = on_the_host(&ramp(n), first.as_deref(), &[None, second.as_deref()]);
+        assert_eq!(d.download(&out), expected, "{given}");
+        let added = if given { 3.0 } else { 0.0 };
+        assert_eq!(d.download(&kept), ramp(n).iter().map(|x| x + added).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_setter_exchanges_a_buffer_and_makes_none() {
+    let d = device();
+    let n = 64;
+    let (x, bias, other) = (d.upload(&ramp(n)), d.upload(&vec![3.0; n]), d.upload(&vec![5.0; n]));
+    let mut out = d.zeros::<f32>(n);
+    let graph = layer(&d.ctx, n as u32, &x, Some(&bias), &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.bias().expect("there is one").set(&other).expect("it is set");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), ramp(n).iter().map(|x| x + 5.0).collect::<Vec<_>>());
+    let graph = layer(&d.ctx, n as u32, &x, None, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let error = exec.bias().map(|_| ()).expect_err("there is none");
+    assert!(error.to_string().contains("bias"), "{error}");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), ramp(n));
+}

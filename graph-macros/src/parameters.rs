@@ -185,8 +185,15 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
 }
 
 /// Returns `T` of `Option<T>`.
-fn of_option(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else { return None };
+pub fn of_option(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Path(path) => inside_option(path),
+        _ => None,
+    }
+}
+
+/// Returns `T` of the path `Option<T>`.
+pub fn inside_option(path: &syn::TypePath) -> Option<&Type> {
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
     let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
     match list.args.first()? {

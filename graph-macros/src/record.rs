@@ -13,7 +13,6 @@ use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
 
 use crate::dims::{compact, dim_tokens};
 use crate::graph::attributes;
-use crate::graph::expand::each;
 use crate::graph::hints::{Hints, NO_BUFFER};
 use crate::graph::idents::shown;
 use crate::graph::lower::collect;
@@ -229,10 +228,7 @@ impl Field {
                 let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
                 (quote!([#ty; #count]), quote!(#name.map(|#one| #bind)))
             }
-            FieldKind::Part(PartType::Buffers(buffer)) => {
-                let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
-                (quote!(::std::vec::Vec<#ty>), each(name, &one, &bind))
-            }
+            FieldKind::Part(PartType::Buffers(buffer)) => buffer.list(name),
             FieldKind::Part(part) => (part.bound("'a"), quote!(#name)),
         }
     }

@@ -26,7 +26,7 @@ fn rows(n: u32, w: &[[f32; n]; 4], out: &mut [f32; n]) { //~ CW001
 }
 
 #[cuweave::graph]
-fn optional(n: u32, bias: Option<&[f32; n]>, out: &mut [f32; n]) { //~ CW001
+fn optional(n: u32, bias: Option<&[f32]>, out: &mut [f32; n]) { //~ CW001
     if let Some(bias) = bias {
         copy(&bias, &mut out);
     }

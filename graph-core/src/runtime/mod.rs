@@ -41,7 +41,7 @@ pub use crate::plan::budget::CurvePoint;
 pub use bind::multicast;
 pub use bind::{
     Advice, Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource,
-    BindShared, BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag,
+    BindOptional, BindOptionalMut, BindShared, BindTaken, BoundBuffer, Buffer, Optional, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag,
     FlagValue, Host, HostView, HostViewMut, Location, Managed, Output, OutputBuffer, OutputDescription,
     OutputView, OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
 };
@@ -66,7 +66,8 @@ pub use observe::{
 pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
-        BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound,
+        BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut, BindResource,
+        BindShared, BindTaken, Bound, Optional,
         Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Hint, Host, Lend, Lender, Lent, List,
         Output, OutputDescription, Record, Resource, Shared, SharedPinned, Site, Taken, Visitor,
         count as __count, describe_records,

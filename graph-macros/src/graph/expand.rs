@@ -126,7 +126,7 @@ impl BufferType {
     /// `impl BindShared<'a, T>`.
     pub fn bindable(&self) -> TokenStream {
         let (Binding { bind, borrows, .. }, element) = (binding(self), &self.element);
-        let bind = ident(bind);
+        let bind = ident(if self.optional { self.optional_binding().0 } else { bind });
         if borrows {
             quote!(impl ::cuweave::__private::#bind<'a, #element>)
         } else {
@@ -136,8 +136,27 @@ impl BufferType {
 
     pub fn bind(&self, value: &TokenStream) -> TokenStream {
         let Binding { bind, method, .. } = binding(self);
+        let (bind, method) = if self.optional { self.optional_binding() } else { (bind, method) };
         let (bind, method) = (ident(bind), ident(method));
         quote!(::cuweave::__private::#bind::#method(#value))
+    }
+
+    /// Returns the trait by which it is bound as a buffer or none, and its method.
+    fn optional_binding(&self) -> (&'static str, &'static str) {
+        match self.mutable {
+            true => ("BindOptionalMut", "bind_optional_mut"),
+            false => ("BindOptional", "bind_optional"),
+        }
+    }
+
+    /// Returns the parameter type of a list of such buffers, and the expression that binds the parameter `name`.
+    pub fn list(&self, name: &Ident) -> (TokenStream, TokenStream) {
+        if self.optional {
+            return (self.bindable(), self.bind(&quote!(#name)));
+        }
+        let one = Ident::new("one", Span::mixed_site());
+        let (ty, bind) = (self.bindable(), self.bind(&quote!(#one)));
+        (quote!(::std::vec::Vec<#ty>), each(name, &one, &bind))
     }
 }
 
@@ -159,10 +178,7 @@ impl Argument {
                 let one = buffer.bindable();
                 quote!([#one; #count])
             }
-            ArgumentKind::Part(PartType::Buffers(buffer)) => {
-                let one = buffer.bindable();
-                quote!(::std::vec::Vec<#one>)
-            }
+            ArgumentKind::Part(PartType::Buffers(buffer)) => buffer.list(&self.name).0,
             ArgumentKind::Part(part) => part.bound("'a"),
         }
     }
@@ -224,11 +240,7 @@ impl Argument {
                 let bind = buffer.bind(&quote!(#one));
                 quote!(#name.map(|#one| #bind))
             }
-            ArgumentKind::Part(PartType::Buffers(buffer)) => {
-                let one = Ident::new("one", Span::mixed_site());
-                let bind = buffer.bind(&quote!(#one));
-                each(name, &one, &bind)
-            }
+            ArgumentKind::Part(PartType::Buffers(buffer)) => buffer.list(name).1,
             ArgumentKind::Part(_) => quote!(#name),
         }
     }
@@ -448,7 +460,7 @@ impl Expansion<'_> {
                     quote!(::cuweave::__private::describe_records(&self.#name, #text)?)
                 }
                 PartType::Buffers(_) => {
-                    quote!(::cuweave::__private::Described::Buffers(::std::vec::Vec::len(&self.#name)))
+                    quote!(::cuweave::__private::Described::Buffers(::cuweave::__private::__count(&self.#name)))
                 }
             }
         });

@@ -43,6 +43,7 @@ pub mod kinds;
 pub mod library;
 mod names;
 mod numbers;
+mod optional;
 mod places;
 mod refused;
 mod spans;

@@ -170,14 +170,16 @@ impl Expansion<'_> {
             };
             let token = quote!(::cuweave::__private::Token);
             Some(if indexed {
-                let documented = format!("Returns the setters of an element of the argument `{value}`.");
+                let is_optional = matches!(&argument.kind, ArgumentKind::Part(PartType::Buffers(buffer)) if buffer.optional);
+                let (documented, fails, parameter, index) = indexed_by(is_optional, &index);
+                let documented = format!("Returns the setters of {documented} the argument `{value}`.");
                 quote! {
                     #[doc = #documented]
                     ///
                     /// # Errors
                     ///
-                    /// An index that is not below the length.
-                    pub fn #method(&mut self, #index: usize) -> ::cuweave::Result<#ty> {
+                    #[doc = #fails]
+                    pub fn #method(&mut self, #parameter) -> ::cuweave::Result<#ty> {
                         let #first = #number;
                         ::core::result::Result::Ok(#setters(::cuweave::__private::PartMut::element(#part, #index)?, #token))
                     }
@@ -479,4 +481,19 @@ pub fn record(ty: &Type, place: &TokenStream) -> (TokenStream, TokenStream) {
 pub fn element(buffer: &BufferType, place: &TokenStream) -> (TokenStream, TokenStream) {
     let name = ident(if buffer.mutable { "ElementMut" } else { "Element" });
     (quote!(::cuweave::__private::#name<#place>), quote!(::cuweave::__private::#name::new))
+}
+
+/// Returns the words for an element of a list, or of the buffer of an optional one; for when there is none; the parameter
+/// of its index, and the index.
+pub fn indexed_by(
+    is_optional: bool,
+    index: &Ident,
+) -> (&'static str, &'static str, Option<TokenStream>, TokenStream) {
+    match is_optional {
+        true => ("the buffer of", "It is `None`: no setter makes a buffer of it.", None, quote!(0usize)),
+        false => {
+            let parameter = quote!(#index: usize);
+            ("an element of", "An index that is not below the length.", Some(parameter), quote!(#index))
+        }
+    }
 }

@@ -21,6 +21,8 @@ pub struct BufferType {
     pub fresh: bool,
     /// True if the contents are discarded before each launch.
     pub discarded: bool,
+    /// True for an `Option`, which is a list of at most one buffer.
+    pub optional: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub enum PartType {
     Record(Box<Type>),
     /// `&[Layer<'_>]`, or `[Layer<'_>; N]` with its number of elements.
     Records(Box<Type>, Option<usize>),
-    /// `&[&[T; len]]` or `&[&mut [T; len]]`.
+    /// `&[&[T; len]]` or `&[&mut [T; len]]`; `Option<&[T; len]>` or `Option<&mut [T; len]>`.
     Buffers(Box<BufferType>),
 }
 
@@ -47,6 +49,22 @@ impl PartType {
         let ty = ungrouped(ty);
         match ty {
             _ if is_record(ty) => Ok(Some(PartType::Record(Box::new(ty.clone())))),
+            Type::Path(path)
+                if crate::parameters::inside_option(path)
+                    .is_some_and(|inner| is_reference(inner) || is_record(inner)) =>
+            {
+                match crate::parameters::inside_option(path).and_then(buffer_type) {
+                    Some(buffer) if buffer.memory == BufferMemory::Device => {
+                        Ok(Some(PartType::Buffers(Box::new(BufferType { optional: true, ..buffer }))))
+                    }
+                    _ => Err(refuse(
+                        ty,
+                        "this `Option` is not part of the language",
+                        "a buffer that may be absent is `Option<&[T; len]>` or `Option<&mut [T; len]>`",
+                        report,
+                    )),
+                }
+            }
             Type::Array(array) if is_record(&array.elem) => match literal(&array.len) {
                 Some(count) if count > MOST_ELEMENTS => Err(too_long(&array.len, "&[Layer<'_>]", report)),
                 Some(count) => Ok(Some(PartType::Records(array.elem.clone(), Some(count)))),
@@ -124,7 +142,10 @@ impl PartType {
             }
             PartType::Buffers(buffer) => {
                 let one = buffer.bound(lifetime);
-                quote!(::std::vec::Vec<#one>)
+                match buffer.optional {
+                    true => quote!(::cuweave::__private::Optional<#one>),
+                    false => quote!(::std::vec::Vec<#one>),
+                }
             }
         }
     }
@@ -190,7 +211,12 @@ pub fn literal(expr: &Expr) -> Option<usize> {
 impl BufferType {
     /// Returns the type of a slice of such buffers.
     pub fn slice(&self) -> &'static str {
-        if self.mutable { "&[&mut [T; len]]" } else { "&[&[T; len]]" }
+        match (self.optional, self.mutable) {
+            (false, false) => "&[&[T; len]]",
+            (false, true) => "&[&mut [T; len]]",
+            (true, false) => "Option<&[T; len]>",
+            (true, true) => "Option<&mut [T; len]>",
+        }
     }
 }
 
@@ -204,6 +230,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
             mutable: true,
             fresh: false,
             discarded: false,
+            optional: false,
         }),
         Type::Reference(reference) => {
             let mutable = reference.mutability.is_some();
@@ -217,6 +244,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
                         mutable,
                         fresh: uninitialised.is_some(),
                         discarded: false,
+            optional: false,
                     })
                 }
                 Type::Path(path) => {
@@ -232,6 +260,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
                         mutable,
                         fresh: false,
                         discarded: false,
+            optional: false,
                     })
                 }
                 _ => None,

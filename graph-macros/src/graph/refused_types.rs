@@ -98,10 +98,10 @@ fn of_path(path: &TypePath, passed: &str) -> Option<Refused> {
             Some(("a `Vec` of buffers is no argument of a graph function", SEVERAL))
         }
         "Vec" | "VecDeque" => Some(("a `Vec` is no argument of a graph function", LIST)),
+        "Option" if is_optional_buffer(path) => None,
         "Option" if has_buffers(path) => Some((
-            "an `Option` of a buffer is no argument of a graph function",
-            "write a graph function for each of the two cases, or take the buffer and a `bool` for an `if`; buffers that \
-             belong together are a record (`#[cuweave::arguments]`)",
+            "this `Option` is no argument of a graph function",
+            "a buffer that may be absent is `Option<&[T; len]>` or `Option<&mut [T; len]>`, with its length",
         )),
         "CudaSlice" | "CudaView" | "CudaViewMut" | "Buffer" | "DevicePtr" | "Arc" | "Box" | "Rc"
             if passed == "by reference" || has_arguments(path) =>
@@ -116,6 +116,14 @@ fn of_path(path: &TypePath, passed: &str) -> Option<Refused> {
             Some(("buffers inside of another type are no arguments of a graph function", SEVERAL))
         }
         _ => None,
+    }
+}
+
+/// Returns true for `Option<&[T; len]>` and `Option<&mut [T; len]>`.
+fn is_optional_buffer(path: &TypePath) -> bool {
+    match crate::parameters::inside_option(path).map(ungrouped) {
+        Some(Type::Reference(reference)) => matches!(ungrouped(&reference.elem), Type::Array(_)),
+        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::Type;
 
 use super::{Field, FieldKind, Record};
-use crate::graph::methods::{element, record};
+use crate::graph::methods::{element, indexed_by, record};
 use crate::graph::parts::{BufferType, PartType};
 use crate::prelude::on_unimplemented;
 
@@ -89,14 +89,16 @@ impl Record {
             FieldKind::Part(PartType::Buffers(buffer)) => element(buffer, &place),
             FieldKind::Array(buffer, _) => element(buffer, &place),
         };
-        let documented = format!("Returns the setters of an element of the field `{name}`.");
+        let is_optional = field.buffer().is_some_and(|buffer| buffer.optional);
+        let (documented, fails, parameter, index) = indexed_by(is_optional, &index);
+        let documented = format!("Returns the setters of {documented} the field `{name}`.");
         Some(quote! {
             #[doc = #documented]
             ///
             /// # Errors
             ///
-            /// An index that is not below the length.
-            #visibility fn #name(&mut self, #index: usize) -> ::cuweave::Result<#ty> {
+            #[doc = #fails]
+            #visibility fn #name(&mut self, #parameter) -> ::cuweave::Result<#ty> {
                 ::core::result::Result::Ok(#setters(::cuweave::__private::PartMut::element(#part, #index)?, #token))
             }
         })

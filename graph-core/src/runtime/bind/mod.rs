@@ -1,6 +1,6 @@
 //! The buffers that arguments are bound to, their operands, and the outputs of graphs.
 //!
-//! - `bound`: the forms in which a buffer is bound; `operand`: a bound buffer as the graph sees it, and the order with its
+//! - `bound`, `optional`: the forms in which a buffer is bound; `operand`: a bound buffer as the graph sees it, and the order with its
 //!   other users; `visitor`: makes operands of bound buffers; `operands`: those of one graph;
 //! - `view`: views whose uses are ordered; `lend`: those that an exec hands out; `lending`: their order with its launches;
 //!   `uses`: the events that record uses;
@@ -29,6 +29,7 @@ mod managed;
 pub mod multicast;
 mod operand;
 mod operands;
+mod optional;
 mod output;
 mod output_view;
 mod record;
@@ -57,6 +58,7 @@ pub use location::Location;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;
+pub use optional::{BindOptional, BindOptionalMut, Optional};
 pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
 pub use output_view::{OutputView, OutputViewMut};

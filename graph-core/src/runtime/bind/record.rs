@@ -68,6 +68,7 @@ macro_rules! lists {
 }
 lists! {
     {} Vec<B>;
+    {} super::Optional<B>;
     {} [B];
     {const N: usize} [B; N];
 }

@@ -108,7 +108,8 @@ impl<T> Atomic<T> {
     message = "this part of an argument is not a buffer",
     label = "a buffer is needed here, and this is a `{Self}`",
     note = "buffers of a record are fields `&[T; len]` and `&mut [T; len]`, and elements of arrays and slices of them",
-    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`",
+    note = "a field that may be `None` is taken apart first: `if let Some(b) = layer.bias {{ .. }} else {{ .. }}`"
 )]
 pub trait Lends {
     /// The element type.
@@ -224,6 +225,7 @@ macro_rules! lists {
 }
 lists! {
     {} Vec<L> => [L];
+    {} bind::Optional<L> => [L];
     {const N: usize} [L; N] => [L; N];
 }
 

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Local, Pat, PatTuple, PatType, RangeLimits, Stmt, Type};
 
 use super::calls::{is_named, ungrouped};
+use super::optional::given_or_none;
 use super::refused::{self, Refused};
 use super::structure::reversed;
 use super::tail::is_tail;
@@ -396,9 +397,10 @@ impl Lowering<'_> {
             Expr::While(each) if name.is_none() => self.device_while(each, outer),
             Expr::Match(choice) if name.is_none() => {
                 self.around(&[outer, &choice.attrs].concat(), |lowering, _| {
-                    match lowering.device_decides(&choice.expr) {
-                        true => lowering.device_match(choice),
-                        false => lowering.match_arms(choice),
+                    match given_or_none(choice) {
+                        Some(choice) => lowering.if_else(&choice),
+                        None if lowering.device_decides(&choice.expr) => lowering.device_match(choice),
+                        None => lowering.match_arms(choice),
                     }
                 })
             }

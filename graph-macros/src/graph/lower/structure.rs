@@ -12,7 +12,7 @@ use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprIf, ExprMatch, Lit, Pat, R
 
 use super::calls::ungrouped;
 use super::expressions::name_alone;
-use super::{Lower, Lowering, Reported, Turn, refused};
+use super::{Lower, Lowering, Reported, Turn};
 use crate::dims::{Bound, turn, typed};
 use crate::graph::attributes::{Attributes, Takes};
 use crate::graph::scope::{Binding, View};
@@ -307,14 +307,20 @@ impl Lowering<'_> {
         let mut next = Some(choice);
         let mut last: Option<&Expr> = None;
         while let Some(one) = next {
-            if matches!(&*one.cond, Expr::Let(_)) {
-                return Err(self.refuse_as(&one.cond, refused::expression(&one.cond, false)));
+            if let Expr::Let(pattern) = &*one.cond {
+                let (name, place) = self.optional(pattern)?;
+                let condition = self.is_given(&place);
+                choosing.push(quote!(#condition));
+                conditions.push(condition);
+                let element = self.given(&place);
+                arms.push(self.items_of(|lowering| lowering.block_of(name, element, &one.then_branch.stmts)));
+            } else {
+                self.no_buffers(&one.cond)?;
+                let condition = self.substituted(&one.cond);
+                choosing.push(self.choosing(&one.cond, &condition));
+                conditions.push(condition);
+                arms.push(self.items_of(|lowering| lowering.block(&one.then_branch.stmts)));
             }
-            self.no_buffers(&one.cond)?;
-            let condition = self.substituted(&one.cond);
-            choosing.push(self.choosing(&one.cond, &condition));
-            conditions.push(condition);
-            arms.push(self.items_of(|lowering| lowering.block(&one.then_branch.stmts)));
             (next, last) = match one.else_branch.as_ref().map(|(_, branch)| &**branch) {
                 Some(Expr::If(inner)) if !self.device_decides(&inner.cond) => (Some(inner), None),
                 other => (None, other),

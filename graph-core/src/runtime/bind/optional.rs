@@ -1,0 +1,127 @@
+//! Buffers that an argument may have none of.
+
+use std::ops::{Deref, DerefMut};
+
+use cudarc::driver::CudaSlice;
+
+use super::bound::{BindMut, BindShared, Bound, Exclusive, Shared};
+use super::lend::Lend;
+use super::lending::Lender;
+
+/// A bound buffer, or none: what an argument `Option<&[T; len]>` or `Option<&mut [T; len]>` is bound as. It is a list of
+/// at most one buffer.
+#[derive(Debug)]
+pub struct Optional<B>(Option<B>);
+
+impl<'a, T> Optional<Shared<'a, T>> {
+    /// Binds a buffer that is read, or none.
+    pub fn shared(buffer: Option<impl BindShared<'a, T>>) -> Optional<Shared<'a, T>> {
+        Optional(buffer.map(BindShared::bind_shared))
+    }
+}
+
+impl<'a, T> Optional<Exclusive<'a, T>> {
+    /// Binds a buffer that may be written, or none.
+    pub fn exclusive(buffer: Option<impl BindMut<'a, T>>) -> Optional<Exclusive<'a, T>> {
+        Optional(buffer.map(BindMut::bind_mut))
+    }
+}
+
+impl<B> Optional<B> {
+    /// Returns the bound buffer.
+    #[must_use]
+    pub fn into_inner(self) -> Option<B> {
+        self.0
+    }
+}
+
+impl<B> Deref for Optional<B> {
+    type Target = [B];
+
+    fn deref(&self) -> &[B] {
+        self.0.as_slice()
+    }
+}
+
+impl<B> DerefMut for Optional<B> {
+    fn deref_mut(&mut self) -> &mut [B] {
+        self.0.as_mut_slice()
+    }
+}
+
+impl<B: Bound> Bound for Optional<B> {
+    fn visit(&mut self, visitor: &mut super::Visitor<'_>) {
+        self.iter_mut().for_each(|bound| bound.visit(visitor));
+    }
+
+    fn count(&self) -> u32 {
+        self.iter().map(Bound::count).sum()
+    }
+}
+
+impl<'v, B: Bound> Lend<'v> for &'v Optional<B>
+where
+    &'v B: Lend<'v>,
+{
+    type View = Option<<&'v B as Lend<'v>>::View>;
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
+        self.0.as_ref().map(|one| one.lend(lender, first))
+    }
+}
+
+impl<'v, B: Bound> Lend<'v> for &'v mut Optional<B>
+where
+    &'v mut B: Lend<'v>,
+{
+    type View = Option<<&'v mut B as Lend<'v>>::View>;
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
+        self.0.as_mut().map(|one| one.lend(lender, first))
+    }
+}
+
+/// A type that can be bound to an argument `Option<&[T; len]>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be bound to an argument `Option<&[{T}; _]>`",
+    note = "such an argument takes `None` or `Some(&slice)` with a `CudaSlice<{T}>`, and `Optional::shared(b)` with an `Option` of anything else that an argument `&[{T}; _]` takes"
+)]
+pub trait BindOptional<'a, T> {
+    /// Binds it.
+    fn bind_optional(self) -> Optional<Shared<'a, T>>;
+}
+
+// The only `Option`, so that `None` alone has a type.
+impl<'a, T> BindOptional<'a, T> for Option<&'a CudaSlice<T>> {
+    fn bind_optional(self) -> Optional<Shared<'a, T>> {
+        Optional::shared(self)
+    }
+}
+
+impl<'a, T> BindOptional<'a, T> for Optional<Shared<'a, T>> {
+    fn bind_optional(self) -> Optional<Shared<'a, T>> {
+        self
+    }
+}
+
+/// A type that can be bound to an argument `Option<&mut [T; len]>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be bound to an argument `Option<&mut [{T}; _]>`",
+    note = "such an argument takes `None` or `Some(&mut slice)` with a `CudaSlice<{T}>`, and `Optional::exclusive(b)` with an `Option` of anything else that an argument `&mut [{T}; _]` takes"
+)]
+pub trait BindOptionalMut<'a, T> {
+    /// Binds it.
+    fn bind_optional_mut(self) -> Optional<Exclusive<'a, T>>;
+}
+
+impl<'a, T> BindOptionalMut<'a, T> for Option<&'a mut CudaSlice<T>> {
+    fn bind_optional_mut(self) -> Optional<Exclusive<'a, T>> {
+        Optional::exclusive(self)
+    }
+}
+
+impl<'a, T> BindOptionalMut<'a, T> for Optional<Exclusive<'a, T>> {
+    fn bind_optional_mut(self) -> Optional<Exclusive<'a, T>> {
+        self
+    }
+}

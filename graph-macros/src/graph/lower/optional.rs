@@ -1,0 +1,152 @@
+//! Lowers `if let Some(b) = bias { .. } else { .. }` over buffers that may be absent, which the build decides. Such a buffer
+//! is a list of at most one.
+
+use proc_macro2::Ident;
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprCall, ExprIf, ExprLet, ExprMatch, Pat, Stmt};
+
+use super::calls::ungrouped;
+use super::{Lower, Lowering};
+use crate::dims::Bound;
+use crate::graph::place::{Place, PlaceKind};
+use crate::graph::scope::Borrow;
+
+const HELP: &str = "write `if let Some(b) = bias { .. } else { .. }` for an argument or a field `Option<&[T; len]>` or `Option<&mut [T; len]>`, \
+                    and `match` for a scalar";
+
+impl Lowering<'_> {
+    /// Returns the name in `let Some(name) = place`, and the place.
+    pub(super) fn optional<'e>(&mut self, pattern: &'e ExprLet) -> Lower<(Option<&'e Ident>, Place)> {
+        let name = match &*pattern.pat {
+            Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => name(&some.elems[0]),
+            _ => None,
+        };
+        let of = match ungrouped(&pattern.expr) {
+            Expr::MethodCall(call)
+                if call.args.is_empty()
+                    && ["as_ref", "as_mut", "as_deref", "as_deref_mut"].iter().any(|one| call.method == one) =>
+            {
+                &*call.receiver
+            }
+            expr => expr,
+        };
+        match (name, self.place(of)?) {
+            (Some(name), Some(place)) if is_optional(&place.kind) => Ok((name, place)),
+            _ => Err(self.refuse(pattern, "this pattern is not part of the language of graph functions", HELP)),
+        }
+    }
+
+    /// Returns the condition that there is a buffer.
+    pub(super) fn is_given(&mut self, place: &Place) -> Expr {
+        let list = self.substituted(&place.expr);
+        let tokens = quote_spanned!(list.span()=> (::cuweave::__private::__count(&#list) != 0));
+        syn::parse2(tokens).unwrap_or_else(|_| syn::parse_quote!(false))
+    }
+
+    /// Returns the buffer, where there is one.
+    pub(super) fn given(&mut self, place: &Place) -> Place {
+        let first = self.dim(Bound::constant(0));
+        let borrow = match &place.kind {
+            PlaceKind::Buffers(buffer) if !buffer.mutable => Borrow::Shared,
+            _ => Borrow::Mutable,
+        };
+        let element = place.element(first, &syn::parse_quote!(0usize));
+        Place { borrow: Some(borrow), ..element }
+    }
+
+    /// Returns the first argument of a launch that is a buffer or none, by its index.
+    pub(super) fn optional_argument<'e>(&mut self, call: &'e ExprCall) -> Lower<Option<(usize, &'e Expr)>> {
+        for (at, argument) in call.args.iter().enumerate() {
+            let inner = match ungrouped(argument) {
+                Expr::Reference(reference) => ungrouped(&reference.expr),
+                inner => inner,
+            };
+            let is_argument = matches!(inner, Expr::Path(path) if path.path.get_ident().is_some());
+            if is_argument
+                && let Some(place) = self.place(inner)?
+                && matches!(&place.kind, PlaceKind::Buffers(buffer) if buffer.optional)
+            {
+                return Ok(Some((at, argument)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lowers a launch with an argument that is a buffer or none: as two launches, of which the build chooses one.
+    pub(super) fn launch_with_or_without(
+        &mut self,
+        call: &ExprCall,
+        at: usize,
+        argument: &Expr,
+        is_named: bool,
+    ) -> Lower<()> {
+        if is_named {
+            return Err(self.refuse(
+                argument,
+                "a launch that the build chooses has no name and no order of its own",
+                "write `if let Some(b) = .. { .. } else { .. }` with a launch in each arm",
+            ));
+        }
+        let given = Ident::new("given", argument.span());
+        let (of, lent): (&Expr, Expr) = match ungrouped(argument) {
+            Expr::Reference(reference) => {
+                let (and, mutable) = (&reference.and_token, &reference.mutability);
+                (&reference.expr, syn::parse_quote!(#and #mutable #given))
+            }
+            bare => (bare, syn::parse_quote!(#given)),
+        };
+        let [mut with, mut without] = [call.clone(), call.clone()];
+        with.args[at] = lent;
+        without.args[at] = syn::parse_quote_spanned!(argument.span()=> None);
+        let choice: ExprIf = syn::parse_quote_spanned!(call.span()=> if let Some(#given) = #of { #with; } else { #without; });
+        self.if_else(&choice)
+    }
+
+    /// Lowers a block in which a name stands for a part of an argument.
+    pub(super) fn block_of(&mut self, name: Option<&Ident>, place: Place, statements: &[Stmt]) {
+        self.scopes.enter();
+        let variables = self.variables.len();
+        if let Some(name) = name {
+            self.bind_place(name, place);
+        }
+        self.statements(statements);
+        self.leave_block(variables);
+    }
+}
+
+/// Returns true for what may be a buffer or none: an optional argument, or the field of a record, whose type rustc knows.
+fn is_optional(kind: &PlaceKind) -> bool {
+    match kind {
+        PlaceKind::Buffers(buffer) => buffer.optional,
+        PlaceKind::Field => true,
+        PlaceKind::Record | PlaceKind::Records | PlaceKind::Buffer(_) | PlaceKind::Array => false,
+    }
+}
+
+/// Returns the name of a pattern; `Some(None)` for `_`.
+fn name(pattern: &Pat) -> Option<Option<&Ident>> {
+    match pattern {
+        Pat::Ident(name) if name.subpat.is_none() => Some(Some(&name.ident)),
+        Pat::Wild(_) => Some(None),
+        _ => None,
+    }
+}
+
+/// Returns `match bias { Some(b) => .., None => .. }` as an `if let`.
+pub(super) fn given_or_none(choice: &ExprMatch) -> Option<ExprIf> {
+    let [one, other] = &choice.arms[..] else { return None };
+    let is_some = |pattern: &Pat| matches!(pattern, Pat::TupleStruct(some) if some.path.is_ident("Some"));
+    let is_none = |pattern: &Pat| match pattern {
+        Pat::Ident(name) => name.ident == "None",
+        Pat::Path(path) => path.path.is_ident("None"),
+        Pat::Wild(_) => true,
+        _ => false,
+    };
+    let (some, none) = if is_some(&one.pat) { (one, other) } else { (other, one) };
+    if !is_some(&some.pat) || !is_none(&none.pat) {
+        return None;
+    }
+    let (of, pattern, given, otherwise) = (&choice.expr, &some.pat, &some.body, &none.body);
+    Some(syn::parse_quote_spanned!(choice.span()=> if let #pattern = #of { #given } else { #otherwise }))
+}
