@@ -230,7 +230,9 @@ fn facts(checked: Option<&Checked>) -> TokenStream {
         let bytes = Literal::byte_string(&outline.encode());
         quote!(.outlined(#bytes))
     });
-    quote!(#hidden #outline)
+    let cooperative =
+        checked.filter(|checked| checked.cooperative).map(|_| quote!(.cooperative()));
+    quote!(#hidden #outline #cooperative)
 }
 
 /// The generated code for the parameters of a kernel.

@@ -272,6 +272,9 @@ pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>
             lines.push(format!("- {what} the module's `{}`", names.join("`, `")));
         }
     }
+    if checked.cooperative {
+        lines.push("- waits for all blocks of its grid: it is launched cooperatively".to_owned());
+    }
     if let Some([x, y, z]) = checked.block.required {
         lines.push(format!("- takes blocks of {x} x {y} x {z} threads"));
     } else if let Some(most) = checked.block.most {

@@ -2,7 +2,7 @@
 
 use super::declaration::{Access, Checked, Declaration, Finding, Kind, Primitive, Proof};
 use super::elements;
-use super::limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
+use super::limits::{BlockRule, MOST_STATIC_SHARED, is_cooperative, static_shared};
 use super::open;
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site, Start};
@@ -58,7 +58,12 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             continue;
         };
         let mut result =
-            Checked { block: BlockRule::of(entry), shared: static_shared(entry), ..Checked::default() };
+            Checked {
+                block: BlockRule::of(entry),
+                shared: static_shared(entry),
+                cooperative: is_cooperative(module, entry),
+                ..Checked::default()
+            };
         check.shared(entry, result.shared);
         if declaration.parameters.len() != entry.parameters.len() {
             check.count(entry);

@@ -159,6 +159,8 @@ pub struct Checked {
     pub block: BlockRule,
     /// Static shared memory of its body, in bytes.
     pub shared: u64,
+    /// True if all blocks of its grid wait for each other.
+    pub cooperative: bool,
     /// The outline of its writes to the parameters that are declared write-only. Empty if no launch can be proved to
     /// write all.
     pub outline: Outline,

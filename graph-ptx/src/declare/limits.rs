@@ -1,6 +1,7 @@
 //! The limits that a kernel sets for its launches: block shapes, clusters, static shared memory.
 
-use crate::syntax::{Function, Space, Statement};
+use crate::isa::{Register, register};
+use crate::syntax::{Function, Item, Module, Operand, Space, Statement};
 
 /// The block shapes that a kernel supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,30 @@ impl BlockRule {
             cluster: entry.performance(".reqnctapercluster").map(three),
         }
     }
+}
+
+/// Returns true for a kernel that waits for all blocks of its grid, and has to be launched as a cooperative one: it, or a
+/// function of the file while it calls some, reads a register of cooperative launches.
+pub fn is_cooperative(module: &Module<'_>, entry: &Function<'_>) -> bool {
+    fn any(function: &Function<'_>, is: impl Fn(&crate::syntax::Instruction<'_>) -> bool) -> bool {
+        let statements = function.body.iter().flat_map(|body| &body.statements);
+        let mut instructions = statements.filter_map(|statement| match statement {
+            Statement::Instruction(instruction) => Some(instruction),
+            _ => None,
+        });
+        instructions.any(is)
+    }
+    let reads = |function: &Function<'_>| {
+        any(function, |instruction| {
+            let environment = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) if register(name) == Some(Register::Environment));
+            instruction.operands.iter().any(environment)
+        })
+    };
+    let functions = module.items.iter().filter_map(|item| match item {
+        Item::Function(function) if !function.entry => Some(function),
+        _ => None,
+    });
+    reads(entry) || any(entry, |one| one.opcode.starts_with("call")) && functions.into_iter().any(reads)
 }
 
 /// The maximum static shared memory of a block in bytes, on every architecture.

@@ -19,7 +19,7 @@ impl Nodes {
         (device, at): (Device, Option<Box<At>>),
     ) -> Result<Node> {
         let function = definition.modules.function(device, kernel)?.function;
-        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
+        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0, cooperative: false };
         let values = Values { words, params: kernel.params };
         let added = definition.driver.add_kernel(graph, after, &launch, values, &mut self.scratch);
         added.map_err(|failure| Error::driver(failure, at))

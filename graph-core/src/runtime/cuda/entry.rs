@@ -145,6 +145,7 @@ entry_points! {
         cuGraphKernelNodeGetParams(Node, *mut KernelParams);
         cuGraphMemsetNodeGetParams(Node, *mut MemsetParams);
         cuGraphMemcpyNodeGetParams(Node, *mut MemcpyParams);
+        cuGraphKernelNodeSetAttribute(Node, u32, *const [u64; 8]);
         cuGraphKernelNodeSetParams(Node, *const KernelParams);
         cuGraphMemsetNodeSetParams(Node, *const MemsetParams);
         cuGraphMemcpyNodeSetParams(Node, *const MemcpyParams);

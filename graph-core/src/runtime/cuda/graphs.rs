@@ -60,6 +60,10 @@ impl Driver {
         let mut node = Node::NONE;
         let params = kernel_params(launch, values, scratch);
         call!(self, cuGraphAddKernelNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
+        if launch.cooperative {
+            // CU_LAUNCH_ATTRIBUTE_COOPERATIVE, whose value is an integer in a union of 64 bytes.
+            call!(self, cuGraphKernelNodeSetAttribute(node, 2, &[1, 0, 0, 0, 0, 0, 0, 0]))?;
+        }
         Ok(node)
     }
 

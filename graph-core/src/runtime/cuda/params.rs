@@ -273,6 +273,8 @@ pub struct Launching {
     pub block: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub shared: u32,
+    /// True if all blocks of the grid must run at one time: they wait for each other.
+    pub cooperative: bool,
 }
 
 /// A memset of `width` elements of 1, 2 or 4 bytes.

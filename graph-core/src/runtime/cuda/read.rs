@@ -40,7 +40,8 @@ impl Driver {
             let value = unsafe { std::slice::from_raw_parts((*values.add(at)).cast::<u8>(), size(bytes)) };
             parameters.push(value.to_vec());
         }
-        Ok(KernelNode { launching: Launching { function, grid, block, shared }, parameters })
+        let launching = Launching { function, grid, block, shared, cooperative: false };
+        Ok(KernelNode { launching, parameters })
     }
 
     /// Returns the memset of a node.

@@ -31,6 +31,8 @@ pub struct Kernel {
     pub hidden_writes: &'static [&'static str],
     /// The elements that it writes: an encoded `cuweave_ptx::coverage::Outline`, or empty.
     pub outline: &'static [u8],
+    /// True if all blocks of its grid wait for each other.
+    pub cooperative: bool,
     /// The numbers of the declaration that it does not take: their positions among all that is declared, and their names.
     pub contract: &'static [(u32, &'static str)],
     /// A bit mask of the buffers that the launches of this declaration give none for. Their parameters are scalars here.
@@ -57,6 +59,7 @@ impl Kernel {
             hidden_reads: &[],
             hidden_writes: &[],
             outline: &[],
+            cooperative: false,
             contract: &[],
             absent: 0,
         }
@@ -76,6 +79,12 @@ impl Kernel {
     /// Sets the outline of the elements that it writes.
     pub const fn outlined(mut self, outline: &'static [u8]) -> Kernel {
         self.outline = outline;
+        self
+    }
+
+    /// Makes it one whose blocks wait for each other.
+    pub const fn cooperative(mut self) -> Kernel {
+        self.cooperative = true;
         self
     }
 
@@ -114,9 +123,17 @@ impl Kernel {
                 if is_absent { param.absent() } else { *param }
             };
             let params: Vec<Param> = self.params.iter().map(param).collect();
-            let Kernel { hidden_reads, hidden_writes, outline, contract, .. } = *self;
+            let Kernel { hidden_reads, hidden_writes, outline, cooperative, contract, .. } = *self;
             let made = Kernel::new(self.name, self.module, params.leak());
-            Box::leak(Box::new(Kernel { hidden_reads, hidden_writes, outline, contract, absent, ..made }))
+            Box::leak(Box::new(Kernel {
+                hidden_reads,
+                hidden_writes,
+                outline,
+                cooperative,
+                contract,
+                absent,
+                ..made
+            }))
         })
     }
 

@@ -22,6 +22,10 @@ pub struct Limits {
     registers: u32,
     /// True if blocks can be launched in clusters.
     clusters: bool,
+    /// True if all blocks of a grid can be launched at one time.
+    cooperative: bool,
+    /// The number of multiprocessors.
+    multiprocessors: u32,
     /// True if batch memory operations take values of eight bytes.
     wide_memory_operations: bool,
     /// True if host and device access managed memory at the same time.
@@ -47,6 +51,8 @@ impl Limits {
             shared: [ask(8)?, ask(97)?],
             registers: ask(12)?,
             clusters: ask(120)? != 0,
+            cooperative: ask(95)? != 0,
+            multiprocessors: ask(16)?,
             // CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS
             wide_memory_operations: ask(122)? != 0,
             shares_memory: ask(CONCURRENT_MANAGED_ACCESS)? != 0,
@@ -70,6 +76,22 @@ impl Limits {
         self.threads(shape, kernel.name, info)?;
         self.shared(shape, kernel.name, info)?;
         self.cluster(shape, kernel.name, info)
+    }
+
+    /// Checks that all blocks of a grid can run at one time. `of_each` is the number of blocks that a multiprocessor holds.
+    pub(crate) fn resident(&self, shape: &Shape, name: &str, of_each: u32) -> std::result::Result<(), String> {
+        if !self.cooperative {
+            return Err(format!("all blocks of `{name}` wait for each other, and the device has no cooperative launches"));
+        }
+        let most = u64::from(of_each) * u64::from(self.multiprocessors);
+        let blocks = shape.grid.iter().fold(1u64, |all, &count| all.saturating_mul(count.into()));
+        if blocks > most {
+            let [gx, gy, gz] = shape.grid;
+            return Err(format!(
+                "all blocks of `{name}` wait for each other: {gx} x {gy} x {gz} are launched, and the device holds {most} of this size at one time"
+            ));
+        }
+        Ok(())
     }
 
     fn extents(&self, shape: &Shape) -> std::result::Result<(), String> {
@@ -179,6 +201,8 @@ mod tests {
         shared: [48 << 10, 227 << 10],
         registers: 65536,
         clusters: true,
+        cooperative: true,
+        multiprocessors: 132,
         shares_memory: true,
         wide_memory_operations: true,
     };

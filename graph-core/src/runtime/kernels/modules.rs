@@ -7,7 +7,7 @@ use cudarc::driver::CudaContext;
 
 use crate::ids::Device;
 use crate::index::{Index, Vector, narrow, size};
-use crate::runtime::cuda::{Context, Driver};
+use crate::runtime::cuda::{Context, Driver, Function};
 use crate::runtime::error::Result;
 use crate::runtime::waits::OwnedEvent;
 
@@ -241,6 +241,21 @@ impl Modules {
             self.driver.enter(Context::of(&self.contexts[Device::FIRST]))?;
         }
         Ok(self.kernels.len() - 1)
+    }
+
+    /// Returns the number of blocks with so many threads and bytes of dynamic shared memory that a multiprocessor holds.
+    pub(crate) fn blocks_per_sm(
+        &self,
+        device: Device,
+        function: Function,
+        (threads, shared): (u32, u32),
+    ) -> Result<u32> {
+        self.driver.enter(Context::of(&self.contexts[device]))?;
+        let blocks = self.driver.blocks_per_sm(function, threads, shared)?;
+        if device != Device::FIRST {
+            self.driver.enter(Context::of(&self.contexts[Device::FIRST]))?;
+        }
+        Ok(blocks)
     }
 
     /// Raises the dynamic shared memory that a kernel can be launched with.

@@ -24,6 +24,6 @@ impl LaunchRecord {
     #[inline]
     pub fn launching(&self) -> Launching {
         let Shape { grid, block, shared } = self.shape;
-        Launching { function: self.function, grid, block, shared }
+        Launching { function: self.function, grid, block, shared, cooperative: self.kernel.cooperative }
     }
 }

@@ -63,6 +63,12 @@ impl Evaluator<'_> {
                     .raise_dynamic_shared(device, kernel, shape.shared)
                     .map_err(|error| self.placed(error))?;
             }
+            if kernel.cooperative {
+                let threads = shape.block.iter().product();
+                let of_each = self.modules.blocks_per_sm(device, function, (threads, shape.shared))?;
+                let resident = self.limits[device].resident(shape, kernel.name, of_each);
+                resident.map_err(|reason| self.config(reason))?;
+            }
             self.modules.loaded_kernel(device, kernel)?.checked = Some(*shape);
         }
         let program = self.program;
