@@ -172,8 +172,8 @@ pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives,
-        CurvePoint, DeclaredPart, Forwarded, FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan,
-        Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
+        CurvePoint, DeclaredPart, Forwarded, FullEdge, FullReport, InLane, LeftAlone, LeftUnwritten,
+        NamedKernel, Plan, Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
     };
 }
 

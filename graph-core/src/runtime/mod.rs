@@ -57,9 +57,9 @@ pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
     Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives,
-    Entry as ProfileEntry, Forwarded, FullEdge, GraphPool, InLane, LeftUnwritten, Member as ProfileMember,
-    Plan, Profile, Repeated, Report, Times, Turns, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
-    graph_pool, reset_graph_pool_high, trim_graph_pool,
+    Entry as ProfileEntry, Forwarded, FullEdge, FullReport, GraphPool, InLane, LeftUnwritten,
+    Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns, Unfused, VouchedFor, WhyApart,
+    WhyFull, WhyUnfused, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.

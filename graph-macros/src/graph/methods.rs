@@ -21,10 +21,8 @@ impl Expansion<'_> {
         let turns = self.turns();
         let arguments = self.signature.arguments.iter().enumerate();
         let setters = arguments.filter_map(|(at, argument)| match &argument.kind {
-            ArgumentKind::Part(_) => Some(self.no_setter(at, argument)),
+            ArgumentKind::Part(_) | ArgumentKind::Host(_) => Some(self.no_setter(at, argument)),
             ArgumentKind::Scalar(_) => self.scalar_setter(argument),
-            // The calls that are given it are captured.
-            ArgumentKind::Host(_) => None,
             ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => self.buffer_setter(at, argument),
         });
         quote! {
@@ -65,7 +63,8 @@ impl Expansion<'_> {
         self.lowered.counted.iter().map(method).collect()
     }
 
-    /// Returns a setter of a whole record or list that nothing can call: its bound says which setters there are.
+    /// Returns a setter of a whole record or list, or of a host value, that nothing can call: its bound says which setters there
+    /// are, or why there is none.
     fn no_setter(&self, at: usize, argument: &Argument) -> TokenStream {
         let (setter, reason) = (self.setter(&argument.name), whole_name(at));
         quote! {

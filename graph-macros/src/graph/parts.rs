@@ -156,7 +156,7 @@ fn is_reference(ty: &Type) -> bool {
 }
 
 /// Returns true for a path with lifetimes among its arguments.
-fn is_record(ty: &Type) -> bool {
+pub fn is_record(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else { return false };
     path.path.segments.last().is_some_and(|last| match &last.arguments {
         PathArguments::AngleBracketed(list) => {
