@@ -42,8 +42,8 @@ pub use bind::multicast;
 pub use bind::{
     Advice, Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource,
     BindShared, BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag,
-    FlagValue, Host, HostView, HostViewMut, Location, Managed, Output, OutputBuffer, OutputDescription,
-    OutputView, OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
+    FlagValue, Host, HostView, HostViewMut, Location, LoopTurns, Managed, Output, OutputBuffer,
+    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
@@ -53,7 +53,7 @@ pub use error::{
     At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible,
     ManagedFault, ModuleFailure, MulticastFault, Refusal, Result, ShortLaunch,
 };
-pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
+pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
     Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives,

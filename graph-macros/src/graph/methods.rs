@@ -241,8 +241,9 @@ impl Expansion<'_> {
             /// limit was hit, how often the launch came to the loop, and its turns.
             ///
             /// The name is the loop's label, behind the names of the calls around it: `'solve: while go` is `"solve"`, and
-            /// `"layers[2].solve"` in a function that `layers` calls in the third turn of a loop. A loop without a label is
-            /// called `while`. Loops that are one in the source and have one name are added up, as the turns of a `for` are.
+            /// `"layers[2].solve"` in a function that `layers` calls where the variable of the loop around is 2. Where one function
+            /// is called at several places, `"layers:12.solve"` is the loop of the call on line 12, and `"layers.solve"` stands for
+            /// those of all calls. A loop without a label is called `while`. Loops that are one in the source and have one name are added up, as the turns of a `for` are.
             ///
             /// # Errors
             ///

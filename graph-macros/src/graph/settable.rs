@@ -94,7 +94,9 @@ impl Expansion<'_> {
         let (name, reason) = (self.name(), whole_name(at));
         let what = match host.resource {
             true => "the nodes that were captured with it keep it",
-            false => "the statements that are given it keep it: an event, a flag, a semaphore or a value of the host",
+            false => {
+                "the statements that are given it keep it: an event, a flag, a semaphore or a value of the host"
+            }
         };
         let message = format!("`{argument}` of `{name}` has no setter: {what}");
         let label = format!("the graph is built for one `{argument}`");

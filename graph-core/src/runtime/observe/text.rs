@@ -126,12 +126,17 @@ impl Report {
     }
 
     fn memory_line(&self) -> Option<String> {
-        let Report { planned_bytes, reserved_bytes, .. } = *self;
+        let Report { planned_bytes, allocated_bytes, reserved_bytes, .. } = *self;
         let reserved = match reserved_bytes {
             0 => String::new(),
             _ => format!(", {} reserved", bytes(reserved_bytes)),
         };
-        (planned_bytes > 0).then(|| line("memory", format!("{} planned{reserved}", bytes(planned_bytes))))
+        let shared = match allocated_bytes > planned_bytes {
+            true => format!(" for {} in alloc nodes, which the driver places", bytes(allocated_bytes)),
+            false => String::new(),
+        };
+        let planned = bytes(planned_bytes);
+        (planned_bytes > 0).then(|| line("memory", format!("{planned} planned{shared}{reserved}")))
     }
 
     /// Adds the lines of the changes of launches, if there are any.
@@ -316,6 +321,7 @@ impl Display for Budget {
 
 #[cfg(test)]
 mod tests {
+    use super::super::apart::{FullEdge, WhyFull};
     use super::super::unfused::{Unfused, WhyUnfused};
     use super::*;
 
@@ -418,12 +424,41 @@ mod tests {
             line.starts_with("  not fused, 14 times: their grids differ: `a` and `b` (lines 0, 1), "),
             "{line}"
         );
-        assert!(
-            line.ends_with("`a` and `b` (lines 9, 10), and 4 more pairs in `unfused` of the report"),
-            "{line}"
-        );
+        assert!(line.ends_with("`a` and `b` (lines 3, 4), and 10 more pairs"), "{line}");
+        assert_eq!(report.all().to_string().lines().filter(|line| line.contains("not fused")).count(), 14);
         report.unfused.truncate(1);
         assert!(text(&report)[0].ends_with(": their grids differ: 2 and 1 blocks"), "{report}");
+    }
+
+    #[test]
+    fn full_edges_of_one_reason_are_one_line() {
+        let edge = |from: &str, to: &str, line, reason| FullEdge {
+            from: at(from, line),
+            to: at(to, line + 1),
+            reason,
+            times: 1,
+        };
+        let report = Report {
+            full_edges: vec![
+                edge("a", "b", 1, WhyFull::Dependents(2)),
+                edge("a", "c", 2, WhyFull::Dependents(3)),
+                edge("layer[0].a", "layer[0].b", 7, WhyFull::Dependents(3)),
+                edge("layer[1].a", "layer[1].b", 7, WhyFull::Dependents(3)),
+                edge("c", "d", 4, WhyFull::Beside),
+            ],
+            ..Report::default()
+        };
+        let text = report.to_string();
+        assert_eq!(
+            text.lines().skip(1).collect::<Vec<_>>(),
+            [
+                "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` (lines 2, 3), \
+                 `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
+                "    help: launches that become one, or that follow each other, depend on it once",
+                "  full edge: from `c` (line 4) to `d` (line 5): other launches run beside them, which is not measured on \
+                 this device",
+            ]
+        );
     }
 
     #[test]
@@ -444,9 +479,13 @@ mod tests {
         let text = report.to_string();
         assert!(text.contains("`s9` (line 9), and 30 more"), "{text}");
         assert!(
-            text.ends_with("vouched for, not proved: 24 more: `vouched_for` of the report has all"),
+            text.ends_with(
+                "vouched for, not proved, 40 times: that all of it is written: k0.x, k1.x, k2.x, k3.x, and 36 more parameters"
+            ),
             "{text}"
         );
-        assert_eq!(text.lines().count(), 20, "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let all = report.all().to_string();
+        assert_eq!(all.lines().count(), 42, "{all}");
     }
 }
