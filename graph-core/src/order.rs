@@ -412,7 +412,9 @@ fn cycle(
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
     let name = |id: StatementId| &program.statements[id].name;
-    let text = in_a_row(around.iter().map(|&id| format!("`{}`", name(id))));
+    let text = in_a_row(around.iter().map(|&id| format!("`{}`", name(id))), |text, times| {
+        format!("{text} ({times} times)")
+    });
     let mut diagnostic = Diagnostic::new(
         Code::CW204,
         Site::After(to, index),
@@ -446,7 +448,7 @@ fn cycle(
             before.name, before.line, after.name, after.line
         ));
     }
-    for note in in_a_row(notes) {
+    for note in in_a_row(notes, |text, times| format!("{text}, {times} times")) {
         diagnostic = diagnostic.note(note);
     }
     diagnostic
@@ -454,7 +456,10 @@ fn cycle(
 }
 
 /// Returns texts with equal ones in a row as one: statements that a loop of a builder makes have one name and one line.
-fn in_a_row(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+fn in_a_row(
+    texts: impl IntoIterator<Item = String>,
+    several: impl Fn(String, usize) -> String,
+) -> Vec<String> {
     let mut rows: Vec<(String, usize)> = Vec::new();
     for text in texts {
         match rows.last_mut() {
@@ -462,7 +467,7 @@ fn in_a_row(texts: impl IntoIterator<Item = String>) -> Vec<String> {
             _ => rows.push((text, 1)),
         }
     }
-    let row = |(text, times)| if times > 1 { format!("{text} {times} times") } else { text };
+    let row = |(text, times)| if times > 1 { several(text, times) } else { text };
     rows.into_iter().map(row).collect()
 }
 
