@@ -142,9 +142,8 @@ pub mod bind {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut, BindResource,
-        BindShared, BindTaken, Optional,
-        BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, FlagValue, Host, PinnedViewMut,
-        Resource, Shared, SharedPinned, Taken,
+        BindShared, BindTaken, BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, FlagValue,
+        Host, Optional, PinnedViewMut, Resource, Shared, SharedPinned, Taken,
     };
 }
 
@@ -175,8 +174,8 @@ pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives,
-        CurvePoint, DeclaredPart, Forwarded, FullEdge, InLane, LeftAlone, LeftUnwritten, NamedKernel, Plan,
-        Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
+        CurvePoint, DeclaredPart, Forwarded, FullEdge, FullReport, InLane, LeftAlone, LeftUnwritten,
+        NamedKernel, Plan, Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
     };
 }
 

@@ -243,3 +243,41 @@ fn a_read_waits_for_the_last_launch() {
     drop(exec);
     device.nothing_reported();
 }
+
+#[cuweave::graph]
+fn solved(n: u32, go: &mut [u32; 1], x: &mut [u32; n]) {
+    #[at_most(5)]
+    'solve: while go {
+        mix[per_item(n)](&mut x, 2, n);
+        count_down[(1, 1)](&mut go);
+    }
+}
+
+#[cuweave::graph]
+fn returning(n: u32, go: &mut [u32; 1], again: &mut [u32; 1]) -> [u32; n] {
+    let h = alloc::<u32>(n);
+    fill(&mut h, 1);
+    solved(n, &mut go, &mut h);
+    solved(n, &mut again, &mut h);
+    h
+}
+/// The line of the first call in `returning`.
+const CALLED: u32 = line!() - 6;
+
+/// The exec is borrowed as long as its output lives.
+#[test]
+fn an_output_tells_the_turns_of_its_launch() {
+    let device = alone();
+    let (mut go, mut again) = (device.upload(&[3u32]), device.upload(&[9u32]));
+    let graph = returning(&device.ctx, N as u32, &mut go, &mut again).expect("it builds");
+    let mut exec = graph.instantiate().expect("an exec");
+    let output = exec.launch(&device.stream).expect("a launch");
+    let [first, second] = [CALLED, CALLED + 1].map(|line| format!("solved:{line}.solve"));
+    assert_eq!(numbers(output.turns(&first)), (1, 0, 3));
+    assert_eq!(numbers(output.turns(&second)), (1, 1, 5));
+    assert_eq!(numbers(output.turns("solved.solve")), (2, 1, 8), "both calls");
+    drop(output);
+    assert_eq!(numbers(exec.turns("solved.solve")), (2, 1, 8));
+    drop(exec);
+    device.nothing_reported();
+}

@@ -138,6 +138,11 @@ fn growing_temporaries_need_the_two_largest() {
     assert_eq!((counts(&owned), owned.planned_bytes), ([33, 32, 33, 0], 8_419_840));
     let nodes = report(temporaries::growing_nodes(&ctx, N, &x, floats(&ctx)));
     assert_eq!((nodes.kernels, nodes.allocs, nodes.frees, nodes.depth), (33, 32, 32, 33));
+    assert!(
+        nodes.planned_bytes < nodes.allocated_bytes && nodes.allocated_bytes > arena.planned_bytes,
+        "{nodes}"
+    );
+    assert_eq!(arena.planned_bytes, arena.allocated_bytes);
 }
 
 #[test]

@@ -8,7 +8,12 @@ use cuweave_testkit::device::{device, ramp};
 unsafe extern "ptx-kernel" {
     fn biased(x: &[f32; n], bias: Option<&[f32; n]>, out: &mut [MaybeUninit<f32>; n], n: u32);
     fn doubled(input: Option<&[f32; n]>, out: &mut [f32; n], n: u32);
-    fn squared(x: &[f32; n], kept: Option<&mut [MaybeUninit<f32>; n]>, out: &mut [MaybeUninit<f32>; n], n: u32);
+    fn squared(
+        x: &[f32; n],
+        kept: Option<&mut [MaybeUninit<f32>; n]>,
+        out: &mut [MaybeUninit<f32>; n],
+        n: u32,
+    );
     fn looked_up(
         ids: &[u32; n],
         #[contract] count: u32,
@@ -71,7 +76,14 @@ fn a_builders_launch_may_give_none() {
 }
 
 #[cuweave::graph]
-fn looked(rows: u32, width: u32, n: u32, ids: &[u32; n], table: &[f32; rows * width], out: &mut [f32; n * width]) {
+fn looked(
+    rows: u32,
+    width: u32,
+    n: u32,
+    ids: &[u32; n],
+    table: &[f32; rows * width],
+    out: &mut [f32; n * width],
+) {
     looked_up[per_item(n * width)](&ids, rows, &table, &mut out, width, n);
 }
 

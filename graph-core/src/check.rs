@@ -194,11 +194,20 @@ fn ownership(
             let again = first < id && !ordered.source.regions.exclusive(first, id);
             again && !used_after[buffer]
         }) {
-            found.push(
-                Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
-                    .note(format!("it is freed first on line {}", ordered.line(first)))
+            let (line, allocated) = (ordered.line(first), declared.line);
+            found.push(match ordered.is_of_earlier_turn(first, id) {
+                true => Diagnostic::new(
+                    Code::CW103,
+                    Site::Freed(id),
+                    format!("`{name}` is freed in each turn of a loop"),
+                )
+                .note(format!("`{name}` is allocated on line {allocated}, before the loop, and the first turn frees it"))
+                .help("free it behind the loop, or remove the `free`: without any, the free is placed after the last use; \
+                       or allocate it in the loop"),
+                false => Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
+                    .note(format!("it is freed first on line {line}"))
                     .help("remove one of the two: without any, the free is placed after the last use"),
-            );
+            });
         }
     }
     for (index, &buffer) in program.outputs.iter().enumerate() {
@@ -265,6 +274,16 @@ fn uses_after_free(
                     ),
                 )
             }
+            None if ordered.is_of_earlier_turn(free, id) => (
+                "freed",
+                format!(
+                    "`free({name})` on line {} comes before, in an earlier turn of the loop",
+                    ordered.line(free)
+                ),
+                format!(
+                    "move the `free` behind the loop, or delete it: the free is placed by itself; or allocate `{name}` in the loop"
+                ),
+            ),
             None => (
                 "freed",
                 format!("`free({name})` on line {} comes before", ordered.line(free)),

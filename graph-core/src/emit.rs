@@ -44,6 +44,7 @@ pub fn emit(
         memories: layout.memories,
         places: layout.places,
         bounds: layout.bounds,
+        packed: layout.packed,
         budget: None,
         edges_before_reduction,
         depth,

@@ -30,6 +30,9 @@ pub struct Layout {
     pub bounds: Option<Bounds>,
     /// The order in which operations are added, for memory nodes: the addresses depend on it.
     pub ranks: Option<Ranks>,
+    /// The bytes in which the driver is expected to place the buffers of memory nodes. `None` if the compiler places them, and for
+    /// nodes on several devices.
+    pub packed: Option<u64>,
 }
 
 /// The rank of each operation in the order in which operations are added.
@@ -298,6 +301,7 @@ fn nodes(
     layout.alloc_after = memories(chosen.alloc_after);
     layout.free_after = memories(chosen.free_after);
     layout.ranks = Some(ranks);
+    layout.packed = (program.devices() == 1).then_some(chosen.packing.bytes);
     Ok(layout)
 }
 

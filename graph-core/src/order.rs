@@ -391,7 +391,12 @@ fn without_cycles(program: &Program, graph: &mut OrderGraph) -> (Reach, Preds, V
         let Some((from, to, index)) = step else {
             unreachable!("a cycle without an edge that points forward")
         };
-        diagnostics.push(cycle(program, graph, &path, to, index));
+        let found = cycle(program, graph, &path, to, index);
+        // Statements that a loop of a builder makes may close several cycles of one text.
+        let is_told = |told: &Diagnostic| (&told.message, &told.notes) == (&found.message, &found.notes);
+        if !diagnostics.iter().any(is_told) {
+            diagnostics.push(found);
+        }
         graph.remove_after(from, to);
     }
 }
@@ -407,12 +412,15 @@ fn cycle(
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
     let name = |id: StatementId| &program.statements[id].name;
-    let text: Vec<String> = around.iter().map(|&id| format!("`{}`", name(id))).collect();
+    let text = in_a_row(around.iter().map(|&id| format!("`{}`", name(id))), |text, times| {
+        format!("{text} ({times} times)")
+    });
     let mut diagnostic = Diagnostic::new(
         Code::CW204,
         Site::After(to, index),
         format!("the order has a cycle: {}", text.join(" -> ")),
     );
+    let mut notes = Vec::new();
     for pair in around.windows(2) {
         let (before, after) = (&program.statements[pair[0]], &program.statements[pair[1]]);
         let mut causes: Vec<Cause> = graph.causes(pair[0], pair[1]).collect();
@@ -435,13 +443,32 @@ fn cycle(
             },
             Some(Cause::After(_)) | None => format!("says `#[after({})]`", before.name),
         };
-        diagnostic = diagnostic.note(format!(
+        notes.push(format!(
             "`{}` (line {}) comes before `{}` (line {}), which {reason}",
             before.name, before.line, after.name, after.line
         ));
     }
+    for note in in_a_row(notes, |text, times| format!("{text}, {times} times")) {
+        diagnostic = diagnostic.note(note);
+    }
     diagnostic
         .help(format!("remove `{}` from this `#[after]`, or move the statement", name(path_before(path, to))))
+}
+
+/// Returns texts with equal ones in a row as one: statements that a loop of a builder makes have one name and one line.
+fn in_a_row(
+    texts: impl IntoIterator<Item = String>,
+    several: impl Fn(String, usize) -> String,
+) -> Vec<String> {
+    let mut rows: Vec<(String, usize)> = Vec::new();
+    for text in texts {
+        match rows.last_mut() {
+            Some((last, times)) if *last == text => *times += 1,
+            _ => rows.push((text, 1)),
+        }
+    }
+    let row = |(text, times)| if times > 1 { several(text, times) } else { text };
+    rows.into_iter().map(row).collect()
 }
 
 /// The node before `to` on the cycle.

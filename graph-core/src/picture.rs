@@ -250,6 +250,17 @@ pub fn folded(name: &str) -> String {
     text
 }
 
+/// Returns the path of a statement without the places of calls: `layer[2].up` of `layer:12[2].up`.
+#[must_use]
+pub fn without_places(path: &str) -> String {
+    let mut parts = path.split(':');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    text
+}
+
 /// Returns a number of bytes or of time as a coordinate.
 #[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a picture needs no more than 52 bits")]
 #[must_use]

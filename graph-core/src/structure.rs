@@ -139,6 +139,34 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// The buffers that stand for what it returns.
     pub results: Vec<BufferId>,
+    /// The loops around it, outermost first, which its path names.
+    pub around: Vec<Around>,
+    /// The place that its path names.
+    pub place: CallPlace,
+}
+
+/// A loop around a call, as the path of the callee's statements names it: by the value of its variable, also where the
+/// loop counts down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// A loop that the macro has unrolled: the value.
+    Value(i64),
+    /// A loop that the build unrolls: its variable.
+    Up(VariableId),
+    /// One that counts down from the second bound, which is not a value of it, to the first.
+    Down(VariableId, DimId, DimId),
+}
+
+/// The part of its place that tells a call apart from the others of the same callee in the same function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallPlace {
+    /// It is the only one.
+    #[default]
+    Only,
+    /// Its line.
+    Line,
+    /// Its line and this column.
+    Column(u32),
 }
 
 /// An argument of a call.

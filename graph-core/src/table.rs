@@ -19,6 +19,7 @@ mod tests;
 mod types;
 
 pub use format::encode;
+pub use nesting::tell_apart;
 pub use types::{Decoded, Layout, Op, Parameter, Printed, Scalar};
 
 /// The static of a graph function.

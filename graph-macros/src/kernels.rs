@@ -230,8 +230,7 @@ fn facts(checked: Option<&Checked>) -> TokenStream {
         let bytes = Literal::byte_string(&outline.encode());
         quote!(.outlined(#bytes))
     });
-    let cooperative =
-        checked.filter(|checked| checked.cooperative).map(|_| quote!(.cooperative()));
+    let cooperative = checked.filter(|checked| checked.cooperative).map(|_| quote!(.cooperative()));
     quote!(#hidden #outline #cooperative)
 }
 

@@ -1,10 +1,12 @@
 //! The parameters of a declared kernel.
 
 use cuweave_core::codes::Code;
+use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, ForeignItemFn, Pat, ReturnType, Type};
 
+use crate::graph::lower::Names;
 use crate::report::Report;
 
 /// A kernel's parameter.
@@ -91,7 +93,60 @@ pub fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Paramete
             Some("write results through `&mut`"),
         );
     }
-    head.inputs.iter().filter_map(|input| parameter(input, report)).collect()
+    let parameters: Vec<Parameter> =
+        head.inputs.iter().filter_map(|input| parameter(input, report)).collect();
+    lengths(function, &parameters, report);
+    parameters
+}
+
+/// Reports names in lengths that the declaration does not declare. A name without a lower-case letter is that of a constant.
+fn lengths(function: &ForeignItemFn, parameters: &[Parameter], report: &mut Report) {
+    let name = |input: &FnArg| match input {
+        FnArg::Typed(typed) => match &*typed.pat {
+            Pat::Ident(name) => Some(name.ident.to_string()),
+            _ => None,
+        },
+        FnArg::Receiver(_) => None,
+    };
+    let declared: Vec<String> = function.sig.inputs.iter().filter_map(name).collect();
+    let is_scalar = |parameter: &&Parameter| matches!(parameter.kind, ParameterKind::Scalar(_));
+    let scalars: Vec<String> =
+        parameters.iter().filter(is_scalar).map(|parameter| parameter.name.to_string()).collect();
+    let mut reported: Vec<String> = Vec::new();
+    for parameter in parameters {
+        let ParameterKind::Buffer { len, .. } = &parameter.kind else { continue };
+        for unknown in Names::of(len).values {
+            let text = unknown.to_string();
+            let is_constant = !text.contains(char::is_lowercase);
+            if is_constant || declared.contains(&text) || reported.contains(&text) {
+                continue;
+            }
+            let known: Vec<String> = scalars.iter().map(|name| format!("`{name}`")).collect();
+            let note = match known.as_slice() {
+                [] => "it has no scalar parameter".to_owned(),
+                [one] => format!("its scalar parameter is {one}"),
+                several => format!("its scalar parameters are {}", several.join(", ")),
+            };
+            let help = match nearest(&text, scalars.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "compute the length of its parameters; if the kernel does not take the number, declare it as a number of the contract, \
+                     `#[contract] {text}: u32`, which the launch gives in its place; a constant has no lower-case letters"
+                ),
+            };
+            report.error(
+                unknown.span(),
+                Code::CW001,
+                &format!(
+                    "the length of `{}` is computed of `{text}`, which is no parameter of the kernel `{}`",
+                    parameter.name, function.sig.ident
+                ),
+                &[note],
+                Some(&help),
+            );
+            reported.push(text);
+        }
+    }
 }
 
 fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {

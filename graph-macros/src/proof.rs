@@ -52,9 +52,10 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
     for finding in &findings {
         let kernel = finding.kernel.map(|kernel| &kernels[checkable[kernel]]);
         let span = match (kernel, finding.parameter) {
-            (Some(kernel), Some(parameter)) => {
-                kernel.parameters.and_then(|list| taken(list).nth(parameter)).map_or(kernel.name.span(), |p| p.span)
-            }
+            (Some(kernel), Some(parameter)) => kernel
+                .parameters
+                .and_then(|list| taken(list).nth(parameter))
+                .map_or(kernel.name.span(), |p| p.span),
             (Some(kernel), None) => kernel.name.span(),
             (None, _) => image.span,
         };

@@ -236,7 +236,7 @@ impl Communicator {
         &self,
         stream: &CallStream,
         text: String,
-        enqueue: impl FnOnce(&Raw) -> Result<(), Error> + Send + 'static,
+        enqueue: impl FnOnce(&Raw) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<(), Error> {
         let ordinal = stream.context().ordinal();
         let local = self.0.local.iter().find(|local| local.ctx.cu_ctx() == stream.context().cu_ctx());

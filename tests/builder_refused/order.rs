@@ -106,6 +106,24 @@ fn explicit_order_must_suffice() {
         ),
     );
 
+    // Statements of one place are told once.
+    let Start { mut b, n, y, .. } = start(&device);
+    let launch = |b: &mut Builder<'_>| at!(b.launch(scale {}, per_item(n), (y.write(), 2.0, n)));
+    let made: Vec<_> = (0..4).map(|_| launch(&mut b)).collect();
+    let line = made[0].1;
+    let made: Vec<_> = made.into_iter().map(|(launched, _)| launched.expect("a launch")).collect();
+    b.edge(made[3], made[0]).expect("both are of this builder");
+    b.edge(made[3], made[0]).expect("both are of this builder");
+    refused(
+        b.build(),
+        (
+            line,
+            &format!(
+                "CW204: the order has a cycle: `scale` (5 times)\n= note: `scale` (line {line}) comes before `scale` (line {line}), which uses `y` after it, 3 times\n= note: `scale` (line {line}) comes before `scale` (line {line}), which says `after(scale)`\n= help: remove `scale` from this `after`, or move the statement"
+            ),
+        ),
+    );
+
     let Start { mut b, x, y, .. } = start(&device);
     let (node, line) = at!(b.after(x).fill(y.write(), 1.0));
     refused(

@@ -87,6 +87,14 @@ impl Ordered {
         before.into_iter().find(|&id| matches!(statements[id].kind, Kind::Call(_)))
     }
 
+    /// Returns true if a statement stands on the line of another one that it comes before, or below it: in a loop of the function,
+    /// which has no calls around the two.
+    pub(super) fn is_of_earlier_turn(&self, before: StatementId, id: StatementId) -> bool {
+        let [one, other] = [before, id].map(|id| &self.source.program.statements[id]);
+        let of_function = |name: &str| !name.contains('.');
+        before < id && one.line >= other.line && of_function(&one.name) && of_function(&other.name)
+    }
+
     /// Returns `` `name` (line 3) ``.
     pub(super) fn at(&self, id: StatementId) -> String {
         let statement = &self.source.program.statements[id];

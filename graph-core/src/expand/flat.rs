@@ -89,8 +89,6 @@ pub(super) struct Scope<'t> {
     pub dims: Vector<DimId, Option<DimId>>,
     /// The values of the loop variables.
     pub turns: Arc<[i64]>,
-    /// The variables of the loops around, outermost first.
-    pub around: Vec<VariableId>,
     /// The latest instances of each statement: several for a call.
     pub latest: Vector<StatementId, Range<StatementId>>,
     /// The device that its own devices are counted from.
@@ -109,7 +107,6 @@ impl<'t> Scope<'t> {
             buffers: Vector::filled(None, program.buffers.len()),
             dims: Vector::filled(None, program.dims.len()),
             turns: vec![0; table.structure.variables.len()].into(),
-            around: Vec::new(),
             latest: Vector::filled(none..none, program.statements.len()),
             device: Device::FIRST,
             forward: Vec::new(),

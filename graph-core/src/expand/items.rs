@@ -8,7 +8,7 @@ use super::scope::Expansion;
 use crate::index::{Index, between, size, wide};
 use crate::ir::{Access, BufferId, Device, DimId, Kind, Origin, Statement, StatementId, View};
 use crate::kind::Lifetime;
-use crate::structure::{Argument, Call, Item, Loop, Turns};
+use crate::structure::{Argument, Around, Call, CallPlace, Item, Loop, Turns};
 use crate::table::{Decoded, Parameter};
 
 impl<A: Answers> Expansion<'_, A> {
@@ -170,7 +170,6 @@ impl<A: Answers> Expansion<'_, A> {
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
         };
-        scope.around.push(each.variable);
         for value in lo..hi {
             self.turns += 1;
             if self.turns > MOST_TURNS {
@@ -184,7 +183,6 @@ impl<A: Answers> Expansion<'_, A> {
             self.items(scope, &each.body)?;
             self.resolve(scope);
         }
-        scope.around.pop();
         Ok(())
     }
 
@@ -288,9 +286,8 @@ impl<A: Answers> Expansion<'_, A> {
         let first = self.flat.next();
         let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
         inner.device = self.device(scope, id)?;
-        let turns = scope.around.iter().map(|variable| format!("[{}]", scope.turns[variable.index()]));
-        let turns: Vec<String> = turns.collect();
-        let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
+        let name = self.call_name(scope, template, call)?;
+        let prefix = format!("{}{name}.", self.frames[scope.frame].prefix);
         self.frames.push(Frame {
             table: callee.clone(),
             call: Some((scope.frame, id, scope.turns.clone())),
@@ -320,6 +317,33 @@ impl<A: Answers> Expansion<'_, A> {
         }
         scope.latest[id] = first..self.flat.next();
         Ok(())
+    }
+
+    /// Returns the name of a call in the paths of its statements: `layer`, `layer[2]`, `layer:12[2]`.
+    fn call_name(
+        &mut self,
+        scope: &Scope<'_>,
+        template: &Statement,
+        call: &Call,
+    ) -> Result<String, A::Error> {
+        let Statement { name, line, .. } = template;
+        let mut path = match call.place {
+            CallPlace::Only => name.to_string(),
+            CallPlace::Line => format!("{name}:{line}"),
+            CallPlace::Column(column) => format!("{name}:{line}:{column}"),
+        };
+        for around in &call.around {
+            let value = match *around {
+                Around::Value(value) => i128::from(value),
+                Around::Up(variable) => i128::from(scope.turns[variable.index()]),
+                Around::Down(variable, lo, hi) => {
+                    let (lo, hi) = (self.end(scope, lo)?, self.end(scope, hi)?);
+                    lo + hi - 1 - i128::from(scope.turns[variable.index()])
+                }
+            };
+            path.push_str(&format!("[{value}]"));
+        }
+        Ok(path)
     }
 
     /// Returns the value of an argument of a call.

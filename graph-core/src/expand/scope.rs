@@ -148,6 +148,8 @@ impl<A: Answers> Expansion<'_, A> {
                         }
                     }
                 }
+                // A structure, a tuple or an array of scalars: generated code takes its parts.
+                (_, Value::Scalar) => return Ok(Value::Scalar),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a part of what has none"))),
             };
         }

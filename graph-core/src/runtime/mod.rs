@@ -40,10 +40,11 @@ mod watch;
 pub use crate::plan::budget::CurvePoint;
 pub use bind::multicast;
 pub use bind::{
-    Advice, Attach, Attributes, BindHost, BindKept, BindMut, BindPinned, BindPinnedMut, BindResource,
-    BindOptional, BindOptionalMut, BindShared, BindTaken, BoundBuffer, Buffer, Optional, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Flag,
-    FlagValue, Host, HostView, HostViewMut, Location, Managed, Output, OutputBuffer, OutputDescription,
-    OutputView, OutputViewMut, Pinned, Resource, Semaphore, Shared, SharedPinned, Taken,
+    Advice, Attach, Attributes, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned,
+    BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut,
+    Exclusive, ExclusivePinned, Flag, FlagValue, Host, HostView, HostViewMut, Location, LoopTurns, Managed,
+    Optional, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource,
+    Semaphore, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
@@ -53,13 +54,13 @@ pub use error::{
     At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible,
     ManagedFault, ModuleFailure, MulticastFault, Refusal, Result, ShortLaunch,
 };
-pub use exec::{ArenaPool, Exec, Graph, GraphFn, LoopTurns};
+pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
 pub use observe::{
     Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives,
-    Entry as ProfileEntry, Forwarded, FullEdge, GraphPool, InLane, LeftUnwritten, Member as ProfileMember,
-    Plan, Profile, Repeated, Report, Times, Turns, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
-    graph_pool, reset_graph_pool_high, trim_graph_pool,
+    Entry as ProfileEntry, Forwarded, FullEdge, FullReport, GraphPool, InLane, LeftUnwritten,
+    Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns, Unfused, VouchedFor, WhyApart,
+    WhyFull, WhyUnfused, graph_pool, reset_graph_pool_high, trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.
@@ -67,10 +68,9 @@ pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
         BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut, BindResource,
-        BindShared, BindTaken, Bound, Optional,
-        Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Hint, Host, Lend, Lender, Lent, List,
-        Output, OutputDescription, Record, Resource, Shared, SharedPinned, Site, Taken, Visitor,
-        count as __count, describe_records,
+        BindShared, BindTaken, Bound, Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Hint,
+        Host, Lend, Lender, Lent, List, Optional, Output, OutputDescription, Record, Resource, Shared,
+        SharedPinned, Site, Taken, Visitor, count as __count, describe_records,
     };
     pub use crate::runtime::build::{
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,

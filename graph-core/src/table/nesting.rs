@@ -1,6 +1,13 @@
 //! The bytes of a function's structure.
 
-use crate::structure::{Argument, Call, Choice, Item, Loop, Part, Step, Structure, Turns, Variable};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::CallId;
+use crate::index::Vector;
+use crate::ir::{Kind, Program, StatementId};
+use crate::structure::{
+    Argument, Around, Call, CallPlace, Choice, Item, Loop, Part, Step, Structure, Turns, Variable,
+};
 
 use super::bytes::{Reader, Writer};
 
@@ -16,6 +23,15 @@ impl<'p> Writer<'p> {
         self.list(structure.calls.iter(), |writer, call| {
             writer.list(call.arguments.iter(), Writer::argument);
             writer.ids(&call.results);
+            writer.list(call.around.iter(), |writer, &around| writer.around(around));
+            match call.place {
+                CallPlace::Only => writer.number(0),
+                CallPlace::Line => writer.number(1),
+                CallPlace::Column(column) => {
+                    writer.number(2);
+                    writer.number(column);
+                }
+            }
         });
         self.list(structure.returned.iter(), |writer, &(buffer, declared, actual)| {
             writer.id(buffer);
@@ -91,6 +107,25 @@ impl<'p> Writer<'p> {
         });
     }
 
+    fn around(&mut self, around: Around) {
+        match around {
+            Around::Value(value) => {
+                self.number(0);
+                self.long(value.cast_unsigned());
+            }
+            Around::Up(variable) => {
+                self.number(1);
+                self.id(variable);
+            }
+            Around::Down(variable, lo, hi) => {
+                self.number(2);
+                self.id(variable);
+                self.id(lo);
+                self.id(hi);
+            }
+        }
+    }
+
     fn argument(&mut self, argument: &Argument) {
         match argument {
             Argument::Scalar { of, value } => {
@@ -132,7 +167,17 @@ impl Reader {
                 .into(),
             calls: self
                 .list(|reader| {
-                    Some(Call { arguments: reader.list(Reader::argument)?, results: reader.ids()? })
+                    Some(Call {
+                        arguments: reader.list(Reader::argument)?,
+                        results: reader.ids()?,
+                        around: reader.list(Reader::around)?,
+                        place: match reader.number()? {
+                            0 => CallPlace::Only,
+                            1 => CallPlace::Line,
+                            2 => CallPlace::Column(reader.number()?),
+                            _ => return None,
+                        },
+                    })
                 })?
                 .into(),
             returned: self.list(|reader| Some((reader.id()?, reader.id()?, reader.id()?)))?,
@@ -186,6 +231,15 @@ impl Reader {
         Some(Part { argument, path })
     }
 
+    fn around(&mut self) -> Option<Around> {
+        Some(match self.number()? {
+            0 => Around::Value(self.long()?.cast_signed()),
+            1 => Around::Up(self.id()?),
+            2 => Around::Down(self.id()?, self.id()?, self.id()?),
+            _ => return None,
+        })
+    }
+
     fn argument(&mut self) -> Option<Argument> {
         Some(match self.number()? {
             0 => Argument::Scalar { of: self.ids()?, value: self.ids()?.first().copied() },
@@ -195,5 +249,28 @@ impl Reader {
             4 => Argument::Host(self.id()?),
             _ => return None,
         })
+    }
+}
+
+/// Tells the calls of one function apart by their places, of which `column` returns the columns. Calls of one place come
+/// from a loop that was unrolled. O(n log n).
+pub fn tell_apart(program: &Program, column: impl Fn(StatementId) -> u32, calls: &mut Vector<CallId, Call>) {
+    let mut places: BTreeMap<&str, BTreeMap<u32, BTreeSet<u32>>> = BTreeMap::new();
+    let called = || {
+        program.statements.enumerate().filter_map(|(at, statement)| match statement.kind {
+            Kind::Call(call) => Some((at, statement, call)),
+            _ => None,
+        })
+    };
+    for (at, statement, _) in called() {
+        places.entry(&*statement.name).or_default().entry(statement.line).or_default().insert(column(at));
+    }
+    for (at, statement, call) in called() {
+        let Some(lines) = places.get(&*statement.name) else { continue };
+        calls[call].place = match lines.get(&statement.line) {
+            Some(columns) if columns.len() > 1 => CallPlace::Column(column(at)),
+            _ if lines.len() > 1 => CallPlace::Line,
+            _ => CallPlace::Only,
+        };
     }
 }

@@ -6,7 +6,9 @@ use crate::ir::{
     Access, Buffer, Device, Kind, Launches, Memory, Mode, Options, Order, Origin, Program, Statement,
     StatementId, View,
 };
-use crate::structure::{Argument, Call, Choice, Item, Loop, Part, Step, Structure, Turns, Variable};
+use crate::structure::{
+    Argument, Around, Call, CallPlace, Choice, Item, Loop, Part, Step, Structure, Turns, Variable,
+};
 
 fn id<I: Index>(number: usize) -> I {
     I::new(number)
@@ -132,6 +134,8 @@ fn structure() -> Structure {
                 Argument::Part(id(0)),
             ],
             results: list(&[4]),
+            around: vec![Around::Value(-3), Around::Up(id(0)), Around::Down(id(1), id(0), id(300))],
+            place: CallPlace::Column(9),
         }]
         .into(),
         returned: vec![(id(5), id(1), id(2))],

@@ -11,8 +11,8 @@ use cuweave_core::ir::{
 };
 use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
-use cuweave_core::structure::{Call, Item, Structure};
-use cuweave_core::table::Op;
+use cuweave_core::structure::{Around, Call, Item, Structure};
+use cuweave_core::table::{Op, tell_apart};
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Block, Expr, Path, Type};
@@ -40,6 +40,7 @@ mod functions;
 mod host_statements;
 mod hosts;
 pub mod kinds;
+mod lets;
 pub mod library;
 mod names;
 mod numbers;
@@ -53,7 +54,7 @@ mod syncs;
 mod tail;
 mod views;
 
-pub use names::{chains, collect, indexed};
+pub use names::{Names, chains, collect, indexed};
 pub use numbers::{Turn, expression, turns_in};
 use numbers::{codes, readable, scalars, scalars_in, variables};
 pub use spans::Spans;
@@ -187,6 +188,8 @@ struct Lowering<'r> {
     items: Vec<Item>,
     /// The loops that are unrolled when the graph is built, with their ranges as they are written.
     turns: Vec<Turn>,
+    /// The loops around the statement that is being lowered, outermost first.
+    around: Vec<Around>,
     /// True if there is a loop, a choice or a call, so that the items are nested.
     structured: bool,
     /// The `if`s and `match`es, as expressions that return the number of the arm taken.
@@ -284,6 +287,7 @@ impl<'r> Lowering<'r> {
             at_least: Vec::new(),
             items: Vec::new(),
             turns: Vec::new(),
+            around: Vec::new(),
             structured: false,
             choices: Vec::new(),
             typed: Vec::new(),
@@ -381,7 +385,7 @@ impl Lowering<'_> {
         let mut symbols = self.symbols;
         let symbols: Vector<VariableId, Poly> =
             ids(self.turns.len()).map(|number| variable(&turn(number), &mut symbols)).collect();
-        let structure = Structure {
+        let mut structure = Structure {
             body: if self.structured { self.items } else { Vec::new() },
             returned: self.returned_lengths,
             calls: self.calls,
@@ -401,6 +405,8 @@ impl Lowering<'_> {
             views: self.parts.into_iter().collect(),
             outputs: self.outputs.into(),
         };
+        let places = &self.spans.places;
+        tell_apart(&program, |at| places[at.index()].1 as u32 + 1, &mut structure.calls);
         Lowered {
             source: Source {
                 program,

@@ -21,10 +21,8 @@ impl Expansion<'_> {
         let turns = self.turns();
         let arguments = self.signature.arguments.iter().enumerate();
         let setters = arguments.filter_map(|(at, argument)| match &argument.kind {
-            ArgumentKind::Part(_) => Some(self.no_setter(at, argument)),
+            ArgumentKind::Part(_) | ArgumentKind::Host(_) => Some(self.no_setter(at, argument)),
             ArgumentKind::Scalar(_) => self.scalar_setter(argument),
-            // The calls that are given it are captured.
-            ArgumentKind::Host(_) => None,
             ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => self.buffer_setter(at, argument),
         });
         quote! {
@@ -65,7 +63,8 @@ impl Expansion<'_> {
         self.lowered.counted.iter().map(method).collect()
     }
 
-    /// Returns a setter of a whole record or list that nothing can call: its bound says which setters there are.
+    /// Returns a setter of a whole record or list, or of a host value, that nothing can call: its bound says which setters there
+    /// are, or why there is none.
     fn no_setter(&self, at: usize, argument: &Argument) -> TokenStream {
         let (setter, reason) = (self.setter(&argument.name), whole_name(at));
         quote! {
@@ -244,8 +243,9 @@ impl Expansion<'_> {
             /// limit was hit, how often the launch came to the loop, and its turns.
             ///
             /// The name is the loop's label, behind the names of the calls around it: `'solve: while go` is `"solve"`, and
-            /// `"layers[2].solve"` in a function that `layers` calls in the third turn of a loop. A loop without a label is
-            /// called `while`. Loops that are one in the source and have one name are added up, as the turns of a `for` are.
+            /// `"layers[2].solve"` in a function that `layers` calls where the variable of the loop around is 2. Where one function
+            /// is called at several places, `"layers:12.solve"` is the loop of the call on line 12, and `"layers.solve"` stands for
+            /// those of all calls. A loop without a label is called `while`. Loops that are one in the source and have one name are added up, as the turns of a `for` are.
             ///
             /// # Errors
             ///

@@ -177,7 +177,7 @@ fn is_reference(ty: &Type) -> bool {
 }
 
 /// Returns true for a path with lifetimes among its arguments.
-fn is_record(ty: &Type) -> bool {
+pub fn is_record(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else { return false };
     path.path.segments.last().is_some_and(|last| match &last.arguments {
         PathArguments::AngleBracketed(list) => {
@@ -244,7 +244,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
                         mutable,
                         fresh: uninitialised.is_some(),
                         discarded: false,
-            optional: false,
+                        optional: false,
                     })
                 }
                 Type::Path(path) => {
@@ -260,7 +260,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
                         mutable,
                         fresh: false,
                         discarded: false,
-            optional: false,
+                        optional: false,
                     })
                 }
                 _ => None,

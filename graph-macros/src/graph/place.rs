@@ -10,8 +10,9 @@ use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Text};
 use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, LineColumn};
-use syn::Expr;
+use quote::ToTokens;
 use syn::spanned::Spanned;
+use syn::{Expr, Member};
 
 use super::parts::{BufferType, PartType};
 
@@ -77,9 +78,10 @@ impl Place {
         Place { path, expr, kind, borrow: self.borrow, ..*self }
     }
 
-    pub fn field(&self, name: &Ident) -> Place {
+    /// Returns a field of a record, or an element of a tuple.
+    pub fn field(&self, name: &Member) -> Place {
         let (mut path, expr) = (self.path.clone(), &self.expr);
-        path.push(Step::Field(name.to_string().into()));
+        path.push(Step::Field(name.to_token_stream().to_string().into()));
         Place {
             path,
             expr: syn::parse_quote_spanned!(name.span()=> #expr.#name),
@@ -107,6 +109,16 @@ impl Place {
             PlaceKind::Field => self.borrow,
             PlaceKind::Record | PlaceKind::Records | PlaceKind::Buffers(_) | PlaceKind::Array => None,
         }
+    }
+
+    /// Returns true if it stands without a borrow, so that it is a scalar.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.kind, PlaceKind::Field) && self.borrow.is_none()
+    }
+
+    /// Returns true if a written type may make it a scalar.
+    pub fn may_be_scalar(&self) -> bool {
+        matches!(self.kind, PlaceKind::Field)
     }
 
     /// Returns true if one of the two is a part of the other, or they are the same.

@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 use super::expand::Expansion;
 use super::parts::PartType;
 use super::setters::Setter;
-use super::signature::{Argument, ArgumentKind};
+use super::signature::{Argument, ArgumentKind, HostType};
 use crate::prelude::on_unimplemented;
 
 impl Expansion<'_> {
@@ -58,9 +58,14 @@ impl Expansion<'_> {
         tokens
     }
 
-    /// Returns the trait whose message says which setters a record or a list has in place of one for the whole.
+    /// Returns the trait whose message says which setters a record or a list has in place of one for the whole, or why a host
+    /// value has none.
     fn whole(&self, at: usize, argument: &Argument) -> Option<TokenStream> {
-        let ArgumentKind::Part(part) = &argument.kind else { return None };
+        let part = match &argument.kind {
+            ArgumentKind::Part(part) => part,
+            ArgumentKind::Host(host) => return Some(self.host(at, &argument.name, host)),
+            ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => return None,
+        };
         let (name, argument) = (self.name(), &argument.name);
         let (reason, method) = (whole_name(at), method_name(argument));
         let (message, label) = match part {
@@ -80,6 +85,24 @@ impl Expansion<'_> {
         let note = "the number of elements, and the integers that lengths depend on, are those of the build";
         let told = on_unimplemented(&message, &label, note);
         Some(quote!(#told trait #reason {}))
+    }
+}
+
+impl Expansion<'_> {
+    /// Returns the trait whose message says why a host value has no setter.
+    fn host(&self, at: usize, argument: &Ident, host: &HostType) -> TokenStream {
+        let (name, reason) = (self.name(), whole_name(at));
+        let what = match host.resource {
+            true => "the nodes that were captured with it keep it",
+            false => {
+                "the statements that are given it keep it: an event, a flag, a semaphore or a value of the host"
+            }
+        };
+        let message = format!("`{argument}` of `{name}` has no setter: {what}");
+        let label = format!("the graph is built for one `{argument}`");
+        let note = "build the graph again for another one; a value that changes between launches has a lock or an atomic inside";
+        let told = on_unimplemented(&message, &label, note);
+        quote!(#told trait #reason {})
     }
 }
 

@@ -57,13 +57,12 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             checked.push(None);
             continue;
         };
-        let mut result =
-            Checked {
-                block: BlockRule::of(entry),
-                shared: static_shared(entry),
-                cooperative: is_cooperative(module, entry),
-                ..Checked::default()
-            };
+        let mut result = Checked {
+            block: BlockRule::of(entry),
+            shared: static_shared(entry),
+            cooperative: is_cooperative(module, entry),
+            ..Checked::default()
+        };
         check.shared(entry, result.shared);
         if declaration.parameters.len() != entry.parameters.len() {
             check.count(entry);

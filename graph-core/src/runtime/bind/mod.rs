@@ -11,6 +11,7 @@
 //!   `hint`, `hints`: the same by attributes of arguments;
 //! - `multicast`: memory of several devices that one write reaches;
 //! - `record`: records and lists of arguments, as the build sees them;
+//! - `loops`: the turns of loops with a limit;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
 mod advice;
@@ -25,6 +26,7 @@ mod ledger;
 mod lend;
 mod lending;
 mod location;
+mod loops;
 mod managed;
 pub mod multicast;
 mod operand;
@@ -55,6 +57,8 @@ pub(crate) use ledger::{Generation, Ledger};
 pub use lend::Lend;
 pub use lending::Lender;
 pub use location::Location;
+pub use loops::LoopTurns;
+pub(crate) use loops::Loops;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;

@@ -18,6 +18,7 @@ use crate::runtime::cuda::{Context, Driver, Lent, Made, Outcome, Stream, record}
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, home};
 
+use super::loops::{LoopTurns, Loops};
 use super::uses::Uses;
 
 /// One output of one graph.
@@ -260,7 +261,7 @@ impl Slot {
     }
 
     /// Returns the handle of the allocation that a launch made. There is one handle for each launch.
-    pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>) -> Result<Output<'e, T>> {
+    pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>, loops: &'e dyn Loops) -> Result<Output<'e, T>> {
         if TypeId::of::<T>() != self.element_type {
             return Err(Error::Plan(format!("{} has elements of another type", self.at)));
         }
@@ -286,7 +287,7 @@ impl Slot {
         };
         live.handed = true;
         let lent = OutputBuffer { buffer: made.lend(), slot: self };
-        Ok(Output { lent, taken: false, exec: PhantomData })
+        Ok(Output { lent, taken: false, loops, exec: PhantomData })
     }
 }
 
@@ -356,7 +357,8 @@ impl Slot {
 
 /// An allocation that a launch made and that left the graph: a device buffer.
 ///
-/// It borrows the exec that made it, which cannot be launched again meanwhile. Its drop frees it in stream order after its uses in all
+/// It borrows the exec that made it, which cannot be launched again meanwhile: what the exec says of the launch, [`Output::turns`] says, too.
+/// Its drop frees it in stream order after its uses in all
 /// streams.
 ///
 /// cudarc's copies and fills take it and its views ([`Output::slice`]). A kernel that cudarc launches takes its address:
@@ -384,6 +386,8 @@ pub struct Output<'e, T> {
     pub(crate) lent: OutputBuffer<'e, T>,
     /// True if a graph has taken the output over, which then frees it.
     taken: bool,
+    /// The exec, which cannot be called while it is borrowed.
+    loops: &'e dyn Loops,
     /// The mutable borrow of the exec. Not `Sync`.
     exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
 }
@@ -408,6 +412,17 @@ impl<T> Output<'_, T> {
     #[must_use]
     pub fn description(&self) -> OutputDescription<T> {
         OutputDescription { slot: self.slot.clone(), element: PhantomData }
+    }
+
+    /// Waits on the host for the launch that made it, and returns the turns of a loop with `#[at_most(n)]` in that launch, as
+    /// `exec.turns(name)` does: the exec is borrowed as long as its output lives.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not that of one loop with a limit; a panic of a host statement that no call has returned yet; a
+    /// failure of the driver.
+    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
+        self.loops.turns(name)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::index::{Index, narrow};
 use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
 use crate::runtime::error::{Error, Result};
-use crate::structure::{Argument as CallArgument, Call as Bindings};
+use crate::structure::{Argument as CallArgument, Call as Bindings, CallPlace};
 use crate::table::{Parameter, TableHandle};
 
 use super::bound::Element;
@@ -39,7 +39,7 @@ impl Program {
         let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
         let handles: Vec<Handle> = handles.collect();
         let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
-        self.calls.push(Bindings { arguments, results });
+        self.calls.push(Bindings { arguments, results, around: Vec::new(), place: CallPlace::Only });
         let (name, kind) = (function.to_string(), Kind::Call(call));
         self.push(name, place, kind, accesses, after, scalars);
         Ok(handles)

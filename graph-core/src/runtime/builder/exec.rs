@@ -9,10 +9,10 @@ use crate::codes::Code;
 use crate::index::{Index, size};
 use crate::ir::{BufferId, Origin, StatementId};
 use crate::kind::Kind;
-use crate::runtime::bind::{Bound, HandedOver, Lender, Output, OutputDescription, Visitor};
+use crate::runtime::bind::{Bound, HandedOver, Lender, LoopTurns, Output, OutputDescription, Visitor};
 use crate::runtime::build::Value;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::exec::{ExecCore, Generated, LoopTurns, described};
+use crate::runtime::exec::{ExecCore, Generated, described};
 use crate::runtime::observe::Profile;
 use crate::runtime::token::Token;
 

@@ -16,7 +16,7 @@ use crate::runtime::bind::Hint;
 use crate::runtime::error::{Error, Refusal, Result, refusals};
 use crate::sample::Shape;
 use crate::structure::{Argument, Call, Item, Structure};
-use crate::table::{Decoded, Parameter, Scalar};
+use crate::table::{Decoded, Parameter, Scalar, tell_apart};
 
 use super::bound::Binding;
 use super::code::{Args, Code};
@@ -45,7 +45,8 @@ pub(super) fn checked(program: &Program) -> Result<Checked> {
     }
     let ids = numbers(program);
     let source = source(program, &ids);
-    let structure = structure(program, &ids);
+    let mut structure = structure(program, &ids);
+    tell_apart(&source.program, |at| source.program.statements[at].column, &mut structure.calls);
     let (variables, conditions) = (Vector::<VariableId, _>::new(), []);
     let shape = Shape { structure: &structure, variables: &variables, conditions: &conditions };
     let (settled, found) = compile::front_of_function(&source, &shape);
@@ -153,6 +154,8 @@ fn structure(program: &Program, ids: &[BufferId]) -> Structure {
     let call = |call: &Call| Call {
         arguments: call.arguments.iter().map(argument).collect(),
         results: call.results.iter().map(|buffer| ids[buffer.index()]).collect(),
+        around: call.around.clone(),
+        place: call.place,
     };
     Structure {
         body: program.statements.ids().map(Item::Statement).collect(),

@@ -72,7 +72,7 @@ pub struct Beside {
 }
 
 /// The function that enqueues a collective.
-type Enqueue = Box<dyn FnOnce(&CudaStream) -> Result<(), String> + Send>;
+type Enqueue = Box<dyn FnOnce(&CudaStream) -> Result<(), String> + Send + Sync>;
 
 /// A collective of one rank, as the body of a library call describes it.
 pub struct Collective {

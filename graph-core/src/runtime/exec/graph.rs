@@ -18,7 +18,7 @@ use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 use crate::table::Table;
 
-use crate::runtime::bind::{Lender, Visitor};
+use crate::runtime::bind::{Lender, LoopTurns, Visitor};
 use crate::runtime::build::Body;
 use crate::runtime::cuda::Keep;
 use crate::runtime::error::Result;
@@ -28,7 +28,6 @@ use crate::runtime::token::Token;
 use super::arena::ArenaPool;
 use super::core::Core;
 use super::owned::Owned;
-use super::turns::LoopTurns;
 
 /// The types of a graph function, with access to their private fields. Implemented by generated code.
 pub trait Generated: Sized {

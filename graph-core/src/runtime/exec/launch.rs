@@ -181,7 +181,7 @@ impl Core {
     /// Returns the handle of an output of the last launch.
     pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.operands.slots.get(index) {
-            Some(slot) => slot.output(),
+            Some(slot) => slot.output(self),
             None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program().name))),
         }
     }

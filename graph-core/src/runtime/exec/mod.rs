@@ -31,4 +31,3 @@ pub(crate) use graph::described;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations, read_back};
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::{build, build_on};
-pub use turns::LoopTurns;

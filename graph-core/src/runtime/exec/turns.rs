@@ -5,34 +5,17 @@ use std::collections::BTreeSet;
 use crate::expand::FrameId;
 use crate::ir::StatementId;
 
+use crate::picture::without_places;
+use crate::runtime::bind::{LoopTurns, Loops};
 use crate::runtime::build::{Counted, RECORD_WORDS};
 use crate::runtime::context;
 use crate::runtime::error::{Error, Result};
 
 use super::core::Core;
 
-/// The turns of a loop `#[at_most(n)] while ..` in the last launch, by `exec.turns("name")`.
-///
-/// A loop is entered where the launch comes to it: not at all in an arm that did not run, and several times in the body of another
-/// loop. The numbers are sums over all entries of the launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoopTurns {
-    /// The number of times that the launch came to the loop.
-    pub entries: u64,
-    /// The number of entries that the limit ended: after `at_most` turns the operand still asked for another one.
-    pub limited: u64,
-    /// The number of turns of all entries.
-    pub turns: u64,
-    /// The most turns of an entry.
-    pub at_most: u32,
-}
-
-impl LoopTurns {
-    /// Returns true if the limit ended an entry of the launch, and not the operand.
-    #[must_use]
-    pub fn limit_hit(&self) -> bool {
-        self.limited > 0
+impl Loops for Core {
+    fn turns(&self, name: &str) -> Result<LoopTurns> {
+        Core::turns(self, name)
     }
 }
 
@@ -48,7 +31,10 @@ impl Core {
         let (program, flat) = (self.definition.program(), &self.definition.flat);
         let list = &self.nodes.counted.list;
         let name_of = |counted: &Counted| &*program.statements[counted.condition].name;
-        let found = list.iter().enumerate().filter(|(_, counted)| name_of(counted) == name);
+        // Without the places, the loops of all calls of a function are meant.
+        let is_meant =
+            |counted: &Counted| name_of(counted) == name || without_places(name_of(counted)) == name;
+        let found = list.iter().enumerate().filter(|(_, counted)| is_meant(counted));
         let found: Vec<usize> = found.map(|(at, _)| at).collect();
         let template = |&at: &usize| {
             let instance = &flat.instances[list[at].condition];

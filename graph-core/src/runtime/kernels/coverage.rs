@@ -173,7 +173,8 @@ impl Judge {
         }
         let open = outlined.followed.iter().zip(verdicts);
         // Nothing is written through a buffer that a launch gives none for.
-        let is_given = |parameter: usize| kernel.params.get(parameter).is_some_and(|param| !param.is_scalar());
+        let is_given =
+            |parameter: usize| kernel.params.get(parameter).is_some_and(|param| !param.is_scalar());
         open.filter(|(followed, verdict)| **verdict != Verdict::Covered && is_given(followed.0))
             .map(|(&(parameter, access), verdict)| Finding { parameter, access, verdict: verdict.clone() })
             .collect()

@@ -119,7 +119,8 @@ impl Kernel {
             let mut buffers = 0;
             let param = |param: &Param| {
                 buffers += u32::from(!param.is_scalar());
-                let is_absent = !param.is_scalar() && absent.checked_shr(buffers - 1).is_some_and(|bits| bits & 1 == 1);
+                let is_absent =
+                    !param.is_scalar() && absent.checked_shr(buffers - 1).is_some_and(|bits| bits & 1 == 1);
                 if is_absent { param.absent() } else { *param }
             };
             let params: Vec<Param> = self.params.iter().map(param).collect();

@@ -79,9 +79,16 @@ impl Limits {
     }
 
     /// Checks that all blocks of a grid can run at one time. `of_each` is the number of blocks that a multiprocessor holds.
-    pub(crate) fn resident(&self, shape: &Shape, name: &str, of_each: u32) -> std::result::Result<(), String> {
+    pub(crate) fn resident(
+        &self,
+        shape: &Shape,
+        name: &str,
+        of_each: u32,
+    ) -> std::result::Result<(), String> {
         if !self.cooperative {
-            return Err(format!("all blocks of `{name}` wait for each other, and the device has no cooperative launches"));
+            return Err(format!(
+                "all blocks of `{name}` wait for each other, and the device has no cooperative launches"
+            ));
         }
         let most = u64::from(of_each) * u64::from(self.multiprocessors);
         let blocks = shape.grid.iter().fold(1u64, |all, &count| all.saturating_mul(count.into()));

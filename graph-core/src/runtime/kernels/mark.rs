@@ -37,7 +37,7 @@ use crate::runtime::bind;
 use param::{Atomics, Read, ReadWrite, Taken, Write};
 
 macro_rules! marks {
-    ($($(#[$doc:meta])* $name:ident: $takes:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name<T> {
@@ -58,10 +58,6 @@ macro_rules! marks {
             }
         }
 
-        impl<P: $takes<T>, T> Fits<P> for $name<T> {}
-
-        impl<P: $takes<T>, T> FitsOptional<P> for $name<T> {}
-
         impl<T> OfElement for $name<T> {
             type Element = T;
         }
@@ -69,18 +65,30 @@ macro_rules! marks {
 }
 marks! {
     /// `&b`.
-    Shared: TakesShared;
+    Shared;
     /// `&mut b`, of elements that are all written.
-    Unique: TakesUnique;
+    Unique;
     /// `&mut b`, of elements that are not all written.
-    Fresh: TakesFresh;
+    Fresh;
     /// `atomic(&mut b)`.
-    Atomic: TakesAtomic;
+    Atomic;
     /// `b`, of elements that are all written.
-    Moved: TakesMoved;
+    Moved;
     /// `b`, of elements that are not all written.
-    FreshMoved: TakesFreshMoved;
+    FreshMoved;
 }
+
+// Outside of the macro: rustc shows these lines in its messages.
+impl<P: TakesShared<T>, T> Fits<P> for Shared<T> {}
+impl<P: TakesShared<T>, T> FitsOptional<P> for Shared<T> {}
+impl<P: TakesUnique<T>, T> Fits<P> for Unique<T> {}
+impl<P: TakesUnique<T>, T> FitsOptional<P> for Unique<T> {}
+impl<P: TakesFresh<T>, T> Fits<P> for Fresh<T> {}
+impl<P: TakesFresh<T>, T> FitsOptional<P> for Fresh<T> {}
+impl<P: TakesAtomic<T>, T> Fits<P> for Atomic<T> {}
+impl<P: TakesAtomic<T>, T> FitsOptional<P> for Atomic<T> {}
+impl<P: TakesMoved<T>, T> Fits<P> for Moved<T> {}
+impl<P: TakesFreshMoved<T>, T> Fits<P> for FreshMoved<T> {}
 
 impl<T> Shared<T> {
     /// Returns the mark of the statement's access of an index to a part of an argument.

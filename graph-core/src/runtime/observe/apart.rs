@@ -168,6 +168,15 @@ pub enum WhyFull {
 }
 
 impl WhyFull {
+    /// Returns the words that it has in common with others of its kind.
+    pub(super) fn of_kind(self) -> String {
+        match self {
+            WhyFull::Dependents(_) => "several nodes depend on the first".to_owned(),
+            WhyFull::Dependencies(_) => "the second depends on several nodes".to_owned(),
+            WhyFull::Beside | WhyFull::Devices => self.to_string(),
+        }
+    }
+
     /// Returns the change of the program that makes the edge programmatic, if one is known.
     #[must_use]
     pub fn help(self) -> Option<&'static str> {
@@ -278,6 +287,12 @@ impl fmt::Display for FullEdge {
 }
 
 impl FullEdge {
+    /// Returns the two launches, with their lines behind both.
+    pub(super) fn pair(&self, shown: fn(&str) -> String) -> String {
+        let (from, to) = (&self.from, &self.to);
+        format!("`{}` to `{}` (lines {}, {})", shown(&from.name), shown(&to.name), from.line, to.line)
+    }
+
     /// Returns its text, for so many such edges.
     fn text(&self, shown: fn(&str) -> String, edges: usize) -> String {
         let FullEdge { from, to, reason, .. } = self;

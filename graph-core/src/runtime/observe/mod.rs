@@ -3,11 +3,13 @@
 
 pub(crate) mod annotate;
 mod apart;
+mod brief;
 mod collectives;
 mod decided;
 mod drawing;
 mod explaining;
 mod folding;
+mod grouped;
 mod lists;
 mod memory;
 mod pool;
@@ -29,4 +31,5 @@ pub(crate) use report::Subject;
 pub use report::{
     AssumedRegisters, Budget, BudgetStep, BuildTimes, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
+pub use text::FullReport;
 pub use unfused::{Unfused, WhyUnfused};

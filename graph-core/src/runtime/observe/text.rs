@@ -3,11 +3,12 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::apart::Line;
-use super::folding::{Folded, repetitions, together};
+use super::brief::{Lines, texts};
+use super::folding::repetitions;
+use super::grouped;
 use super::report::{
     AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
-use super::unfused;
 use crate::picture::{bytes, counted, folded};
 use crate::runtime::error::At;
 
@@ -15,36 +16,66 @@ use crate::runtime::error::At;
 const SUBJECT: usize = 13;
 /// The most members of a batch or chain that are named.
 const MOST_MEMBERS: usize = 10;
-/// The most lines of one kind.
-const MOST_LINES: usize = 16;
 
-/// A kind of lines: its subject, and the field of the report that has all of them.
-type Kind = (&'static str, &'static str);
+/// All lines of a report, for its `Display`: see [`Report::all`].
+#[derive(Clone, Copy, Debug)]
+pub struct FullReport<'r>(&'r Report);
+
+impl Display for FullReport<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.0.lines(Extent::All).all())
+    }
+}
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let mut lines = vec![line("nodes", self.nodes_line())];
-        lines.extend(self.edges_line());
+        f.write_str(&self.lines(Extent::Brief).brief())
+    }
+}
+
+/// The lines of a report that are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// What has one reason is one line.
+    Brief,
+    /// A line for each entry.
+    All,
+}
+
+impl Report {
+    /// Returns the report with all of its lines: its own `Display` has 12 at most, in which what has one reason is one line.
+    /// Here, too, what repeats in loops is one line, with the number of times.
+    #[must_use]
+    pub fn all(&self) -> FullReport<'_> {
+        FullReport(self)
+    }
+
+    fn lines(&self, extent: Extent) -> Lines {
+        let mut lines = Lines::default();
+        lines.head(line("nodes", self.nodes_line()));
+        lines.head(self.edges_line());
         if self.devices > 1 {
             let [whole, tenth] = [self.crossings * 11 / 2, self.crossings * 11 % 2 * 5];
             let text = format!(
                 "{}, {} edges between devices: up to {whole}.{tenth} us, 5.5 each, where no other work hides them",
                 self.devices, self.crossings
             );
-            lines.push(line("devices", text));
+            lines.head(line("devices", text));
         }
-        lines.extend(self.memory_line());
-        lines.extend(self.plan.as_ref().map(|plan| line("temporaries", plan)));
-        self.launches(&mut lines);
-        listed(
-            &mut lines,
-            ("not all written", "left_unwritten"),
-            self.left_unwritten.iter().map(short_of_all),
-        );
-        let vouched = self.vouched_for.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
-        listed(&mut lines, ("vouched for, not proved", "vouched_for"), vouched);
-        lines.extend(self.budget.as_ref().map(|budget| line("budget", budget)));
-        f.write_str(&lines.join("\n"))
+        lines.head(self.memory_line());
+        lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
+        self.launches(&mut lines, extent);
+        lines.list(("not all written", "left_unwritten"), self.left_unwritten.iter().map(short_of_all));
+        let vouched = match extent {
+            Extent::Brief => grouped::vouched_for(&self.vouched_for),
+            Extent::All => self.vouched_for.iter().map(|one| (one.to_string(), one.to_string(), 1)).collect(),
+        };
+        lines.list(("vouched for, not proved", "vouched_for"), vouched.into_iter());
+        if let Some(budget) = &self.budget {
+            lines.head(line("budget", budget.head()));
+            lines.list(("  shared", "budget.steps"), budget.step_lines());
+        }
+        lines
     }
 }
 
@@ -95,16 +126,21 @@ impl Report {
     }
 
     fn memory_line(&self) -> Option<String> {
-        let Report { planned_bytes, reserved_bytes, .. } = *self;
+        let Report { planned_bytes, allocated_bytes, reserved_bytes, .. } = *self;
         let reserved = match reserved_bytes {
             0 => String::new(),
             _ => format!(", {} reserved", bytes(reserved_bytes)),
         };
-        (planned_bytes > 0).then(|| line("memory", format!("{} planned{reserved}", bytes(planned_bytes))))
+        let shared = match allocated_bytes > planned_bytes {
+            true => format!(" for {} in alloc nodes, which the driver places", bytes(allocated_bytes)),
+            false => String::new(),
+        };
+        let planned = bytes(planned_bytes);
+        (planned_bytes > 0).then(|| line("memory", format!("{planned} planned{shared}{reserved}")))
     }
 
     /// Adds the lines of the changes of launches, if there are any.
-    fn launches(&self, lines: &mut Vec<String>) {
+    fn launches(&self, lines: &mut Lines, extent: Extent) {
         let Report { launches, kernels, overlapped, serialized, .. } = *self;
         let mark = if self.assumed.is_empty() { "" } else { "*" };
         let one = !self.batches.is_empty() || !self.fused.is_empty();
@@ -119,45 +155,36 @@ impl Report {
                     if serialized == 1 { "branch" } else { "branches" }
                 ));
             }
-            lines.push(line("launches", text));
+            lines.head(line("launches", text));
         }
         let batches = self.batches.iter().map(|members| node_of(members, 1, None));
-        listed(lines, ("  one launch", "batches"), batches);
+        lines.list(("  one launch", "batches"), batches);
         let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
         let chains = self.stacked.iter().copied().chain(std::iter::repeat(1));
         let fused = self.fused.iter().zip(chains).zip(forwarded);
         let node =
             |((members, chains), forwarded): ((&Vec<At>, usize), _)| node_of(members, chains, forwarded);
-        listed(lines, ("  fused", "fused"), fused.map(node));
+        lines.list(("  fused", "fused"), fused.map(node));
         let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
-        listed(lines, ("  left alone", "left_alone"), left_alone);
-        listed(lines, ("  not one launch", "apart"), self.apart.iter().map(|entry| entry.line()));
-        listed(lines, ("  not fused", "unfused"), unfused::lines(&self.unfused).into_iter());
-        listed(lines, ("  full edge", "full_edges"), self.full_edges.iter().map(|entry| entry.line()));
-        listed(lines, ("  in a lane", "in_lanes"), self.in_lanes.iter().map(|entry| entry.line()));
+        lines.list(("  left alone", "left_alone"), left_alone);
+        lines.list(("  not one launch", "apart"), self.apart.iter().map(|entry| entry.line()));
+        let (unfused, full_edges) = match extent {
+            Extent::Brief => (grouped::unfused(&self.unfused), grouped::full_edges(&self.full_edges)),
+            Extent::All => (
+                self.unfused.iter().map(|entry| entry.line()).collect(),
+                self.full_edges.iter().map(|entry| entry.line()).collect(),
+            ),
+        };
+        lines.list(("  not fused", "unfused"), unfused.into_iter());
+        lines.list(("  full edge", "full_edges"), full_edges.into_iter());
+        lines.list(("  in a lane", "in_lanes"), self.in_lanes.iter().map(|entry| entry.line()));
         if !self.assumed.is_empty() {
             let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
-            lines.push(format!(
+            lines.head(format!(
                 "  * if a thread has the registers that the simulated driver assumes: {}",
                 registers.join("; ")
             ));
         }
-    }
-}
-
-/// Adds a line for each entry, those that differ in the indices of loops alone as one.
-fn listed(lines: &mut Vec<String>, (subject, field): Kind, entries: impl Iterator<Item = Line>) {
-    let list = together(entries, |entry| entry.1.clone(), |entry| entry.2);
-    // A line that stands for one more would be as long as that one.
-    let more = if list.len() > MOST_LINES + 1 { list.len() - MOST_LINES } else { 0 };
-    let shown = list.len() - more;
-    for Folded { first: (text, folded, _), entries, times } in list.into_iter().take(shown) {
-        let text = if entries > 1 { folded } else { text };
-        let times = if times > 1 { format!(", {times} times") } else { String::new() };
-        lines.push(format!("{subject}{times}: {text}"));
-    }
-    if more > 0 {
-        lines.push(format!("{subject}: {more} more: `{field}` of the report has all"));
     }
 }
 
@@ -269,24 +296,32 @@ impl Display for Plan {
     }
 }
 
-impl Display for Budget {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let Budget { bytes: budget, edges, path_before: before, path_after: after, steps } = self;
+impl Budget {
+    fn head(&self) -> String {
+        let Budget { bytes: budget, edges, path_before: before, path_after: after, .. } = self;
         let edges = counted(edges.len(), "edge");
-        write!(f, "{}: {edges} added, depth {before} before and {after} now", bytes(*budget))?;
+        format!("{}: {edges} added, depth {before} before and {after} now", bytes(*budget))
+    }
+
+    fn step_lines(&self) -> impl Iterator<Item = Line> {
         let text = |step: &BudgetStep, name: &dyn Fn(&str) -> String| {
             let (receiver, donor) = (name(&step.receiver), name(&step.donor));
             format!("`{receiver}` after `{donor}`: saves {}, costs {}", bytes(step.saves), step.costs)
         };
-        let steps = steps.iter().map(|step| (text(step, &|name| name.to_owned()), text(step, &folded), 1));
-        let mut lines = Vec::new();
-        listed(&mut lines, ("  shared", "budget.steps"), steps);
-        lines.iter().try_for_each(|line| write!(f, "\n{line}"))
+        self.steps.iter().map(move |step| (text(step, &|name| name.to_owned()), text(step, &folded), 1))
+    }
+}
+
+impl Display for Budget {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.head())?;
+        texts("  shared", self.step_lines()).iter().try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::apart::{FullEdge, WhyFull};
     use super::super::unfused::{Unfused, WhyUnfused};
     use super::*;
 
@@ -389,12 +424,41 @@ mod tests {
             line.starts_with("  not fused, 14 times: their grids differ: `a` and `b` (lines 0, 1), "),
             "{line}"
         );
-        assert!(
-            line.ends_with("`a` and `b` (lines 9, 10), and 4 more pairs in `unfused` of the report"),
-            "{line}"
-        );
+        assert!(line.ends_with("`a` and `b` (lines 3, 4), and 10 more pairs"), "{line}");
+        assert_eq!(report.all().to_string().lines().filter(|line| line.contains("not fused")).count(), 14);
         report.unfused.truncate(1);
         assert!(text(&report)[0].ends_with(": their grids differ: 2 and 1 blocks"), "{report}");
+    }
+
+    #[test]
+    fn full_edges_of_one_reason_are_one_line() {
+        let edge = |from: &str, to: &str, line, reason| FullEdge {
+            from: at(from, line),
+            to: at(to, line + 1),
+            reason,
+            times: 1,
+        };
+        let report = Report {
+            full_edges: vec![
+                edge("a", "b", 1, WhyFull::Dependents(2)),
+                edge("a", "c", 2, WhyFull::Dependents(3)),
+                edge("layer[0].a", "layer[0].b", 7, WhyFull::Dependents(3)),
+                edge("layer[1].a", "layer[1].b", 7, WhyFull::Dependents(3)),
+                edge("c", "d", 4, WhyFull::Beside),
+            ],
+            ..Report::default()
+        };
+        let text = report.to_string();
+        assert_eq!(
+            text.lines().skip(1).collect::<Vec<_>>(),
+            [
+                "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` (lines 2, 3), \
+                 `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
+                "    help: launches that become one, or that follow each other, depend on it once",
+                "  full edge: from `c` (line 4) to `d` (line 5): other launches run beside them, which is not measured on \
+                 this device",
+            ]
+        );
     }
 
     #[test]
@@ -415,9 +479,13 @@ mod tests {
         let text = report.to_string();
         assert!(text.contains("`s9` (line 9), and 30 more"), "{text}");
         assert!(
-            text.ends_with("vouched for, not proved: 24 more: `vouched_for` of the report has all"),
+            text.ends_with(
+                "vouched for, not proved, 40 times: that all of it is written: k0.x, k1.x, k2.x, k3.x, and 36 more parameters"
+            ),
             "{text}"
         );
-        assert_eq!(text.lines().count(), 20, "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let all = report.all().to_string();
+        assert_eq!(all.lines().count(), 42, "{all}");
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::apart::{Line, at_line, times};
-use super::folding::{Folded, together};
 use crate::picture::bytes;
 use crate::picture::folded;
 use crate::runtime::error::At;
@@ -204,78 +203,45 @@ impl WhyUnfused {
     }
 }
 
-/// The most pairs of one reason that are named.
-const MOST_PAIRS: usize = 10;
-
 impl WhyUnfused {
-    /// Returns the words that it has in common with others of its kind; `None` if it names statements, which stand in a line of their own.
-    fn shared(&self) -> Option<String> {
-        match self {
-            WhyUnfused::Grids(..) => Some("their grids differ".to_owned()),
-            WhyUnfused::Blocks(..) => Some("their blocks differ".to_owned()),
+    /// Returns the words that it has in common with others of its kind.
+    pub(super) fn of_kind(&self) -> String {
+        let words = match self {
+            WhyUnfused::Grids(..) => "their grids differ",
+            WhyUnfused::Blocks(..) => "their blocks differ",
+            WhyUnfused::Between { kind, .. } => return format!("a {kind} stands between them"),
+            WhyUnfused::Before(_) => {
+                "the second also comes after other statements, which may end later than the first"
+            }
+            WhyUnfused::Behind(_) => {
+                "other statements also come after the first, and would wait for the second"
+            }
+            WhyUnfused::Kernel { .. } => "the kernel of one of them cannot be a part of a fused kernel",
+            WhyUnfused::Setter(_) => "a setter may change the grid or the block of one of them",
+            WhyUnfused::Slower(_) => "one kernel would be slower",
+            WhyUnfused::Range { .. } => "a setter may change the range of a buffer",
+            WhyUnfused::Unknown { .. } => "the elements of a buffer that a block accesses are not known",
+            WhyUnfused::Shared { .. } => "blocks access elements that other blocks of the other launch write",
+            WhyUnfused::Batched(_) => "one of them is one launch with others, which is expected to be faster",
+            WhyUnfused::Crowd(_) => "one of them runs beside others and may last long",
             WhyUnfused::NotAllowed
             | WhyUnfused::State
-            | WhyUnfused::Slower(_)
             | WhyUnfused::Starts
             | WhyUnfused::Most(_)
             | WhyUnfused::Memory { .. }
-            | WhyUnfused::Budget => Some(self.to_string()),
-            WhyUnfused::Between { .. }
-            | WhyUnfused::Before(_)
-            | WhyUnfused::Behind(_)
-            | WhyUnfused::Kernel { .. }
-            | WhyUnfused::Setter(_)
-            | WhyUnfused::Range { .. }
-            | WhyUnfused::Unknown { .. }
-            | WhyUnfused::Shared { .. }
-            | WhyUnfused::Batched(_)
-            | WhyUnfused::Crowd(_) => None,
-        }
+            | WhyUnfused::Budget => return self.to_string(),
+        };
+        words.to_owned()
     }
 
     /// Returns its place among the reasons: those with a help, those without, and last other grids, which kernels of other work have.
-    fn place(&self) -> u8 {
+    pub(super) fn place(&self) -> u8 {
         match (self, self.help()) {
             (WhyUnfused::Grids(..), _) => 2,
             (_, None) => 1,
             (_, Some(_)) => 0,
         }
     }
-}
-
-/// Returns the lines of a report: the pairs of one reason as one line, in the order of [`WhyUnfused::place`].
-pub(super) fn lines(list: &[Unfused]) -> Vec<Line> {
-    let mut list: Vec<&Unfused> = list.iter().collect();
-    list.sort_by_key(|entry| entry.reason.place());
-    let mut groups: Vec<(Option<String>, Vec<&Unfused>)> = Vec::new();
-    for entry in list {
-        let shared = entry.reason.shared();
-        match groups.iter_mut().find(|(of, _)| of.is_some() && *of == shared) {
-            Some((_, entries)) => entries.push(entry),
-            None => groups.push((shared, vec![entry])),
-        }
-    }
-    groups.into_iter().flat_map(|(shared, entries)| group(shared, &entries)).collect()
-}
-
-/// Returns the lines of the pairs of one reason: one if they are of several lines.
-fn group(shared: Option<String>, entries: &[&Unfused]) -> Vec<Line> {
-    let pairs = together(entries, |entry| entry.pair(folded), |entry| entry.times);
-    let (Some(shared), true) = (shared, pairs.len() > 1) else {
-        return entries.iter().map(|entry| entry.line()).collect();
-    };
-    let named = pairs.iter().take(MOST_PAIRS).map(|Folded { first, entries, times }| {
-        let pair = first.pair(if *entries > 1 { folded } else { str::to_owned });
-        if *times > 1 { format!("{pair} {times} times") } else { pair }
-    });
-    let mut text = format!("{shared}: {}", named.collect::<Vec<_>>().join(", "));
-    if let Some(more) = pairs.len().checked_sub(MOST_PAIRS).filter(|&more| more > 0) {
-        text.push_str(&format!(", and {more} more pairs in `unfused` of the report"));
-    }
-    if let Some(help) = entries.first().and_then(|entry| entry.reason.help()) {
-        text.push_str(&format!("\n    help: {help}"));
-    }
-    vec![(text.clone(), text, entries.iter().map(|entry| entry.times).sum())]
 }
 
 impl fmt::Display for WhyUnfused {
@@ -292,7 +258,7 @@ impl fmt::Display for Unfused {
 
 impl Unfused {
     /// Returns the two launches, with their lines behind both.
-    fn pair(&self, shown: fn(&str) -> String) -> String {
+    pub(super) fn pair(&self, shown: fn(&str) -> String) -> String {
         let (one, other) = (&self.first, &self.second);
         format!("`{}` and `{}` (lines {}, {})", shown(&one.name), shown(&other.name), one.line, other.line)
     }
@@ -309,7 +275,7 @@ impl Unfused {
     }
 
     /// Returns the line of a report.
-    fn line(&self) -> Line {
+    pub(super) fn line(&self) -> Line {
         (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
     }
 }

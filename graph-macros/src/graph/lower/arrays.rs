@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use cuweave_core::structure::Around;
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
@@ -17,6 +18,8 @@ pub(super) struct Elements {
     enumerated: bool,
     /// True if the loop counts the elements down.
     counts_down: bool,
+    /// True if the loop begins with the last element.
+    backwards: bool,
 }
 
 impl Lowering<'_> {
@@ -43,9 +46,12 @@ impl Lowering<'_> {
                 }
             }
             Expr::Path(path) => match self.scopes.get(path.path.get_ident()?)? {
-                Binding::Array(views, _) => {
-                    Some(Elements { views: views.clone(), enumerated: false, counts_down: false })
-                }
+                Binding::Array(views, _) => Some(Elements {
+                    views: views.clone(),
+                    enumerated: false,
+                    counts_down: false,
+                    backwards: false,
+                }),
                 _ => None,
             },
             _ => None,
@@ -67,8 +73,10 @@ impl Lowering<'_> {
         let count = elements.views.len() as i128;
         self.unroll(each.span(), 0..count, |lowering, at| {
             let view = usize::try_from(at).ok().and_then(|at| elements.views.get(at));
+            let element_at = if elements.backwards { count - 1 - at } else { at };
             let at = if elements.counts_down { count - 1 - at } else { at };
             let Some(view) = view else { return };
+            lowering.around.push(Around::Value(i64::try_from(element_at).unwrap_or_default()));
             lowering.scopes.enter();
             if let Some(element) = element {
                 lowering.scopes.bind(element, Binding::View(view.clone()));
@@ -82,6 +90,7 @@ impl Lowering<'_> {
             }
             let (resolved, _) = lowering.scopes.leave();
             lowering.resolve(resolved);
+            lowering.around.pop();
         });
         Ok(())
     }
@@ -96,7 +105,8 @@ impl Elements {
     /// Returns the elements in reverse order, with their original indices.
     fn reversed(self) -> Elements {
         let views = self.views.iter().rev().cloned().collect();
-        Elements { views, counts_down: self.enumerated != self.counts_down, ..self }
+        let counts_down = self.enumerated != self.counts_down;
+        Elements { views, counts_down, backwards: !self.backwards, ..self }
     }
 }
 

@@ -188,7 +188,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the buffer that an expression without a borrow names; `None` for a scalar, also for one of a record.
-    fn bare(&mut self, expr: &Expr) -> Lower<Option<View>> {
+    pub(super) fn bare(&mut self, expr: &Expr) -> Lower<Option<View>> {
         match self.place(expr)? {
             Some(place) if !place.is_whole() && place.lent().is_none() => Ok(None),
             _ => self.view(expr),

@@ -2,7 +2,7 @@
 
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::Index;
-use cuweave_core::structure::{Item, Loop, Turns};
+use cuweave_core::structure::{Around, Item, Loop, Turns};
 use proc_macro2::Ident;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
@@ -121,6 +121,9 @@ impl Lowering<'_> {
         };
         let element = place.element(index, &element_index);
         let element = Place { borrow: Some(borrow), ..element };
+        // The element's index, whatever the loop counts.
+        let counts_down = if head.element.is_some() { backwards.element } else { backwards.index };
+        self.around.push(if counts_down { Around::Down(number, lo, hi) } else { Around::Up(number) });
         let body = self.items_of(|lowering| {
             lowering.scopes.enter();
             let variables = lowering.variables.len();
@@ -134,6 +137,7 @@ impl Lowering<'_> {
             lowering.statements(&each.body.stmts);
             lowering.leave_block(variables);
         });
+        self.around.pop();
         let line = each.span().start().line as u32;
         self.items.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
     }

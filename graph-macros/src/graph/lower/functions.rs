@@ -6,7 +6,7 @@ use cuweave_core::codes::Code;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, BufferId, DimId, Kind, Lifetime, Mode, Origin, StatementId};
-use cuweave_core::structure::{Argument, Call};
+use cuweave_core::structure::{Argument, Call, CallPlace};
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident};
 use syn::spanned::Spanned;
@@ -56,7 +56,8 @@ impl Lowering<'_> {
         let returns = (results.len() > 1).then_some(results.len());
         let (path, in_body) = (Some(callee.clone()), self.body.is_some());
         let syntax = Syntax { path, arguments, returns, faulty, in_body, ..Syntax::default() };
-        let number = self.calls.push(Call { arguments: bindings, results: returned });
+        let (around, place) = (self.around.clone(), CallPlace::default());
+        let number = self.calls.push(Call { arguments: bindings, results: returned, around, place });
         let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
         self.after(id, attributes);
         if let [Some(name)] = results {
@@ -207,7 +208,7 @@ impl Lowering<'_> {
             return Ok(passed);
         }
         if let Expr::Path(_) = argument
-            && let Some(view @ View { borrow: None, .. }) = self.view(argument)?
+            && let Some(view @ View { borrow: None, .. }) = self.bare(argument)?
         {
             if !self.is_whole(&view) {
                 return Err(self.refuse(

@@ -19,13 +19,17 @@ impl Lowering<'_> {
     /// Returns the name in `let Some(name) = place`, and the place.
     pub(super) fn optional<'e>(&mut self, pattern: &'e ExprLet) -> Lower<(Option<&'e Ident>, Place)> {
         let name = match &*pattern.pat {
-            Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => name(&some.elems[0]),
+            Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
+                name(&some.elems[0])
+            }
             _ => None,
         };
         let of = match ungrouped(&pattern.expr) {
             Expr::MethodCall(call)
                 if call.args.is_empty()
-                    && ["as_ref", "as_mut", "as_deref", "as_deref_mut"].iter().any(|one| call.method == one) =>
+                    && ["as_ref", "as_mut", "as_deref", "as_deref_mut"]
+                        .iter()
+                        .any(|one| call.method == one) =>
             {
                 &*call.receiver
             }
@@ -33,7 +37,9 @@ impl Lowering<'_> {
         };
         match (name, self.place(of)?) {
             (Some(name), Some(place)) if is_optional(&place.kind) => Ok((name, place)),
-            _ => Err(self.refuse(pattern, "this pattern is not part of the language of graph functions", HELP)),
+            _ => {
+                Err(self.refuse(pattern, "this pattern is not part of the language of graph functions", HELP))
+            }
         }
     }
 
@@ -99,7 +105,8 @@ impl Lowering<'_> {
         let [mut with, mut without] = [call.clone(), call.clone()];
         with.args[at] = lent;
         without.args[at] = syn::parse_quote_spanned!(argument.span()=> None);
-        let choice: ExprIf = syn::parse_quote_spanned!(call.span()=> if let Some(#given) = #of { #with; } else { #without; });
+        let choice: ExprIf =
+            syn::parse_quote_spanned!(call.span()=> if let Some(#given) = #of { #with; } else { #without; });
         self.if_else(&choice)
     }
 

@@ -34,12 +34,13 @@ impl Lowering<'_> {
             Expr::Field(field) => {
                 let Some(place) = self.place(&field.base)? else { return Ok(None) };
                 match &field.member {
-                    Member::Named(name) => Ok(Some(place.field(name))),
-                    Member::Unnamed(_) => Err(self.refuse(
+                    // An element of a tuple or of a structure of scalars.
+                    Member::Unnamed(_) if !place.may_be_scalar() => Err(self.refuse(
                         expr,
                         "the fields of a record have names",
                         "write `layer.q` with the name of the field",
                     )),
+                    member => Ok(Some(place.field(member))),
                 }
             }
             Expr::Index(index) if !matches!(&*index.index, Expr::Range(_)) => {

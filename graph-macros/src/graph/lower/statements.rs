@@ -1,19 +1,18 @@
 //! Lowers statements: `let`, blocks and loops. Others are reported.
 
 use cuweave_core::codes::Code;
+use cuweave_core::structure::Around;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, Expr, Local, Pat, PatTuple, PatType, RangeLimits, Stmt, Type};
+use syn::{Attribute, Block, Expr, Pat, RangeLimits, Stmt};
 
-use super::calls::{is_named, ungrouped};
 use super::optional::given_or_none;
 use super::refused::{self, Refused};
 use super::structure::reversed;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
 use crate::graph::attributes::{Attributes, Takes};
-use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
 use crate::meaning::{Meaning, constant};
@@ -182,153 +181,6 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn local(&mut self, local: &Local) -> Lower<()> {
-        let done = self.try_local(local);
-        if done.is_err() {
-            self.bind_unknown(&local.pat);
-        }
-        done
-    }
-
-    /// Binds the names of a faulty pattern as unknown.
-    pub(super) fn bind_unknown(&mut self, pattern: &Pat) {
-        match pattern {
-            Pat::Ident(name) => {
-                self.scopes.bind(&name.ident, Binding::Unknown);
-                self.scopes.bind_statement(&name.ident, None);
-            }
-            Pat::Tuple(tuple) => tuple.elems.iter().for_each(|element| self.bind_unknown(element)),
-            Pat::Type(typed) => self.bind_unknown(&typed.pat),
-            _ => {}
-        }
-    }
-
-    pub(super) fn try_local(&mut self, local: &Local) -> Lower<()> {
-        let Some(init) = &local.init else {
-            return Err(self.not_in_language(local, "a `let` without a value is", &[]));
-        };
-        if init.diverge.is_some() {
-            return Err(self.not_in_language(local, "`let ... else` is", &[]));
-        }
-        match &local.pat {
-            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                self.local_name(&name.ident, &init.expr, local)
-            }
-            Pat::Type(typed) => self.local_typed(typed, &init.expr, local),
-            Pat::Wild(_) if self.gives_a_scalar(&init.expr) => {
-                self.no_after(&local.attrs);
-                let value = self.substituted(&init.expr);
-                self.typed.push(value);
-                Ok(())
-            }
-            Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
-            Pat::Tuple(tuple) => self.local_tuple(tuple, &init.expr, local),
-            _ => Err(self.not_in_language(local, "this pattern is", &[])),
-        }
-    }
-
-    /// Lowers `let name = ..`.
-    fn local_name(&mut self, name: &Ident, value: &Expr, local: &Local) -> Lower<()> {
-        if self.name_part(name, value)? {
-            self.no_after(&local.attrs);
-            return Ok(());
-        }
-        if self.gives_a_scalar(value) || self.names_a_constant(value) || self.configures(value) {
-            self.no_after(&local.attrs);
-            if self.names_a_constant(value) {
-                // rustc reports a path that leads nowhere.
-                self.typed.push(value.clone());
-            }
-            self.scalar(name, value);
-            return Ok(());
-        }
-        self.expression(value, Some(name), &local.attrs)
-    }
-
-    /// Lowers `let name: T = ..`, which names a scalar or a part of an argument.
-    fn local_typed(&mut self, typed: &PatType, value: &Expr, local: &Local) -> Lower<()> {
-        let is_scalar = self.gives_a_scalar(value);
-        match pattern_name(&typed.pat) {
-            Some(name) if !is_scalar && matches!(value, Expr::Field(_) | Expr::Index(_)) => {
-                self.no_after(&local.attrs);
-                match self.name_part(name, value)? {
-                    true => Ok(()),
-                    false => Err(self.not_in_language(local, "this pattern is", &[])),
-                }
-            }
-            _ if !(is_scalar || is_by_value(&typed.ty) && !allocates(value)) => {
-                Err(self.not_in_language(local, refused::TYPED.what, &[]))
-            }
-            Some(name) => {
-                self.no_after(&local.attrs);
-                self.typed_scalar(name, &typed.ty, value);
-                Ok(())
-            }
-            None => Err(self.not_in_language(local, "this pattern is", &[])),
-        }
-    }
-
-    /// Lowers `let (a, b) = ..`: halves, several values, or the results of a call.
-    fn local_tuple(&mut self, tuple: &PatTuple, value: &Expr, local: &Local) -> Lower<()> {
-        let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
-        match (names.as_deref(), ungrouped(value)) {
-            (Some([lo, hi]), Expr::MethodCall(call))
-                if call.method == "split_at_mut" && call.args.len() == 1 =>
-            {
-                self.no_after(&local.attrs);
-                self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
-            }
-            (Some(names), Expr::Tuple(values)) if names.len() == values.elems.len() => {
-                self.no_after(&local.attrs);
-                self.named_together(names, values.elems.iter(), local)
-            }
-            (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
-                let Expr::Path(path) = &*call.func else { return Ok(()) };
-                let attributes = [local.attrs.as_slice(), &call.attrs].concat();
-                self.call_function(call, &path.path, names, &attributes)
-            }
-            _ => Err(self.no_pattern(local)),
-        }
-    }
-
-    fn no_pattern(&mut self, local: &Local) -> Reported {
-        let note = "several names are bound by tuples of scalars and parts of arguments, by `split_at_mut` and by calls of graph \
-                    functions";
-        self.not_in_language(local, "this pattern is", &[note.into()])
-    }
-
-    /// Lowers `let (fine, coarse) = (levels[i], levels[i + 1]);`, which names parts of arguments, scalars and
-    /// configurations. The values do not see each other's names.
-    fn named_together<'e>(
-        &mut self,
-        names: &[Option<Ident>],
-        values: impl Iterator<Item = &'e Expr>,
-        local: &Local,
-    ) -> Lower<()> {
-        let mut meanings: Vec<Result<Place, Expr>> = Vec::new();
-        for value in values {
-            meanings.push(match self.named_part(value)? {
-                Some(place) => Ok(place),
-                None if self.gives_a_scalar(value)
-                    || self.names_a_constant(value)
-                    || self.configures(value) =>
-                {
-                    Err(self.substituted(value))
-                }
-                None => return Err(self.no_pattern(local)),
-            });
-        }
-        for (name, meaning) in names.iter().zip(meanings) {
-            match (name, meaning) {
-                (Some(name), Ok(place)) => self.bind_place(name, place),
-                (Some(name), Err(value)) => self.stands_for_scalar(name, &value),
-                (None, Ok(_)) => {}
-                (None, Err(value)) => self.typed.push(value),
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn split(&mut self, names: [Option<&Ident>; 2], receiver: &Expr, at: &Expr) -> Lower<()> {
         let Some(view) = self.view(receiver)? else {
             return Err(self.refuse(
@@ -396,12 +248,10 @@ impl Lowering<'_> {
             }
             Expr::While(each) if name.is_none() => self.device_while(each, outer),
             Expr::Match(choice) if name.is_none() => {
-                self.around(&[outer, &choice.attrs].concat(), |lowering, _| {
-                    match given_or_none(choice) {
-                        Some(choice) => lowering.if_else(&choice),
-                        None if lowering.device_decides(&choice.expr) => lowering.device_match(choice),
-                        None => lowering.match_arms(choice),
-                    }
+                self.around(&[outer, &choice.attrs].concat(), |lowering, _| match given_or_none(choice) {
+                    Some(choice) => lowering.if_else(&choice),
+                    None if lowering.device_decides(&choice.expr) => lowering.device_match(choice),
+                    None => lowering.match_arms(choice),
                 })
             }
             _ => Err(self.no_statement(expr, name.is_some())),
@@ -478,7 +328,9 @@ impl Lowering<'_> {
             if let Some(variable) = variable {
                 lowering.variables.push((variable.to_string(), Meaning::Number(value)));
             }
+            lowering.around.push(Around::Value(i64::try_from(value).unwrap_or_default()));
             lowering.block_with(variable, &each.body.stmts);
+            lowering.around.pop();
             if variable.is_some() {
                 lowering.variables.pop();
             }
@@ -541,36 +393,5 @@ impl Lowering<'_> {
             RangeLimits::HalfOpen(_) => (from, to),
             RangeLimits::Closed(_) => (from, to.checked_add(1)?),
         })
-    }
-}
-
-/// Returns true for a type of values, whose `let` is an expression of scalars: a number, a structure, a tuple.
-fn is_by_value(ty: &Type) -> bool {
-    match ty {
-        Type::Path(_) => true,
-        Type::Tuple(tuple) => tuple.elems.iter().all(is_by_value),
-        Type::Paren(inner) => is_by_value(&inner.elem),
-        Type::Group(inner) => is_by_value(&inner.elem),
-        _ => false,
-    }
-}
-
-/// Returns true for a call of `alloc`.
-fn allocates(value: &Expr) -> bool {
-    matches!(ungrouped(value), Expr::Call(call) if is_named(ungrouped(&call.func), "alloc"))
-}
-
-/// Returns the name of an element of a pattern, `None` inside for `_`.
-fn name_or_none(pattern: &Pat) -> Option<Option<Ident>> {
-    match pattern {
-        Pat::Wild(_) => Some(None),
-        pattern => pattern_name(pattern).map(|name| Some(name.clone())),
-    }
-}
-
-fn pattern_name(pattern: &Pat) -> Option<&Ident> {
-    match pattern {
-        Pat::Ident(name) => Some(&name.ident),
-        _ => None,
     }
 }

@@ -4,7 +4,7 @@ use cuweave_core::ids::VariableId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Kind, Origin};
 use cuweave_core::sample::{Condition, Test};
-use cuweave_core::structure::{Choice, Item, Loop, Turns};
+use cuweave_core::structure::{Around, Choice, Item, Loop, Turns};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
@@ -47,7 +47,10 @@ impl Lowering<'_> {
             (true, true) => syn::parse_quote!(((#from) + ((#to) - #stands_for))),
         };
         self.variables.push((name, Meaning::Expression(Box::new(stands_for))));
+        let around = if backwards { Around::Down(number, lo, hi) } else { Around::Up(number) };
+        self.around.push(around);
         let body = self.items_of(|lowering| lowering.block_with(variable, &each.body.stmts));
+        self.around.pop();
         self.variables.pop();
         let line = each.span().start().line as u32;
         self.items.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
@@ -244,7 +247,12 @@ impl Lowering<'_> {
     /// Lowers `let dim: u64 = n as u64 * 2;`. rustc checks the expression against the type.
     pub(super) fn typed_scalar(&mut self, name: &Ident, ty: &Type, value: &Expr) {
         let value = self.substituted(value);
-        let typed: Expr = typed(ty, &value);
+        self.stands_for_typed_scalar(name, ty, &value);
+    }
+
+    /// Binds a name to a typed expression of scalars in which names are substituted already.
+    pub(super) fn stands_for_typed_scalar(&mut self, name: &Ident, ty: &Type, value: &Expr) {
+        let typed: Expr = typed(ty, value);
         self.typed.push(typed.clone());
         self.variables.push((name.to_string(), Meaning::Expression(Box::new(typed))));
         self.scopes.bind(name, Binding::Number);

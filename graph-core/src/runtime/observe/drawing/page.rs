@@ -59,7 +59,7 @@ pub(crate) fn page(subject: &Subject<'_>) -> String {
 
 /// Returns the report with each of its lines as markup.
 fn lines_of(report: &Report) -> String {
-    report.to_string().lines().map(escape).collect::<Vec<_>>().join("\n")
+    report.all().to_string().lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the drawings of a graph: with each node, if there are few, and with those of loops as one, if there are many.
