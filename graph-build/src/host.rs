@@ -70,6 +70,8 @@ pub struct Source {
 pub struct Macros {
     /// The words that mark device code, macros among them.
     marks: HashSet<String>,
+    /// The macros that stand for whole declarations: their replacement has a brace or a semicolon.
+    declare: HashSet<String>,
     all: HashSet<String>,
 }
 
@@ -83,18 +85,20 @@ pub fn macros<'t>(texts: impl Iterator<Item = &'t str>) -> Macros {
             macros.push((name.to_owned(), words));
         }
     }
-    let mut marks: HashSet<String> = MARKS.into_iter().map(str::to_owned).collect();
-    loop {
-        let before = marks.len();
+    let closure = |mut found: HashSet<String>| loop {
+        let before = found.len();
         for (name, words) in &macros {
-            if words.iter().any(|word| marks.contains(word)) {
-                marks.insert(name.clone());
+            if words.iter().any(|word| found.contains(word)) {
+                found.insert(name.clone());
             }
         }
-        if marks.len() == before {
-            return Macros { marks, all: macros.into_iter().map(|(name, _)| name).collect() };
+        if found.len() == before {
+            break found;
         }
-    }
+    };
+    let marks = closure(MARKS.into_iter().map(str::to_owned).collect());
+    let declare = closure(["{", ";"].into_iter().map(str::to_owned).collect());
+    Macros { marks, declare, all: macros.into_iter().map(|(name, _)| name).collect() }
 }
 
 impl Source {
@@ -304,13 +308,11 @@ impl<'t> Reader<'t> {
                 return close;
             }
             "public" | "private" | "protected" if self.is(at + 1, b':') => return at + 2,
-            // A macro that stands for declarations, such as `OP(float, add)`.
-            word if self.is(at + 1, b'(') && self.is_macro(word) => {
+            // `OP(float, add)`, which stands for declarations, and needs no semicolon.
+            word if self.is(at + 1, b'(') && self.macros.declare.contains(word) => {
                 let close = self.skip(at + 1, end);
-                if !self.is(close, b'{') {
-                    // One that is defined elsewhere may stand for kernels.
-                    let is_device = self.macros.marks.contains(word) || !self.macros.all.contains(word);
-                    let head = Head { is_device, keeps: true, ..Head::default() };
+                if !self.is(close, b'{') && !self.is(close, b'(') {
+                    let head = Head { is_device: self.macros.marks.contains(word), keeps: true, ..Head::default() };
                     return self.end_of(at, close, &head, None, class);
                 }
             }
@@ -378,13 +380,15 @@ impl<'t> Reader<'t> {
         if !head.has_value {
             head.is_device |= self.macros.marks.contains(word);
             head.may_be_device |= self.is_macro(word);
+            // One with arguments, defined elsewhere, may stand for anything.
+            head.is_device |= self.is_macro(word) && self.is(at + 1, b'(') && !self.macros.all.contains(word);
         }
         match word {
             "class" | "struct" | "union" | "enum" if !head.has_parameters => head.is_class = true,
             "typedef" | "using" | "namespace" | "static_assert" | "friend" | "asm" => head.keeps = true,
             "const" if !head.has_parameters => head.keeps = true,
             "operator" => {
-                head.name = None;
+                head.name = Some(word.to_owned());
                 // `operator()` is a name, and its parameters follow.
                 if self.is(at + 1, b'(') && self.is(at + 2, b')') {
                     return at + 3;

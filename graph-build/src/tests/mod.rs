@@ -1,5 +1,6 @@
 //! Compilations with a stand-in for nvcc, and with NVRTC where it is installed.
 
+mod host;
 mod messages;
 mod places;
 

@@ -521,7 +521,7 @@ driver_calls! {
         if matches!(number, 0 | 3 | 6 | 7 | 12) || number > 18 {
             return Err(Status::INVALID_VALUE);
         }
-        set_attributes(&mut state(), node, |attributes| drop(attributes.insert(number, value)))
+        set_attributes(&mut state(), node, |attributes| _ = attributes.insert(number, value))
     }
 
     Call fn cuGraphKernelNodeGetAttribute(node: CUgraphNode, number: c_uint, value: *mut [u64; 8]) {
