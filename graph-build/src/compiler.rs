@@ -253,7 +253,12 @@ impl Nvcc {
     }
 
     /// Compiles a file. Returns the PTX and the log, or the log as the error.
-    pub fn compile(&self, source: &Path, options: &[String], target: &Path) -> Result<(String, String), String> {
+    pub fn compile(
+        &self,
+        source: &Path,
+        options: &[String],
+        target: &Path,
+    ) -> Result<(String, String), String> {
         let folder = target.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         let output = Command::new(&self.program)

@@ -27,10 +27,16 @@ impl Failed {
 
     /// Says what host code has to do with an error.
     pub fn explain(&self, error: &mut Diagnostic, manifest: &Path) {
-        const NOT_MARKED: &str = "A function without execution space annotations";
-        if error.message.starts_with(NOT_MARKED) {
+        const FUNCTION: &str = "A function without execution space annotations";
+        const VARIABLE: &str = "A namespace scope variable without memory space annotations";
+        if error.message.starts_with(FUNCTION) {
             error.message = "the function is host code: it has no `__device__`".to_owned();
             error.more.push("help: write `__device__`, or compile all such functions for the device: `Build::option(\"-default-device\")`".to_owned());
+            return;
+        }
+        if error.message.starts_with(VARIABLE) {
+            error.message =
+                "the variable is host code: it has neither `__device__` nor `__constant__`".to_owned();
             return;
         }
         let named = |name: &str| error.message.contains(&format!("`{name}`"));
@@ -44,13 +50,15 @@ impl Failed {
             error.more.push("help: mark what kernels use with `__device__`".to_owned());
         } else if !self.empty.is_empty() && error.message.contains("undefined") {
             let names: Vec<String> = self.empty.iter().map(|name| format!("`{name}`")).collect();
-            error.more.push(format!("note: {} for host code are not there, and taken as empty", names.join(", ")));
+            error
+                .more
+                .push(format!("note: {} for host code are not there, and taken as empty", names.join(", ")));
         }
     }
 }
 
-/// Compiles a file with its headers, of which the file is the first: as it is, and if NVRTC refuses it without its host code.
-/// Returns the PTX and the log.
+/// Compiles a file with its headers, of which the file is the first: as it is, and if NVRTC refuses it without its
+/// host code. Returns the PTX and the log.
 pub fn compile(
     nvrtc: &Nvrtc,
     inputs: &[Input],
@@ -66,7 +74,7 @@ pub fn compile(
     if log::parse(&log, true).iter().all(|error| error.file().is_none()) {
         return Err(Failed::new(log));
     }
-    let Some(mut attempt) = Attempt::new(inputs, options, library) else { return Err(Failed::new(log)) };
+    let mut attempt = Attempt::new(inputs, options, library);
     let (result, changed) = attempt.run(nvrtc);
     match result {
         Ok(made) => Ok(made),
@@ -86,13 +94,14 @@ struct Attempt<'i> {
 }
 
 impl<'i> Attempt<'i> {
-    fn new(inputs: &'i [Input], options: &[String], library: &'i [(String, String)]) -> Option<Attempt<'i>> {
-        let texts: Vec<&str> =
-            inputs.iter().map(|input| std::str::from_utf8(&input.text)).collect::<Result<_, _>>().ok()?;
-        let macros = host::macros(texts.iter().copied());
+    fn new(inputs: &'i [Input], options: &[String], library: &'i [(String, String)]) -> Attempt<'i> {
+        // What is no UTF-8 stands in comments and texts.
+        let texts: Vec<_> = inputs.iter().map(|input| String::from_utf8_lossy(&input.text)).collect();
+        let macros = host::macros(texts.iter().map(AsRef::as_ref));
         let mut sources: Vec<Source> = texts.iter().map(|text| Source::new(text, &macros)).collect();
         let mut options = options.to_vec();
-        let is_for_device = |option: &String| option.contains("default-device") || option.contains("device-as-default");
+        let is_for_device =
+            |option: &String| option.contains("default-device") || option.contains("device-as-default");
         if !options.iter().any(is_for_device) {
             sources.iter_mut().for_each(Source::remove_host_code);
             // What is left without a mark is harmless: members of classes, templates, constants.
@@ -101,7 +110,7 @@ impl<'i> Attempt<'i> {
         options.push(format!("--pre-include={}", library::IMPLIED));
         // Variables that only host code used.
         options.push("--diag-suppress=177".to_owned());
-        Some(Attempt { inputs, sources, options, library, empty: Vec::new() })
+        Attempt { inputs, sources, options, library, empty: Vec::new() }
     }
 
     /// Compiles until nothing is left to take out. The second result is true if something was.
@@ -147,7 +156,8 @@ impl<'i> Attempt<'i> {
         let mut headers = Vec::new();
         for (input, source) in self.inputs.iter().zip(&self.sources).skip(1) {
             // A name that several files have is left to NVRTC.
-            let is_clear = |name: &&String| self.inputs.iter().filter(|input| input.names.contains(name)).count() == 1;
+            let is_clear =
+                |name: &&String| self.inputs.iter().filter(|input| input.names.contains(name)).count() == 1;
             let mut names = input.names.iter().filter(is_clear);
             if let Some(first) = names.next() {
                 let path = input.path.display();
@@ -155,7 +165,8 @@ impl<'i> Attempt<'i> {
                 headers.extend(names.map(|name| (name.clone(), format!("#include \"{first}\"\n"))));
             }
         }
-        let others = self.library.iter().filter(|(name, _)| headers.iter().all(|(own, _)| own != name)).cloned();
+        let others =
+            self.library.iter().filter(|(name, _)| headers.iter().all(|(own, _)| own != name)).cloned();
         let others: Vec<_> = others.collect();
         headers.extend(others);
         headers.extend(self.empty.iter().map(|name| (name.clone(), library::stand_in(name).to_owned())));

@@ -1,8 +1,9 @@
 //! Host code in sources: the functions, classes and variables that are no device code.
 //!
-//! NVRTC compiles device code alone, and files for nvcc hold host code beside it. Functions that are the host's without doubt are
-//! taken out before the compilation, others only where NVRTC reports an error in them. Nothing that is marked `__global__`,
-//! `__device__` or `__constant__`, by itself or through a macro, is ever taken out. What stays keeps its line and column.
+//! NVRTC compiles device code alone, and files for nvcc hold host code beside it. Functions that are the host's
+//! without doubt are taken out before the compilation, others only where NVRTC reports an error in them. Nothing that
+//! is marked `__global__`, `__device__` or `__constant__`, by itself or through a macro, is ever taken out. What
+//! stays keeps its line and column.
 
 use crate::tokens::{self, Kind, Token, Tokens};
 use std::collections::HashSet;
@@ -81,7 +82,8 @@ pub fn macros<'t>(texts: impl Iterator<Item = &'t str>) -> Macros {
     for text in texts {
         for (name, replacement) in tokens::read(text).macros {
             let words = tokens::read(replacement);
-            let words = words.all.iter().map(|token| replacement[token.start..token.end].to_owned()).collect();
+            let words =
+                words.all.iter().map(|token| replacement[token.start..token.end].to_owned()).collect();
             macros.push((name.to_owned(), words));
         }
     }
@@ -312,7 +314,8 @@ impl<'t> Reader<'t> {
             word if self.is(at + 1, b'(') && self.macros.declare.contains(word) => {
                 let close = self.skip(at + 1, end);
                 if !self.is(close, b'{') && !self.is(close, b'(') {
-                    let head = Head { is_device: self.macros.marks.contains(word), keeps: true, ..Head::default() };
+                    let head =
+                        Head { is_device: self.macros.marks.contains(word), keeps: true, ..Head::default() };
                     return self.end_of(at, close, &head, None, class);
                 }
             }
@@ -338,11 +341,13 @@ impl<'t> Reader<'t> {
                     Brace::Class => {
                         let number = self.units.len();
                         let close = self.skip(next, end);
-                        let last = (close..end).find(|&last| self.is(last, b';')).map_or(end, |last| last + 1);
+                        let last =
+                            (close..end).find(|&last| self.is(last, b';')).map_or(end, |last| last + 1);
                         self.end_of(at, last, &head, None, class);
                         self.units[number].sort = Sort::Class;
                         self.declarations(next + 1, close.saturating_sub(1), Some(number));
-                        self.units[number].is_device |= self.units[number + 1..].iter().any(|unit| unit.is_device);
+                        self.units[number].is_device |=
+                            self.units[number + 1..].iter().any(|unit| unit.is_device);
                         return last;
                     }
                     Brace::Body => {
@@ -361,9 +366,12 @@ impl<'t> Reader<'t> {
         let from = if self.word(at) == "inline" { at + 1 } else { at };
         match self.word(from) {
             "namespace" => (from + 1..end.min(from + 16)).find(|&next| self.is(next, b'{')).filter(|&open| {
-                (from + 1..open).all(|next| !self.is(next, b'=') && !self.is(next, b';') && !self.is(next, b'('))
+                (from + 1..open)
+                    .all(|next| !self.is(next, b'=') && !self.is(next, b';') && !self.is(next, b'('))
             }),
-            "extern" => (self.token(from + 1)?.kind == Kind::Literal && self.is(from + 2, b'{')).then_some(from + 2),
+            "extern" => {
+                (self.token(from + 1)?.kind == Kind::Literal && self.is(from + 2, b'{')).then_some(from + 2)
+            }
             _ => None,
         }
     }
@@ -371,7 +379,8 @@ impl<'t> Reader<'t> {
     fn is_macro(&self, word: &str) -> bool {
         self.macros.all.contains(word)
             || self.macros.marks.contains(word)
-            || word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+            || word.len() > 1
+                && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     }
 
     /// Takes a token of a head, and returns the next one.
@@ -394,7 +403,8 @@ impl<'t> Reader<'t> {
                     return at + 3;
                 }
                 // So are the marks of the others.
-                let marks = (at + 1..end).take_while(|&next| !self.is(next, b'(') && self.word(next).is_empty());
+                let marks =
+                    (at + 1..end).take_while(|&next| !self.is(next, b'(') && self.word(next).is_empty());
                 return at + 1 + marks.count();
             }
             _ => {}
@@ -408,7 +418,14 @@ impl<'t> Reader<'t> {
                 // `__launch_bounds__(256)` and `alignas(16)` have arguments, and are not functions.
                 let has_arguments = matches!(
                     word,
-                    "__launch_bounds__" | "__cluster_dims__" | "__maxnreg__" | "alignas" | "__align__" | "decltype" | "__attribute__" | "noexcept"
+                    "__launch_bounds__"
+                        | "__cluster_dims__"
+                        | "__maxnreg__"
+                        | "alignas"
+                        | "__align__"
+                        | "decltype"
+                        | "__attribute__"
+                        | "noexcept"
                 );
                 if has_arguments && self.is(at + 1, b'(') {
                     if !head.has_parameters {
@@ -441,7 +458,10 @@ impl<'t> Reader<'t> {
 
     fn brace(&self, at: usize, head: &Head) -> Brace {
         let follows_name = at > 0 && (!self.word(at - 1).is_empty() || self.is(at - 1, b'>'));
-        let is_qualifier = matches!(self.word(at.saturating_sub(1)), "const" | "noexcept" | "override" | "final" | "mutable" | "try");
+        let is_qualifier = matches!(
+            self.word(at.saturating_sub(1)),
+            "const" | "noexcept" | "override" | "final" | "mutable" | "try"
+        );
         if head.has_value {
             Brace::Value
         } else if head.has_parameters {
@@ -454,12 +474,24 @@ impl<'t> Reader<'t> {
     }
 
     /// Adds a declaration that ends before a token, and returns that.
-    fn end_of(&mut self, from: usize, end: usize, head: &Head, body: Option<usize>, class: Option<usize>) -> usize {
+    fn end_of(
+        &mut self,
+        from: usize,
+        end: usize,
+        head: &Head,
+        body: Option<usize>,
+        class: Option<usize>,
+    ) -> usize {
         let start = self.tokens.all[from].start;
         let last = self.tokens.all[end - 1].end;
         let sort = if body.is_some() { Sort::Function } else { Sort::Other };
-        let is_plain = !head.is_device && !head.may_be_device && !head.is_template && class.is_none() && !head.is_qualified;
-        let is_variable = sort == Sort::Other && !head.keeps && !head.is_class && (head.has_value || !head.has_parameters);
+        let is_plain = !head.is_device
+            && !head.may_be_device
+            && !head.is_template
+            && class.is_none()
+            && !head.is_qualified;
+        let is_variable =
+            sort == Sort::Other && !head.keeps && !head.is_class && (head.has_value || !head.has_parameters);
         self.units.push(Unit {
             sort,
             range: start..last,

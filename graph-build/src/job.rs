@@ -63,11 +63,25 @@ impl<'b> Job<'b> {
         let line_info = build.line_info.unwrap_or(debug);
         let given = build.includes.iter().map(|folder| manifest.join(folder));
         let library = match &compiler {
-            Compiler::Nvrtc(_) => library::named(&given.chain(headers.folders.iter().cloned()).collect::<Vec<_>>()),
+            Compiler::Nvrtc(_) => {
+                library::named(&given.chain(headers.folders.iter().cloned()).collect::<Vec<_>>())
+            }
             Compiler::Nvcc(_) => Vec::new(),
         };
         let (failed, errors) = (Vec::new(), Vec::new());
-        Ok(Job { build, manifest, out, compiler, headers, library, architectures, limit, line_info, failed, errors })
+        Ok(Job {
+            build,
+            manifest,
+            out,
+            compiler,
+            headers,
+            library,
+            architectures,
+            limit,
+            line_info,
+            failed,
+            errors,
+        })
     }
 
     /// Compiles a file for all architectures.
@@ -137,7 +151,9 @@ impl<'b> Job<'b> {
             return Ok(());
         }
         let made = match &self.compiler {
-            Compiler::Nvcc(nvcc) => nvcc.compile(&self.manifest.join(file), options, target).map_err(Failed::new),
+            Compiler::Nvcc(nvcc) => {
+                nvcc.compile(&self.manifest.join(file), options, target).map_err(Failed::new)
+            }
             Compiler::Nvrtc(nvrtc) => device::compile(nvrtc, inputs, options, &self.library),
         };
         let (ptx, log) = match made {

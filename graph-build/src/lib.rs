@@ -27,17 +27,20 @@
 //!
 //! NVRTC compiles device code alone, and knows no headers of the host. So that sources compile as they are:
 //!
-//! - **Headers of the C library** (`stdint.h`, `stddef.h`, `limits.h`, `float.h`, `math.h`, `assert.h`, `stdio.h`, `stdlib.h`, `string.h`
-//!   and a few more, also as `cstdint` and so on) are there with what kernels use of them, unless a folder of [`Build::include`] has
-//!   one of that name. `algorithm`, `limits`, `tuple`, `type_traits`, `utility` and their like are those of `cuda::std`, where CCCL is installed.
-//!   NVRTC has the contents of `cuda_runtime.h` built in, so that it need not be installed.
-//! - **Host code is left out.** A file that NVRTC refuses as it is, is compiled once more without functions and variables that are the host's:
-//!   those that neither `__global__`, `__device__`, `__constant__` nor `constexpr` marks, directly or through a macro. The
-//!   same holds for the headers that it includes from its own folder and from those of [`Build::include`]. What else does not compile
-//!   (classes of host code, prototypes with its types) is left out after it, and headers of the system and of CUDA's libraries are
-//!   taken as empty. Nothing that is marked is ever left out: an error in it stays an error, which says what is missing.
-//! - Kernels that are templates are in the PTX if the source instantiates them, `template __global__ void scale<float>(float *, int);`:
-//!   launches are host code. A file with kernels, of which none is in the PTX, is a warning.
+//! - **Headers of the C library** (`stdint.h`, `stddef.h`, `limits.h`, `float.h`, `math.h`, `assert.h`, `stdio.h`,
+//!   `stdlib.h`, `string.h` and a few more, also as `cstdint` and so on) are there with what kernels use of them,
+//!   unless a folder of [`Build::include`] has one of that name. `algorithm`, `limits`, `tuple`, `type_traits`,
+//!   `utility` and their like are those of `cuda::std`, where CCCL is installed. NVRTC has the contents of
+//!   `cuda_runtime.h` built in, so that it need not be installed.
+//! - **Host code is left out.** A file that NVRTC refuses as it is, is compiled once more without functions and
+//!   variables that are the host's: those that neither `__global__`, `__device__`, `__constant__` nor `constexpr`
+//!   marks, directly or through a macro. The same holds for the headers that it includes from its own folder and from
+//!   those of [`Build::include`]. What else does not compile (classes of host code, prototypes with its types) is
+//!   left out after it, and headers of the system and of CUDA's libraries are taken as empty. Nothing that is marked
+//!   is ever left out: an error in it stays an error, which says what is missing.
+//! - Kernels that are templates are in the PTX if the source instantiates them, `template __global__ void
+//!   scale<float>(float *, int);`: launches are host code. A file with kernels, of which none is in the PTX, is a
+//!   warning.
 //!
 //! # Headers
 //!

@@ -1,7 +1,7 @@
 //! Headers of the C library and of the host's libraries, which NVRTC has none of.
 //!
-//! Sources for nvcc include them for what NVRTC has built in (mathematics, `printf`, `assert`), for types and limits, which the texts
-//! below have, and for their host code. A header of the user's with the same name comes first.
+//! Sources for nvcc include them for what NVRTC has built in (mathematics, `printf`, `assert`), for types and limits,
+//! which the texts below have, and for their host code. A header of the user's with the same name comes first.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,10 @@ const TEXTS: [(&str, &str); 12] = [
     ("stddef.h", STDDEF),
     ("stdint.h", STDINT),
     ("stdio.h", "#pragma once\nstruct _IO_FILE;\ntypedef struct _IO_FILE FILE;\n"),
-    ("stdlib.h", "#include <stddef.h>\n#define EXIT_SUCCESS 0\n#define EXIT_FAILURE 1\n#define RAND_MAX 2147483647\n"),
+    (
+        "stdlib.h",
+        "#include <stddef.h>\n#define EXIT_SUCCESS 0\n#define EXIT_FAILURE 1\n#define RAND_MAX 2147483647\n",
+    ),
     ("string.h", "#include <stddef.h>\n"),
 ];
 
@@ -221,7 +224,9 @@ pub fn named(folders: &[PathBuf]) -> Vec<(String, String)> {
         let inside = folders.iter().any(|folder| folder.join("cuda/std").join(name).is_file());
         let text = match name {
             _ if inside => {
-                format!("#pragma once\n#include <cuda/std/{name}>\nnamespace std {{ using namespace cuda::std; }}\n")
+                format!(
+                    "#pragma once\n#include <cuda/std/{name}>\nnamespace std {{ using namespace cuda::std; }}\n"
+                )
             }
             "algorithm" => ALGORITHM.to_owned(),
             _ => continue,
@@ -229,7 +234,8 @@ pub fn named(folders: &[PathBuf]) -> Vec<(String, String)> {
         all.push((name.to_owned(), text));
     }
     all.retain(|(name, _)| is_missing(name));
-    let implied = ["math.h", "stdint.h", "stdio.h", "stdlib.h", "string.h"].map(|name| format!("#include <{name}>\n"));
+    let implied =
+        ["math.h", "stdint.h", "stdio.h", "stdlib.h", "string.h"].map(|name| format!("#include <{name}>\n"));
     all.push((IMPLIED.to_owned(), implied.concat()));
     all
 }
@@ -241,12 +247,13 @@ fn in_std<'n>(guard: &str, names: impl Iterator<Item = &'n str>) -> String {
 }
 
 fn sized() -> Vec<String> {
-    let sizes = [8, 16, 32, 64].into_iter().flat_map(|bits| [format!("int{bits}_t"), format!("uint{bits}_t")]);
+    let sizes =
+        [8, 16, 32, 64].into_iter().flat_map(|bits| [format!("int{bits}_t"), format!("uint{bits}_t")]);
     sizes.chain(["intptr_t", "uintptr_t", "intmax_t", "uintmax_t"].map(str::to_owned)).collect()
 }
 
-/// Returns true for a header that nothing but host code uses: those of C++ (all that have no dot), of the system, of graphics and
-/// of CUDA's libraries for the host.
+/// Returns true for a header that nothing but host code uses: those of C++ (all that have no dot), of the system, of
+/// graphics and of CUDA's libraries for the host.
 pub fn is_of_the_host(header: &str) -> bool {
     let folder = header.split_once('/').map(|(folder, _)| folder);
     match folder {

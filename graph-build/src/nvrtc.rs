@@ -84,8 +84,8 @@ impl Nvrtc {
         numbers.iter().map(|number| format!("compute_{number}")).collect()
     }
 
-    /// Compiles the text of a file. `headers` are names with texts, which come before files of these names. Returns the PTX and
-    /// the log, or the log as the error.
+    /// Compiles the text of a file. `headers` are names with texts, which come before files of these names. Returns
+    /// the PTX and the log, or the log as the error.
     pub fn compile(
         &self,
         (source, text): (&Path, &[u8]),
@@ -97,7 +97,9 @@ impl Nvrtc {
         // A header with a NUL byte is left to NVRTC.
         let headers: Vec<(CString, CString)> = headers
             .iter()
-            .filter_map(|(name, text)| Some((CString::new(name.as_str()).ok()?, CString::new(text.as_str()).ok()?)))
+            .filter_map(|(name, text)| {
+                Some((CString::new(name.as_str()).ok()?, CString::new(text.as_str()).ok()?))
+            })
             .collect();
         let options: Vec<CString> = options
             .iter()

@@ -59,8 +59,8 @@ mod simulator;
 pub use driver::Driver;
 pub use error::Error;
 pub use simulator::{
-    Call, Held, Live, Pages, Report, calls, clear_faults, fail, hold, library_folder, live, pages, parallel, patience,
-    registers, reports, resident, seed, take_reports, take_trace, trace,
+    Call, Held, Live, Pages, Report, calls, clear_faults, fail, hold, library_folder, live, pages, parallel,
+    patience, registers, reports, resident, seed, take_reports, take_trace, trace,
 };
 
 /// The code of the README as a doc test.

@@ -314,9 +314,10 @@ impl Drop for Held {
     }
 }
 
-/// Lets the work of the calling thread's current context, earlier and later, look as if it were not over, until the result is dropped:
-/// queries of streams and events say so, and calls of the host that wait for it do not return before another thread drops it, or after
-/// `CUWEAVE_SIM_PATIENCE`. The work itself is done when it is enqueued, as always, so host memory has its results early.
+/// Lets the work of the calling thread's current context, earlier and later, look as if it were not over, until the
+/// result is dropped: queries of streams and events say so, and calls of the host that wait for it do not return
+/// before another thread drops it, or after `CUWEAVE_SIM_PATIENCE`. The work itself is done when it is enqueued, as
+/// always, so host memory has its results early.
 ///
 /// # Errors
 /// The driver is not the simulated one, or no context is current.

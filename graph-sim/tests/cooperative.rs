@@ -1,5 +1,5 @@
-//! Cooperative launches: their blocks wait for each other, and more blocks than the device holds at once are refused. Where there
-//! is a real driver, these tests run on it.
+//! Cooperative launches: their blocks wait for each other, and more blocks than the device holds at once are refused.
+//! Where there is a real driver, these tests run on it.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;

@@ -67,8 +67,9 @@ fn presents_itself_as_12_4() {
     // SAFETY: the simulated driver has this function with this signature.
     unsafe {
         let library = libloading::Library::new("libcuda.so").unwrap();
-        let older = library.get::<unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> CUresult>;
-        assert_eq!(older(b"cuEventElapsedTime").unwrap()(&mut milliseconds, start, end), OK);
+        type Elapsed = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> CUresult;
+        let older = library.get::<Elapsed>(b"cuEventElapsedTime").unwrap();
+        assert_eq!(older(&mut milliseconds, start, end), OK);
     }
     assert!(milliseconds >= 0.0 && milliseconds == newer);
 }

@@ -55,7 +55,10 @@ fn host_functions_and_variables_are_taken_out() {
     for text in taken_out {
         assert_eq!(left(text), "", "{text}");
     }
-    assert_eq!(left("namespace a { extern \"C\" { void f() {} __device__ int x; } }"), "namespace a { extern \"C\" { __device__ int x; } }");
+    assert_eq!(
+        left("namespace a { extern \"C\" { void f() {} __device__ int x; } }"),
+        "namespace a { extern \"C\" { __device__ int x; } }"
+    );
     // Directives stay, and of branches that begin one function one counts.
     assert_eq!(left("void f() {\n#define N 1\n}\n__device__ int x;"), "#define N 1 __device__ int x;");
     let branches = "#ifdef A\nvoid f(int a) {\n#else\nvoid f() {\n#endif\n}\n__device__ int x;";
@@ -73,7 +76,8 @@ fn errors_take_out_what_they_are_in() {
     assert!(!source.remove_at((8, Some(29)), "device code") && !source.remove_at((99, None), "nowhere"));
     let words = source.text().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words, "struct Timer { int count; void start() ; }; __device__ int g() { return missing; }");
-    let removed: Vec<_> = source.removed.iter().map(|removed| (removed.name.as_str(), removed.line)).collect();
+    let removed: Vec<_> =
+        source.removed.iter().map(|removed| (removed.name.as_str(), removed.line)).collect();
     assert_eq!(removed, [("start", 3), ("name", 4), ("f", 6), ("Log", 7)]);
 }
 
@@ -85,7 +89,9 @@ fn a_header_of_the_users_comes_first() {
         library::named(folders).into_iter().map(|(name, _)| name).collect()
     };
     let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
-    assert!(has(&names(&[]), "stdint.h") && has(&names(&[]), "cstdint") && has(&names(&[]), "cuda_runtime.h"));
+    assert!(
+        has(&names(&[]), "stdint.h") && has(&names(&[]), "cstdint") && has(&names(&[]), "cuda_runtime.h")
+    );
     let names = names(&[folder.0.join("include")]);
     assert!(!has(&names, "stdint.h") && has(&names, "cstdint"));
     assert!(library::is_of_the_host("vector") && library::is_of_the_host("sys/time.h"));
@@ -100,8 +106,14 @@ fn nvrtc_has_headers_of_c() {
     let uses = [
         ("stdint.h", "uint8_t a = UINT8_MAX; int64_t b = INT64_C(-5); x[0] = a + b + (uintptr_t)x;"),
         ("cstdint", "std::uint32_t a = UINT32_MAX; x[0] = a;"),
-        ("stddef.h", "struct A { int a; float b; }; static_assert(offsetof(A, b) == 4, \"\"); ptrdiff_t d = x - x; x[0] = (size_t)d;"),
-        ("limits.h", "static_assert(INT_MIN < 0 && CHAR_BIT == 8 && LLONG_MAX > UINT_MAX, \"\"); x[0] = LONG_MAX;"),
+        (
+            "stddef.h",
+            "struct A { int a; float b; }; static_assert(offsetof(A, b) == 4, \"\"); ptrdiff_t d = x - x; x[0] = (size_t)d;",
+        ),
+        (
+            "limits.h",
+            "static_assert(INT_MIN < 0 && CHAR_BIT == 8 && LLONG_MAX > UINT_MAX, \"\"); x[0] = LONG_MAX;",
+        ),
         ("float.h", "x[0] = FLT_MAX * DBL_EPSILON;"),
         ("math.h", "x[0] = fminf(M_PI, -INFINITY) + (isnan(x[1]) ? NAN : HUGE_VAL);"),
         ("cmath", "x[0] = std::sqrt(x[1]) + std::pow(x[2], 2.0f) + std::abs(x[3]);"),
@@ -177,7 +189,8 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
         "kernels/more/marks.h",
         "#pragma once\n#define DEVICE __device__ inline\n#define KERNEL(name) extern \"C\" __global__ void name\nconst float OFFSET = 0.5f;\n",
     );
-    let run = |file: &str| Build::new().files(file).compile_in(&folder.0, &folder.0.join("out"), &environment);
+    let run =
+        |file: &str| Build::new().files(file).compile_in(&folder.0, &folder.0.join("out"), &environment);
     let outcome = run("kernels/a.cu").unwrap();
     let ptx = fs::read_to_string(&outcome.made[0]).unwrap();
     assert_eq!(ptx.matches(".entry").count(), 2, "{ptx}");
@@ -188,19 +201,37 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
     folder.write("kernels/b.cu", &SOURCE.replace("threadIdx.x] *= 2", "threadIdx.x] *= blocks(2) + nothing"));
     let error = run("kernels/b.cu").err().unwrap().to_string();
     let place = " --> kernels/b.cu:25:45\n";
-    assert!(error.starts_with("error: identifier `blocks` is undefined\n") && error.contains(place), "{error}");
+    assert!(
+        error.starts_with("error: identifier `blocks` is undefined\n") && error.contains(place),
+        "{error}"
+    );
     let note = "   = note: `blocks`, kernels/common.h:7, is host code, which is left out\n   = help: mark what kernels use with `__device__`\n";
     assert!(error.contains(note), "{error}");
-    assert!(error.contains("identifier `nothing` is undefined\n") && !error.contains("common.h:6"), "{error}");
+    assert!(
+        error.contains("identifier `nothing` is undefined\n") && !error.contains("common.h:6"),
+        "{error}"
+    );
 
     // So is a header of the program's own.
     folder.write("kernels/c.cu", &SOURCE.replace("common.h", "commons.h"));
     let error = run("kernels/c.cu").err().unwrap().to_string();
     assert!(error.starts_with("error: the header `commons.h` is not found\n --> kernels/c.cu:5:"), "{error}");
 
+    // Bytes that are no UTF-8, in a comment.
+    let mut bytes = b"// \xa9 NVIDIA\n".to_vec();
+    bytes.extend(SOURCE.bytes());
+    fs::write(folder.0.join("kernels/e.cu"), bytes).unwrap();
+    run("kernels/e.cu").unwrap();
+
     // Templates that nothing instantiates.
-    folder.write("kernels/d.cu", "template <class T> __global__ void k(T *x) {}\nint main() { k<<<1, 1>>>((int *)0); }\n");
+    folder.write(
+        "kernels/d.cu",
+        "template <class T> __global__ void k(T *x) {}\nint main() { k<<<1, 1>>>((int *)0); }\n",
+    );
     let warnings = run("kernels/d.cu").unwrap().warnings;
-    assert!(warnings.len() == 1 && warnings[0].starts_with("the PTX of `kernels/d.cu` has no kernel: "), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with("the PTX of `kernels/d.cu` has no kernel: "),
+        "{warnings:?}"
+    );
     assert_eq!(run("kernels/d.cu").unwrap().warnings, warnings);
 }

@@ -91,8 +91,8 @@ fn headers_of_the_host() {
     let version = Version::new(13, 5);
     let note = "note: NVRTC compiles device code alone, and has no headers of the host: those of C are there, as far as kernels use them"
         .to_owned();
-    let package =
-        "help: `<cuda/std/span>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`".to_owned();
+    let package = "help: `<cuda/std/span>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
+        .to_owned();
     assert_eq!(headers::help("span", version, &headers), [note.clone(), package]);
     headers.folders.push(folder.0.join("include"));
     let write = "help: write `#include <cuda/std/span>`, whose names are in `cuda::std`".to_owned();

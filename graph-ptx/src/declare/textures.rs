@@ -5,7 +5,8 @@ use crate::isa::{Hidden, row};
 use crate::syntax::{Function, Instruction, Module, Operand, Statement};
 use std::collections::BTreeSet;
 
-/// Returns the error about the first texture or surface instruction of a kernel, or of a function that it may call (CW303).
+/// Returns the error about the first texture or surface instruction of a kernel, or of a function that it may call
+/// (CW303).
 pub(super) fn check(module: &Module<'_>, entry: &Function<'_>, kernel: usize) -> Option<Finding> {
     let mut seen = BTreeSet::from([entry.name]);
     let mut functions = vec![entry];
@@ -78,10 +79,19 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].code, found[0].kernel, found[0].parameter), ("CW303", Some(0), None));
         assert_eq!(found[0].message, "`k` uses textures, which no declaration can name: `tex.2d.v4.f32.f32`");
-        assert!(found[0].notes[0].starts_with("line 4 of the PTX: `tex.2d.v4.f32.f32 {%f1,"), "{:?}", found[0].notes);
+        assert!(
+            found[0].notes[0].starts_with("line 4 of the PTX: `tex.2d.v4.f32.f32 {%f1,"),
+            "{:?}",
+            found[0].notes
+        );
         assert!(found[0].help.as_ref().unwrap().contains("`__ldg`"));
-        let found = findings(".entry k() { .reg .b32 %r<2>; .reg .b64 %rd<2>; sust.b.1d.b32.trap [%rd1, {%r1}], {%r1}; ret; }");
-        assert!(found[0].message.contains("uses surfaces") && found[0].help.as_ref().unwrap().contains("a pointer"));
+        let found = findings(
+            ".entry k() { .reg .b32 %r<2>; .reg .b64 %rd<2>; sust.b.1d.b32.trap [%rd1, {%r1}], {%r1}; ret; }",
+        );
+        assert!(
+            found[0].message.contains("uses surfaces")
+                && found[0].help.as_ref().unwrap().contains("a pointer")
+        );
         assert!(findings(".func reads() { txq.width.b32 a, [b]; }\n.entry k() { ret; }").is_empty());
     }
 }

@@ -55,14 +55,15 @@ impl Exported {
     }
 }
 
-/// Calls that are made at every age, with the older form that does the same. Bindings choose between the two when they are
-/// compiled, and those of a newer CUDA would otherwise lose what every driver has.
+/// Calls that are made at every age, with the older form that does the same. Bindings choose between the two when they
+/// are compiled, and those of a newer CUDA would otherwise lose what every driver has.
 const SAME_AS_OLDER: [(&str, &str); 1] = [("cuEventElapsedTime_v2", "cuEventElapsedTime")];
 
 /// Refuses a call that is newer than the version of this driver, unless an older form of it does the same.
 fn refuse_newer(name: &'static str) -> Result {
     let (major, minor) = config().version;
-    let newer = format!("`{name}` is newer than the CUDA {major}.{minor} that this driver presents itself as");
+    let newer =
+        format!("`{name}` is newer than the CUDA {major}.{minor} that this driver presents itself as");
     match SAME_AS_OLDER.iter().find(|(call, older)| *call == name && !is_newer(older)) {
         Some((_, older)) => {
             say_once(format!(

@@ -17,7 +17,8 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     if let Op::Kernel(launch) = op {
         if let Err(status) = kernel::check(&state, launch) {
             // As measured (580, CUDA 13.0), this refusal invalidates a capture.
-            if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.capture_of(stream)) {
+            if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.capture_of(stream))
+            {
                 capture.broken = true;
             }
             return Err(status);

@@ -107,7 +107,9 @@ ld.shared.u32 %r2, [WARP_SZ]; mov.u32 %r3, WARP_SZE; }}"
     assert!(matches!(variables[0].initial, Some(Initial::Integer(32))));
     assert_eq!(variables[1].dimensions, [32, 4]);
     let Some(Initial::List(list)) = &variables[2].initial else { panic!("a list") };
-    assert!(matches!(list[..], [Initial::Integer(32), Initial::Integer(negative)] if negative == -32i64 as u64));
+    assert!(
+        matches!(list[..], [Initial::Integer(32), Initial::Integer(negative)] if negative == -32i64 as u64)
+    );
     let all = instructions(&module);
     assert_eq!(all[0].operands[1], Operand::Integer(32));
     assert_eq!(all[1].operands[2], Operand::Integer(31));

@@ -81,8 +81,8 @@ pub fn check(state: &State, launch: &Launch) -> Result {
     check_residency(state, launch)
 }
 
-/// Checks that the device holds all blocks of a cooperative launch at once. As measured (580, CUDA 13.0), the driver does so
-/// whenever the attribute or the shape of a node is set, in an exec too.
+/// Checks that the device holds all blocks of a cooperative launch at once. As measured (580, CUDA 13.0), the driver
+/// does so whenever the attribute or the shape of a node is set, in an exec too.
 pub fn check_residency(state: &State, launch: &Launch) -> Result {
     if !is_cooperative(launch) {
         return Ok(());
