@@ -61,19 +61,6 @@ impl Compiler {
             Compiler::Nvcc(nvcc) => nvcc.version,
         }
     }
-
-    /// Compiles a file. Returns the PTX and the log, or the log as the error.
-    pub fn compile(
-        &self,
-        source: &Path,
-        options: &[String],
-        target: &Path,
-    ) -> Result<(String, String), String> {
-        match self {
-            Compiler::Nvrtc(nvrtc) => nvrtc.compile(source, options),
-            Compiler::Nvcc(nvcc) => nvcc.compile(source, options, target),
-        }
-    }
 }
 
 /// A search, with the reasons against what it passed by.
@@ -265,7 +252,13 @@ impl Nvcc {
         Ok(Nvcc { program, text, version })
     }
 
-    fn compile(&self, source: &Path, options: &[String], target: &Path) -> Result<(String, String), String> {
+    /// Compiles a file. Returns the PTX and the log, or the log as the error.
+    pub fn compile(
+        &self,
+        source: &Path,
+        options: &[String],
+        target: &Path,
+    ) -> Result<(String, String), String> {
         let folder = target.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         let output = Command::new(&self.program)

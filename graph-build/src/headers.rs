@@ -1,6 +1,7 @@
 //! CUDA's headers: NVRTC has no folder of its own for them.
 
 use crate::environment::{Environment, Place};
+use crate::library;
 use crate::version::Version;
 use std::path::{Path, PathBuf};
 
@@ -121,32 +122,19 @@ pub fn help(header: &str, version: Version, headers: &Headers) -> Vec<String> {
 
 /// Returns the help for a header that is not one of CUDA's: one of the host's libraries, or the user's.
 fn help_for_others(header: &str, headers: &Headers) -> Vec<String> {
-    const OF_C: [&str; 10] = [
-        "assert.h",
-        "float.h",
-        "limits.h",
-        "math.h",
-        "stdbool.h",
-        "stddef.h",
-        "stdint.h",
-        "stdio.h",
-        "stdlib.h",
-        "string.h",
-    ];
-    if header.contains('.') && !OF_C.contains(&header) {
+    if !library::is_of_the_host(header) {
         return vec!["help: a folder of headers is added by `Build::include`".to_owned()];
     }
-    let name = header.strip_suffix(".h").map_or_else(|| header.to_owned(), |name| format!("c{name}"));
     let mut lines = vec![
-        "note: NVRTC has no headers of the host, and needs none for mathematics and `printf`".to_owned(),
+        "note: NVRTC compiles device code alone, and has no headers of the host: those of C are there, as far as kernels use them".to_owned(),
     ];
     let there =
         |name: &str| headers.folders.iter().any(|folder| folder.join("cuda/std").join(name).is_file());
-    if there(&name) {
-        lines.push(format!("help: write `#include <cuda/std/{name}>`, whose names are in `cuda::std`"));
-    } else if !there("version") {
+    if there(header) {
+        lines.push(format!("help: write `#include <cuda/std/{header}>`, whose names are in `cuda::std`"));
+    } else if !header.contains('.') && !there("version") {
         lines.push(format!(
-            "help: `<cuda/std/{name}>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
+            "help: `<cuda/std/{header}>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
         ));
     }
     lines

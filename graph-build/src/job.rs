@@ -1,8 +1,10 @@
 //! The compilation of one file after the other.
 
 use crate::compiler::Compiler;
+use crate::device::{self, Failed};
 use crate::environment::Environment;
 use crate::headers::{self, Headers};
+use crate::library;
 use crate::log::{self, Diagnostic};
 use crate::version::Version;
 use crate::{Build, Error, Outcome, sources};
@@ -15,6 +17,8 @@ pub struct Job<'b> {
     out: &'b Path,
     compiler: Compiler,
     headers: Headers,
+    /// The headers of the C library, by their names.
+    library: Vec<(String, String)>,
     architectures: Vec<String>,
     limit: Option<Version>,
     line_info: bool,
@@ -57,8 +61,27 @@ impl<'b> Job<'b> {
             .variable("DEBUG")
             .is_some_and(|value| !["false", "0", "none"].iter().any(|off| value == off));
         let line_info = build.line_info.unwrap_or(debug);
+        let given = build.includes.iter().map(|folder| manifest.join(folder));
+        let library = match &compiler {
+            Compiler::Nvrtc(_) => {
+                library::named(&given.chain(headers.folders.iter().cloned()).collect::<Vec<_>>())
+            }
+            Compiler::Nvcc(_) => Vec::new(),
+        };
         let (failed, errors) = (Vec::new(), Vec::new());
-        Ok(Job { build, manifest, out, compiler, headers, architectures, limit, line_info, failed, errors })
+        Ok(Job {
+            build,
+            manifest,
+            out,
+            compiler,
+            headers,
+            library,
+            architectures,
+            limit,
+            line_info,
+            failed,
+            errors,
+        })
     }
 
     /// Compiles a file for all architectures.
@@ -123,16 +146,24 @@ impl<'b> Job<'b> {
             && target.is_file()
         {
             self.warnings(log, outcome);
+            let ptx = std::fs::read_to_string(target).unwrap_or_default();
+            outcome.warn(no_kernel(file, &ptx, inputs));
             return Ok(());
         }
-        let (ptx, log) = match self.compiler.compile(&self.manifest.join(file), options, target) {
+        let made = match &self.compiler {
+            Compiler::Nvcc(nvcc) => {
+                nvcc.compile(&self.manifest.join(file), options, target).map_err(Failed::new)
+            }
+            Compiler::Nvrtc(nvrtc) => device::compile(nvrtc, inputs, options, &self.library),
+        };
+        let (ptx, log) = match made {
             Ok(made) => made,
-            Err(log) => {
+            Err(failed) => {
                 // The PTX of before would stay, and look like that of this file.
                 let _ = std::fs::remove_file(target);
                 self.failed.push(file.to_owned());
                 self.failed.dedup();
-                self.errors(&log);
+                self.errors(&failed);
                 return Ok(());
             }
         };
@@ -140,14 +171,15 @@ impl<'b> Job<'b> {
         write(target, &ptx)?;
         write(&key_file, &format!("{key}{log}"))?;
         self.warnings(&log, outcome);
+        outcome.warn(no_kernel(file, &ptx, inputs));
         Ok(())
     }
 
     fn warnings(&self, log: &str, outcome: &mut Outcome) {
         for diagnostic in log::parse(log, false) {
             let text = diagnostic.render(self.manifest);
-            if !diagnostic.is_error && !self.is_of_cuda(&diagnostic) && !outcome.warnings.contains(&text) {
-                outcome.warnings.push(text);
+            if !diagnostic.is_error && !self.is_of_cuda(&diagnostic) {
+                outcome.warn(Some(text));
             }
         }
     }
@@ -159,11 +191,12 @@ impl<'b> Job<'b> {
             .is_some_and(|file| self.headers.folders.iter().any(|folder| file.starts_with(folder)))
     }
 
-    fn errors(&mut self, log: &str) {
-        for mut diagnostic in log::parse(log, true) {
+    fn errors(&mut self, failed: &Failed) {
+        for mut diagnostic in log::parse(&failed.log, true) {
             if !diagnostic.is_error {
                 continue;
             }
+            failed.explain(&mut diagnostic, self.manifest);
             let version = self.compiler.version().unwrap_or(Version::new(13, 0));
             if let (Some(header), Compiler::Nvrtc(_)) =
                 (diagnostic.missing_header().map(str::to_owned), &self.compiler)
@@ -202,6 +235,19 @@ impl<'b> Job<'b> {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the warning about a source with kernels none of which is in its PTX.
+fn no_kernel(file: &Path, ptx: &str, inputs: &[sources::Input]) -> Option<String> {
+    let holds = |text: &[u8]| String::from_utf8_lossy(text).contains("__global__");
+    let is_missing = !ptx.contains(".entry") && inputs.iter().any(|input| holds(&input.text));
+    is_missing.then(|| {
+        format!(
+            "the PTX of `{}` has no kernel: those that are templates are not instantiated, since launches of host code are left out\n  = help: \
+             instantiate them, `template __global__ void scale<float>(float *, int);`, or call their body from an `extern \"C\"` kernel",
+            file.display()
+        )
+    })
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

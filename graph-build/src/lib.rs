@@ -23,6 +23,25 @@
 //! 6. the packages of `python3` in `PATH`;
 //! 7. the program `NVCC`, and nvcc in those toolkits and in `PATH`.
 //!
+//! # Sources for nvcc
+//!
+//! NVRTC compiles device code alone, and knows no headers of the host. So that sources compile as they are:
+//!
+//! - **Headers of the C library** (`stdint.h`, `stddef.h`, `limits.h`, `float.h`, `math.h`, `assert.h`, `stdio.h`,
+//!   `stdlib.h`, `string.h` and a few more, also as `cstdint` and so on) are there with what kernels use of them,
+//!   unless a folder of [`Build::include`] has one of that name. `algorithm`, `limits`, `tuple`, `type_traits`,
+//!   `utility` and their like are those of `cuda::std`, where CCCL is installed. NVRTC has the contents of
+//!   `cuda_runtime.h` built in, so that it need not be installed.
+//! - **Host code is left out.** A file that NVRTC refuses as it is, is compiled once more without functions and
+//!   variables that are the host's: those that neither `__global__`, `__device__`, `__constant__` nor `constexpr`
+//!   marks, directly or through a macro. The same holds for the headers that it includes from its own folder and from
+//!   those of [`Build::include`]. What else does not compile (classes of host code, prototypes with its types) is
+//!   left out after it, and headers of the system and of CUDA's libraries are taken as empty. Nothing that is marked
+//!   is ever left out: an error in it stays an error, which says what is missing.
+//! - Kernels that are templates are in the PTX if the source instantiates them, `template __global__ void
+//!   scale<float>(float *, int);`: launches are host code. A file with kernels, of which none is in the PTX, is a
+//!   warning.
+//!
 //! # Headers
 //!
 //! nvcc knows CUDA's headers. For NVRTC they are taken from the same places, if they are of its major version:
@@ -49,13 +68,17 @@
 #![deny(unsafe_code)]
 
 mod compiler;
+mod device;
 mod environment;
 mod error;
 mod headers;
+mod host;
 mod job;
+mod library;
 mod log;
 mod nvrtc;
 mod sources;
+mod tokens;
 mod version;
 
 pub use error::Error;
@@ -257,6 +280,12 @@ struct Outcome {
     seen: Vec<PathBuf>,
     /// The texts of warnings, each once.
     warnings: Vec<String>,
+}
+
+impl Outcome {
+    fn warn(&mut self, text: Option<String>) {
+        self.warnings.extend(text.filter(|text| !self.warnings.contains(text)));
+    }
 }
 
 #[cfg(test)]

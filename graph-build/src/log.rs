@@ -23,6 +23,12 @@ impl Diagnostic {
         self.place.as_ref().map(|(file, _)| Path::new(file))
     }
 
+    /// Returns its line and column, both counted from 1; no column where the compiler gives none.
+    pub fn position(&self) -> Option<(u32, Option<usize>)> {
+        let column = self.source.as_ref().map(|(_, column)| column + 1);
+        self.place.as_ref().map(|(_, line)| (*line, column))
+    }
+
     /// Returns the header that the compiler does not find, if that is the error.
     pub fn missing_header(&self) -> Option<&str> {
         let rest = self.message.split_once(" open source file `")?.1;

@@ -84,16 +84,28 @@ impl Nvrtc {
         numbers.iter().map(|number| format!("compute_{number}")).collect()
     }
 
-    /// Compiles a file. Returns the PTX and the log, or the log as the error.
-    pub fn compile(&self, source: &Path, options: &[String]) -> Result<(String, String), String> {
-        let text = std::fs::read(source).map_err(|error| error.to_string())?;
+    /// Compiles the text of a file. `headers` are names with texts, which come before files of these names. Returns
+    /// the PTX and the log, or the log as the error.
+    pub fn compile(
+        &self,
+        (source, text): (&Path, &[u8]),
+        options: &[String],
+        headers: &[(String, String)],
+    ) -> Result<(String, String), String> {
         let text = CString::new(text).map_err(|_| "the file has a NUL byte".to_owned())?;
         let name = CString::new(source.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
+        // A header with a NUL byte is left to NVRTC.
+        let headers: Vec<(CString, CString)> = headers
+            .iter()
+            .filter_map(|(name, text)| {
+                Some((CString::new(name.as_str()).ok()?, CString::new(text.as_str()).ok()?))
+            })
+            .collect();
         let options: Vec<CString> = options
             .iter()
             .map(|option| CString::new(option.as_bytes()).map_err(|error| error.to_string()))
             .collect::<Result<_, _>>()?;
-        let program = self.program(&text, &name)?;
+        let program = self.program(&text, &name, &headers)?;
         let result = self.run(program, &options);
         let mut program = program;
         // SAFETY: as in nvrtc.h; the program was made by `program` and is not used afterwards.
@@ -107,7 +119,7 @@ impl Nvrtc {
         result
     }
 
-    fn program(&self, text: &CStr, name: &CStr) -> Result<Program, String> {
+    fn program(&self, text: &CStr, name: &CStr, headers: &[(CString, CString)]) -> Result<Program, String> {
         type Create = unsafe extern "C" fn(
             *mut Program,
             *const c_char,
@@ -117,11 +129,14 @@ impl Nvrtc {
             *const *const c_char,
         ) -> c_int;
         let mut program: Program = std::ptr::null_mut();
-        // SAFETY: as in nvrtc.h; the strings end in NUL and outlive the call, no headers are given.
+        let names: Vec<*const c_char> = headers.iter().map(|(name, _)| name.as_ptr()).collect();
+        let texts: Vec<*const c_char> = headers.iter().map(|(_, text)| text.as_ptr()).collect();
+        let count = c_int::try_from(headers.len()).map_err(|error| error.to_string())?;
+        // SAFETY: as in nvrtc.h; the strings end in NUL and outlive the call, and both lists have as many as are given.
         let status = unsafe {
             let create: libloading::Symbol<'_, Create> =
                 self.library.get(b"nvrtcCreateProgram\0").map_err(|error| error.to_string())?;
-            create(&mut program, text.as_ptr(), name.as_ptr(), 0, std::ptr::null(), std::ptr::null())
+            create(&mut program, text.as_ptr(), name.as_ptr(), count, texts.as_ptr(), names.as_ptr())
         };
         if status == 0 { Ok(program) } else { Err(format!("nvrtcCreateProgram: error {status}")) }
     }

@@ -9,6 +9,8 @@ use std::path::{Component, Path, PathBuf};
 pub struct Input {
     pub path: PathBuf,
     pub text: Vec<u8>,
+    /// The names by which it is included; none for the source itself.
+    pub names: Vec<String>,
 }
 
 /// Returns the files that match a pattern, relative to the manifest's folder, sorted.
@@ -79,7 +81,7 @@ pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Resul
     let own = source.parent().map(Path::to_owned);
     let folders: Vec<PathBuf> =
         own.into_iter().chain(includes.iter().map(|folder| manifest.join(folder))).collect();
-    let mut inputs = vec![Input { path: source, text }];
+    let mut inputs = vec![Input { path: source, text, names: Vec::new() }];
     let mut at = 0;
     while at < inputs.len() {
         let text = String::from_utf8_lossy(&inputs[at].text).into_owned();
@@ -87,11 +89,13 @@ pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Resul
         for (quoted, name) in text.lines().filter_map(included) {
             let first = beside.iter().filter(|_| quoted);
             let found = first.chain(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());
-            if let Some(path) = found
-                && inputs.iter().all(|input| input.path != path)
-                && let Ok(text) = std::fs::read(&path)
-            {
-                inputs.push(Input { path, text });
+            let Some(path) = found else { continue };
+            if let Some(known) = inputs.iter_mut().find(|input| input.path == path) {
+                if !known.names.iter().any(|known| known == name) {
+                    known.names.push(name.to_owned());
+                }
+            } else if let Ok(text) = std::fs::read(&path) {
+                inputs.push(Input { path, text, names: vec![name.to_owned()] });
             }
         }
         at += 1;

@@ -49,12 +49,12 @@ fn every_verdict_is_that_of_the_source() {
         for entry in module.entries() {
             let words = &expected[entry.name];
             assert_eq!(words.len(), entry.parameters.len(), "{}", entry.name);
-            let pointers: Vec<bool> = words.iter().map(|word| word != "s" && word != "b").collect();
+            let pointers: Vec<bool> = words.iter().map(|word| !matches!(word.as_str(), "s" | "b" | "h")).collect();
             let kernel = analysis.kernel(entry.name, &pointers);
             for (at, word) in words.iter().enumerate() {
                 let found = &kernel.parameters[at];
                 let place = format!("{file}: {} {at}", entry.name);
-                if word == "s" || word == "b" {
+                if matches!(word.as_str(), "s" | "b" | "h") {
                     if found.base.is_some() != (word == "b") {
                         wrong.push(format!("{place}: the base of an address: {:?}", found.base));
                     }
@@ -103,15 +103,15 @@ fn every_verdict_is_that_of_the_source() {
     assert!(decided * 100 >= all * 95, "decided: {decided} of {all}");
 }
 
-/// True for a structure or a buffer with pointers in it.
+/// True for a structure or a buffer with pointers in it, and for the handle of a texture.
 fn holds_pointers(word: &String) -> bool {
-    word == "b" || word == "t"
+    matches!(word.as_str(), "b" | "t" | "h")
 }
 
 /// A declaration of a kernel from the words of `expected.txt`.
 fn declaration(name: &str, words: &[String]) -> Declaration {
     let kind = |word: &String| match &word[..1] {
-        "s" | "b" => Kind::Scalar(None),
+        "s" | "b" | "h" => Kind::Scalar(None),
         word => buffer(match word {
             "r" | "n" | "t" => declare::Access::Read,
             "w" => declare::Access::Write,
@@ -140,7 +140,7 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
         let words: Vec<(&str, &Vec<String>)> =
             module.entries().map(|entry| (entry.name, &expected[entry.name])).collect();
         let right: Vec<Declaration> = words.iter().map(|(name, words)| declaration(name, words)).collect();
-        // A structure or a buffer with pointers in it cannot be declared rightly.
+        // What holds pointers, or is a handle of memory, cannot be declared rightly.
         let wrong_anyway: Vec<usize> =
             words.iter().map(|(_, words)| words.iter().filter(|word| holds_pointers(word)).count()).collect();
         let (findings, _) = declare::check(&module, &right);

@@ -25,6 +25,7 @@
 //! | `CUWEAVE_SIM_VERSION` | the CUDA version that the simulated driver presents itself as, such as `12.4`; default 13.0 |
 //! | `CUWEAVE_SIM_CAPABILITY` | the devices' compute capability, such as `8.0`; default 9.0 |
 //! | `CUWEAVE_SIM_DEVICES` | the number of devices; default 1 |
+//! | `CUWEAVE_SIM_MEMORY` | the memory of each device, in bytes or as `64M`, `8G`; default that of an H200. Managed memory beyond it is evicted to the host |
 //! | `CUWEAVE_SIM_PEERS` | the devices that can access each other's memory: `all` (default), `none`, or pairs such as `0-1,2-3` |
 //! | `CUWEAVE_SIM_SEED` | the order in which the nodes of a graph run: 0 (default) is the order of their making, every other number another one that the edges allow |
 //! | `CUWEAVE_SIM_STRICT` | `1`: conflicts between the threads of one kernel are errors, not warnings |
@@ -58,8 +59,8 @@ mod simulator;
 pub use driver::Driver;
 pub use error::Error;
 pub use simulator::{
-    Call, Live, Pages, Report, calls, clear_faults, fail, library_folder, live, pages, parallel, patience,
-    registers, reports, resident, seed, take_reports, take_trace, trace,
+    Call, Held, Live, Pages, Report, calls, clear_faults, fail, hold, library_folder, live, pages, parallel,
+    patience, registers, reports, resident, seed, take_reports, take_trace, trace,
 };
 
 /// The code of the README as a doc test.

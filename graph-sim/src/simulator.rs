@@ -23,6 +23,9 @@ impl From<&str> for Text {
     }
 }
 
+/// `CUDA_ERROR_INVALID_CONTEXT`.
+const INVALID_CONTEXT: u32 = 201;
+
 type HearCall = unsafe extern "C" fn(*mut u8, Text, u64);
 type HearTraced = unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64);
 type Hear = unsafe extern "C" fn(*mut u8, Text, u32, Text, Text);
@@ -33,6 +36,9 @@ struct Calls {
     clear_faults: unsafe extern "C" fn() -> u64,
     live: unsafe extern "C" fn(*mut [u64; 8]) -> u32,
     pages: unsafe extern "C" fn(*mut [u64; 6]) -> u32,
+    evicted: unsafe extern "C" fn(*mut u64) -> u32,
+    hold: unsafe extern "C" fn(u64, u32) -> u32,
+    current: unsafe extern "C" fn(*mut u64) -> u32,
     resident: unsafe extern "C" fn(i32, *mut u64) -> u32,
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
@@ -99,6 +105,9 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             clear_faults: *library.get(b"cuweaveSimClearFaults").map_err(failed)?,
             live: *library.get(b"cuweaveSimLive").map_err(failed)?,
             pages: *library.get(b"cuweaveSimPages").map_err(failed)?,
+            hold: *library.get(b"cuweaveSimHold").map_err(failed)?,
+            current: *library.get(b"cuCtxGetCurrent").map_err(failed)?,
+            evicted: *library.get(b"cuweaveSimEvicted").map_err(failed)?,
             resident: *library.get(b"cuweaveSimResident").map_err(failed)?,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
@@ -289,6 +298,42 @@ pub fn live() -> Result<Live, Error> {
     Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
 }
 
+/// The work of a context is held up as long as this lives.
+#[derive(Debug)]
+#[must_use = "the work is let go when this is dropped"]
+pub struct Held {
+    context: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Ok(driver) = driver() {
+            // SAFETY: the symbol has this signature; a context that is gone is not held.
+            unsafe { (driver.hold)(self.context, 0) };
+        }
+    }
+}
+
+/// Lets the work of the calling thread's current context, earlier and later, look as if it were not over, until the
+/// result is dropped: queries of streams and events say so, and calls of the host that wait for it do not return
+/// before another thread drops it, or after `CUWEAVE_SIM_PATIENCE`. The work itself is done when it is enqueued, as
+/// always, so host memory has its results early.
+///
+/// # Errors
+/// The driver is not the simulated one, or no context is current.
+pub fn hold() -> Result<Held, Error> {
+    let driver = driver()?;
+    let mut context = 0;
+    // SAFETY: as in `fail`; it writes a handle.
+    check(unsafe { (driver.current)(&mut context) })?;
+    if context == 0 {
+        return check(INVALID_CONTEXT).map(|()| Held { context });
+    }
+    // SAFETY: as in `fail`.
+    check(unsafe { (driver.hold)(context, 1) })?;
+    Ok(Held { context })
+}
+
 /// Counts of pages of managed memory, since the process began. They are those of the simulated driver's model: a page of 4 KiB is moved,
 /// copied or mapped by each fault, and nothing is moved ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -306,6 +351,8 @@ pub struct Pages {
     pub prefetched: u64,
     /// Pages whose contents were discarded.
     pub discarded: u64,
+    /// Pages that devices gave up since their memory was full: `CUWEAVE_SIM_MEMORY` says how much they have.
+    pub evicted: u64,
 }
 
 impl std::ops::Sub for Pages {
@@ -319,6 +366,7 @@ impl std::ops::Sub for Pages {
             copied: self.copied - before.copied,
             prefetched: self.prefetched - before.prefetched,
             discarded: self.discarded - before.discarded,
+            evicted: self.evicted - before.evicted,
         }
     }
 }
@@ -330,7 +378,10 @@ pub fn pages() -> Result<Pages, Error> {
     // SAFETY: as in `fail`; it writes six numbers.
     check(unsafe { (driver()?.pages)(&mut counts) })?;
     let [device_faults, host_faults, migrated, copied, prefetched, discarded] = counts;
-    Ok(Pages { device_faults, host_faults, migrated, copied, prefetched, discarded })
+    let mut evicted = 0;
+    // SAFETY: as in `fail`; it writes a number.
+    check(unsafe { (driver()?.evicted)(&mut evicted) })?;
+    Ok(Pages { device_faults, host_faults, migrated, copied, prefetched, discarded, evicted })
 }
 
 /// Returns the number of pages of all managed memory that lie in the memory of a device now, or for `None` in that of the host. Pages that

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult};
-use cuweave_testkit::raw::{Context, Graph, INVALID, OK, UNSUPPORTED};
+use cuweave_testkit::raw::{Context, Graph, INVALID, NO_MEMORY, OK, UNSUPPORTED};
 use cuweave_testkit::{gives, ok};
 
 /// Set where this program runs itself: the tests of settings do nothing without it.
@@ -56,6 +56,73 @@ fn presents_itself_as_12_4() {
     assert_eq!(find(c"cuGraphAddNode"), (false, CU_GET_PROC_ADDRESS_SUCCESS));
     assert_eq!(find(c"cuGraphGetId"), (true, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
     assert_eq!(unsafe { sys::cuGraphGetId(null_mut(), &mut 0) }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    // Bindings of CUDA 13 measure times by a newer form of what every driver has.
+    let [mut start, mut end] = [null_mut(); 2];
+    let (mut milliseconds, mut newer) = (-1.0, -1.0);
+    ok!(sys::cuEventCreate(&mut start, 0));
+    ok!(sys::cuEventCreate(&mut end, 0));
+    ok!(sys::cuEventRecord(start, null_mut()));
+    ok!(sys::cuEventRecord(end, null_mut()));
+    ok!(sys::cuEventElapsedTime_v2(&mut newer, start, end));
+    // SAFETY: the simulated driver has this function with this signature.
+    unsafe {
+        let library = libloading::Library::new("libcuda.so").unwrap();
+        type Elapsed = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> CUresult;
+        let older = library.get::<Elapsed>(b"cuEventElapsedTime").unwrap();
+        assert_eq!(older(&mut milliseconds, start, end), OK);
+    }
+    assert!(milliseconds >= 0.0 && milliseconds == newer);
+}
+
+#[test]
+fn the_memory_of_a_device_can_be_chosen() {
+    passes("has_little_memory", &[("CUWEAVE_SIM_MEMORY", "1M")]);
+    let (passed, text) = again("has_little_memory", &[("CUWEAVE_SIM_MEMORY", "none")]);
+    assert!(!passed && text.contains("`CUWEAVE_SIM_MEMORY=none` is not understood"), "{text}");
+}
+
+/// Allocations beyond it fail; managed memory beyond it is evicted and keeps its contents.
+#[test]
+fn has_little_memory() {
+    if !is_again() {
+        return;
+    }
+    const MEBIBYTE: usize = 1 << 20;
+    let context = Context::new();
+    let (mut free, mut total) = (0, 0);
+    ok!(sys::cuMemGetInfo_v2(&mut free, &mut total));
+    assert_eq!((free, total), (MEBIBYTE, MEBIBYTE));
+    ok!(sys::cuDeviceTotalMem_v2(&mut total, 0));
+    assert_eq!(total, MEBIBYTE);
+    let mut memory = 0;
+    gives!(NO_MEMORY, sys::cuMemAlloc_v2(&mut memory, MEBIBYTE + 1));
+    gives!(NO_MEMORY, sys::cuMemAllocAsync(&mut memory, MEBIBYTE + 1, context.stream));
+    assert_eq!(Graph::new().try_alloc(&[], MEBIBYTE + 1).unwrap_err(), NO_MEMORY);
+
+    let mut managed = 0;
+    ok!(sys::cuMemAllocManaged(&mut managed, 4 * MEBIBYTE, 1));
+    ok!(sys::cuMemsetD32_v2(managed, 7, MEBIBYTE));
+    let before = cuweave_sim::pages().unwrap();
+    let device = sys::CUmemLocation_st {
+        type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+        ..unsafe { std::mem::zeroed() }
+    };
+    for part in 0..4 {
+        let start = managed + (part * MEBIBYTE) as u64;
+        ok!(sys::cuMemPrefetchAsync_v2(start, MEBIBYTE, device, 0, context.stream));
+    }
+    let counts = cuweave_sim::pages().unwrap() - before;
+    // The fill has left the last part there, which the first prefetch evicts.
+    assert_eq!((cuweave_sim::resident(Some(0)).unwrap(), counts.evicted), (256, 4 * 256));
+    ok!(sys::cuMemGetInfo_v2(&mut free, &mut total));
+    assert_eq!(free, 0);
+    // An allocation takes the place of pages.
+    ok!(sys::cuMemAlloc_v2(&mut memory, MEBIBYTE / 2));
+    assert_eq!(cuweave_sim::resident(Some(0)).unwrap(), 128);
+    assert_eq!(context.sync(), OK);
+    // SAFETY: managed memory of four mebibytes, which nothing else uses now.
+    let values = unsafe { std::slice::from_raw_parts(managed as *const u32, MEBIBYTE) };
+    assert!(values.iter().all(|&value| value == 7));
 }
 
 #[test]

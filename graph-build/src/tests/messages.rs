@@ -86,19 +86,19 @@ fn what_is_missing_is_said() {
 fn headers_of_the_host() {
     let folder = Folder::new("host");
     folder.write("include/cuda/std/version", "");
-    folder.write("include/cuda/std/cstdint", "");
+    folder.write("include/cuda/std/span", "");
     let mut headers = Headers::default();
     let version = Version::new(13, 5);
-    let note =
-        "note: NVRTC has no headers of the host, and needs none for mathematics and `printf`".to_owned();
-    let package =
-        "help: `<cuda/std/cstdint>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
-            .to_owned();
-    assert_eq!(headers::help("stdint.h", version, &headers), [note.clone(), package]);
+    let note = "note: NVRTC compiles device code alone, and has no headers of the host: those of C are there, as far as kernels use them"
+        .to_owned();
+    let package = "help: `<cuda/std/span>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
+        .to_owned();
+    assert_eq!(headers::help("span", version, &headers), [note.clone(), package]);
     headers.folders.push(folder.0.join("include"));
-    let write = "help: write `#include <cuda/std/cstdint>`, whose names are in `cuda::std`".to_owned();
-    assert_eq!(headers::help("stdint.h", version, &headers), [note.clone(), write]);
-    assert_eq!(headers::help("vector", version, &headers), [note]);
+    let write = "help: write `#include <cuda/std/span>`, whose names are in `cuda::std`".to_owned();
+    assert_eq!(headers::help("span", version, &headers), [note.clone(), write]);
+    assert_eq!(headers::help("vector", version, &headers), [note.clone()]);
+    assert_eq!(headers::help("unistd.h", version, &headers), [note]);
     let of = |header: &str, version| headers::help(header, version, &headers).pop().unwrap();
     assert!(of("cub/cub.cuh", version).contains("`pip install \"nvidia-cuda-cccl==13.*\"`"));
     assert!(of("crt/mma.h", version).contains("`pip install \"nvidia-cuda-crt==13.5.*\"`"));

@@ -1,5 +1,6 @@
 //! Compilations with a stand-in for nvcc, and with NVRTC where it is installed.
 
+mod host;
 mod messages;
 mod places;
 
@@ -312,7 +313,8 @@ fn nvrtc_of_another_thread_is_found_with_its_builtins() {
     drop(first);
     let folder = Folder::new("open");
     folder.write("a.cu", "extern \"C\" __global__ void k(float *x) { x[0] = 1; }");
-    let (ptx, _) = second.compile(&folder.0.join("a.cu"), &[]).unwrap();
+    let text = fs::read(folder.0.join("a.cu")).unwrap();
+    let (ptx, _) = second.compile((&folder.0.join("a.cu"), &text), &[], &[]).unwrap();
     assert!(ptx.contains(".entry k("));
 }
 

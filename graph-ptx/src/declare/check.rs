@@ -3,7 +3,7 @@
 use super::declaration::{Access, Checked, Declaration, Finding, Kind, Primitive, Proof};
 use super::elements;
 use super::limits::{BlockRule, MOST_STATIC_SHARED, is_cooperative, static_shared};
-use super::open;
+use super::{open, textures};
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site, Start};
 use crate::analysis::hidden::hidden;
@@ -64,6 +64,7 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             ..Checked::default()
         };
         check.shared(entry, result.shared);
+        check.findings.extend(textures::check(module, entry, at));
         if declaration.parameters.len() != entry.parameters.len() {
             check.count(entry);
             kernels.push(analysis.kernel(entry.name, &vec![false; entry.parameters.len()]));

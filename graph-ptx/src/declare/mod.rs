@@ -6,6 +6,7 @@ mod declaration;
 mod elements;
 mod limits;
 mod open;
+mod textures;
 
 pub use check::{check, check_file};
 pub use declaration::{

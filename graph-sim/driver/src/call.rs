@@ -55,6 +55,30 @@ impl Exported {
     }
 }
 
+/// Calls that are made at every age, with the older form that does the same. Bindings choose between the two when they
+/// are compiled, and those of a newer CUDA would otherwise lose what every driver has.
+const SAME_AS_OLDER: [(&str, &str); 1] = [("cuEventElapsedTime_v2", "cuEventElapsedTime")];
+
+/// Refuses a call that is newer than the version of this driver, unless an older form of it does the same.
+fn refuse_newer(name: &'static str) -> Result {
+    let (major, minor) = config().version;
+    let newer =
+        format!("`{name}` is newer than the CUDA {major}.{minor} that this driver presents itself as");
+    match SAME_AS_OLDER.iter().find(|(call, older)| *call == name && !is_newer(older)) {
+        Some((_, older)) => {
+            say_once(format!(
+                "{newer}: it is answered as `{older}`, but a real driver of that version does not have it; help: build the program \
+                 with bindings for CUDA {major}.{minor}, for cudarc the feature `cuda-{major}0{minor}0`"
+            ));
+            Ok(())
+        }
+        None => {
+            say_once(newer);
+            Err(Status::NOT_SUPPORTED)
+        }
+    }
+}
+
 /// Runs the body of a call and returns its result code.
 pub fn enter(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Result) -> u32 {
     let work = AssertUnwindSafe(|| run(name, newer, kind, body));
@@ -70,11 +94,7 @@ pub fn enter(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut()
 
 fn run(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Result) -> Result {
     if newer {
-        let (major, minor) = config().version;
-        say_once(format!(
-            "`{name}` is newer than the CUDA {major}.{minor} that this driver presents itself as"
-        ));
-        return Err(Status::NOT_SUPPORTED);
+        refuse_newer(name)?;
     }
     if kind != Kind::Query && callback::is_inside() {
         return Err(Status::NOT_PERMITTED);

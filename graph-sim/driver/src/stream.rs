@@ -15,7 +15,14 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     let mut state = state();
     let context = state.stream_context(stream)?;
     if let Op::Kernel(launch) = op {
-        kernel::check(&state, launch)?;
+        if let Err(status) = kernel::check(&state, launch) {
+            // As measured (580, CUDA 13.0), this refusal invalidates a capture.
+            if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.capture_of(stream))
+            {
+                capture.broken = true;
+            }
+            return Err(status);
+        }
     }
     meeting::check(&state, op)?;
     if state.capture(stream, op)? {

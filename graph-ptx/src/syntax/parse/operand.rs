@@ -8,6 +8,9 @@ use crate::syntax::lex::{Kind, Number, number};
 /// Braces and parentheses nest this deep at most. Real files need three.
 const DEPTH: u32 = 16;
 
+/// The only predefined constant of PTX, and its value, which is the same on all devices.
+const WARP_SIZE: (&str, u64) = ("WARP_SZ", 32);
+
 impl<'a> Parser<'a> {
     /// Operands up to the semicolon, which is left.
     pub(super) fn operands(&mut self) -> Result<Vec<Operand<'a>>, Error> {
@@ -29,6 +32,10 @@ impl<'a> Parser<'a> {
             return Err(self.error("operands nest too deeply"));
         }
         match self.token.kind {
+            Kind::Name if self.is_warp_size() => {
+                let value = self.integer()?;
+                Ok(Operand::Integer(value.wrapping_add_signed(self.offset()?)))
+            }
             Kind::Name => {
                 let name = self.register()?;
                 self.named(name)
@@ -47,7 +54,7 @@ impl<'a> Parser<'a> {
             }
             Kind::Mark(b'!') => {
                 self.advance()?;
-                if self.token.kind == Kind::Name {
+                if self.token.kind == Kind::Name && !self.is_warp_size() {
                     return Ok(Operand::Not(self.register()?));
                 }
                 let value = self.integer()?;
@@ -101,7 +108,7 @@ impl<'a> Parser<'a> {
     }
 
     fn address(&mut self) -> Result<Address<'a>, Error> {
-        if self.token.kind != Kind::Name {
+        if self.token.kind != Kind::Name || self.is_warp_size() {
             let offset = self.integer()? as i64;
             return Ok(Address { base: None, offset });
         }
@@ -140,6 +147,11 @@ impl<'a> Parser<'a> {
         Ok(self.slice(token.start, end))
     }
 
+    /// Returns true at the name of the warp's size.
+    fn is_warp_size(&self) -> bool {
+        self.token.kind == Kind::Name && self.slice(self.token.start, self.token.end) == WARP_SIZE.0
+    }
+
     pub(super) fn integer(&mut self) -> Result<u64, Error> {
         let start = self.token.start;
         match self.constant()? {
@@ -148,7 +160,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A number with signs: `-1`, `+2`, `~0`, `-0f3F800000`.
+    /// A number with signs, or the warp's size: `-1`, `+2`, `~0`, `-0f3F800000`, `WARP_SZ`.
     pub(super) fn constant(&mut self) -> Result<Number, Error> {
         let (mut negative, mut complement) = (false, false);
         loop {
@@ -161,7 +173,10 @@ impl<'a> Parser<'a> {
             self.advance()?;
         }
         let token = self.token;
-        let value = (token.kind == Kind::Number).then(|| number(self.slice(token.start, token.end)));
+        let value = match token.kind {
+            Kind::Number => Some(number(self.slice(token.start, token.end))),
+            _ => self.is_warp_size().then_some(Some(Number::Integer(WARP_SIZE.1))),
+        };
         let value = match value {
             Some(Some(value)) => value,
             Some(None) => return Err(self.error("malformed number")),
@@ -198,7 +213,7 @@ impl<'a> Parser<'a> {
                 }
                 Ok(Initial::List(list))
             }
-            Kind::Name => self.initial_address(depth),
+            Kind::Name if !self.is_warp_size() => self.initial_address(depth),
             // A cast or parenthesised address is not what any compiler writes.
             Kind::Mark(b'(') => Err(self.expected("a constant")),
             _ => Ok(match self.constant()? {

@@ -91,6 +91,34 @@ fn reads_module_variables() {
     assert!(module.items.iter().any(|i| matches!(i, Item::Directive(d) if d.name == ".section")));
 }
 
+/// The predefined constant stands wherever a number does.
+#[test]
+fn reads_the_size_of_a_warp() {
+    let text = format!(
+        "{HEAD}.global .u32 size = WARP_SZ;
+.shared .b8 tile[WARP_SZ][4];
+.global .u32 both[2] = {{ WARP_SZ, -WARP_SZ }};
+.visible .entry k() {{ .reg .b32 %r<5>; .local .b8 own[WARP_SZ];
+mov.u32 %r1, WARP_SZ; and.b32 %r1, %r1, WARP_SZ - 1; st.shared.u32 [tile+WARP_SZ], ~WARP_SZ;
+ld.shared.u32 %r2, [WARP_SZ]; mov.u32 %r3, WARP_SZE; }}"
+    );
+    let module = module(&text);
+    let variables: Vec<_> = module.variables().collect();
+    assert!(matches!(variables[0].initial, Some(Initial::Integer(32))));
+    assert_eq!(variables[1].dimensions, [32, 4]);
+    let Some(Initial::List(list)) = &variables[2].initial else { panic!("a list") };
+    assert!(
+        matches!(list[..], [Initial::Integer(32), Initial::Integer(negative)] if negative == -32i64 as u64)
+    );
+    let all = instructions(&module);
+    assert_eq!(all[0].operands[1], Operand::Integer(32));
+    assert_eq!(all[1].operands[2], Operand::Integer(31));
+    let address = Address { base: Some("tile"), offset: 32 };
+    assert_eq!(all[2].operands, [Operand::Address(address), Operand::Integer(!32)]);
+    assert_eq!(all[3].operands[1], Operand::Address(Address { base: None, offset: 32 }));
+    assert_eq!(all[4].operands[1], Operand::Name("WARP_SZE"));
+}
+
 #[test]
 fn reads_instructions() {
     let text = body_of(

@@ -9,7 +9,6 @@ use crate::base::pointer::{offer, put, take_text};
 use crate::base::status::Status;
 use crate::base::types::{CUcontext, CUdevice};
 use crate::call::driver_calls;
-use crate::memory::TOTAL;
 use crate::state::{Context, current_context, pop_context, push_context, set_current_context, state};
 
 use super::stream::let_go;
@@ -99,7 +98,7 @@ driver_calls! {
 
     Call fn cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) {
         state().device(dev)?;
-        put(bytes, TOTAL as usize)
+        put(bytes, config().memory as usize)
     }
 
     Call fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) {

@@ -95,9 +95,7 @@ fn prefetch(
     let mut state = state();
     ordered(&mut state, stream)?;
     let to = to(&state)?;
-    let (_, managed, range) = state.memory.managed(address, bytes as u64)?;
-    managed.prefetch(range, to);
-    Ok(())
+    state.memory.prefetch(address, bytes as u64, to)
 }
 
 /// Checks a batch, and returns its ranges.
@@ -252,8 +250,7 @@ driver_calls! {
         let ranges = batch(&mut state, (dptrs, sizes, count), flags, hstream)?;
         let to = batch_locations(&state, (locations, firsts, places), count)?;
         for ((address, bytes), to) in ranges.into_iter().zip(to) {
-            let (_, managed, range) = state.memory.managed(address, bytes as u64)?;
-            managed.prefetch(range, to);
+            state.memory.prefetch(address, bytes as u64, to)?;
         }
         Ok(())
     }
@@ -270,8 +267,7 @@ driver_calls! {
         let to = batch_locations(&state, (locations, firsts, places), count)?;
         for ((address, bytes), to) in ranges.into_iter().zip(to) {
             discard(&state, address, bytes)?;
-            let (_, managed, range) = state.memory.managed(address, bytes as u64)?;
-            managed.prefetch(range, to);
+            state.memory.prefetch(address, bytes as u64, to)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::base::pointer::{offer, put, take_all};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdeviceptr, CUmemoryPool, CUstream, MEMORY_DEVICE, MEMORY_HOST};
 use crate::call::driver_calls;
-use crate::memory::{Allocation, Kind, TOTAL};
+use crate::memory::{Allocation, Kind};
 use crate::state::op::Op;
 use crate::state::state;
 use crate::stream;
@@ -162,8 +162,8 @@ driver_calls! {
     Call fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let state = state();
         let device = state.current_device()?;
-        offer(free, (TOTAL - state.memory.used(device)) as usize);
-        offer(total, TOTAL as usize);
+        offer(free, state.memory.free_bytes(device) as usize);
+        offer(total, state.memory.total() as usize);
         Ok(())
     }
 

@@ -233,18 +233,36 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
 pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
     let mut state = state();
     let op = make(&state)?;
-    let entry = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
-    if entry.op.kind() != op.kind() || op.is_memory() {
+    let old = &state.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op;
+    if old.kind() != op.kind() || op.is_memory() {
         return Err(Status::INVALID_VALUE);
     }
-    entry.op = match (&entry.op, op) {
+    let op = match (old, op) {
         (Op::Kernel(old), Op::Kernel(mut new)) => {
             new.attributes = old.attributes.clone();
+            kernel::check_residency(&state, &new)?;
             Op::Kernel(new)
         }
         (Op::Fill(old), Op::Fill(new)) => Op::Fill(Fill { context: new.context.or(old.context), ..new }),
         (_, op) => op,
     };
+    state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = op;
+    Ok(())
+}
+
+/// Changes the attributes of a kernel node.
+fn set_attributes(
+    state: &mut State,
+    node: CUgraphNode,
+    change: impl FnOnce(&mut BTreeMap<u32, [u64; 8]>),
+) -> Result {
+    let Op::Kernel(old) = &state.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op else {
+        return Err(Status::INVALID_VALUE);
+    };
+    let mut launch = old.clone();
+    change(&mut launch.attributes);
+    kernel::check_residency(state, &launch)?;
+    state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = Op::Kernel(launch);
     Ok(())
 }
 
@@ -499,16 +517,11 @@ driver_calls! {
 
     Call fn cuGraphKernelNodeSetAttribute(node: CUgraphNode, number: c_uint, value: *const [u64; 8]) {
         let value = take(value)?;
-        let mut state = state();
-        let entry = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
-        match &mut entry.op {
-            // The other attributes order streams, and a node is in none.
-            Op::Kernel(launch) if !matches!(number, 0 | 3 | 6 | 7 | 12) && number <= 18 => {
-                launch.attributes.insert(number, value);
-                Ok(())
-            }
-            _ => Err(Status::INVALID_VALUE),
+        // The other attributes order streams, and a node is in none.
+        if matches!(number, 0 | 3 | 6 | 7 | 12) || number > 18 {
+            return Err(Status::INVALID_VALUE);
         }
+        set_attributes(&mut state(), node, |attributes| _ = attributes.insert(number, value))
     }
 
     Call fn cuGraphKernelNodeGetAttribute(node: CUgraphNode, number: c_uint, value: *mut [u64; 8]) {
@@ -522,12 +535,6 @@ driver_calls! {
         let mut state = state();
         let Op::Kernel(launch) = &state.node(from)?.op else { return Err(Status::INVALID_VALUE) };
         let attributes = launch.attributes.clone();
-        match &mut state.nodes.get_mut(to).ok_or(Status::INVALID_VALUE)?.op {
-            Op::Kernel(launch) => {
-                launch.attributes = attributes;
-                Ok(())
-            }
-            _ => Err(Status::INVALID_VALUE),
-        }
+        set_attributes(&mut state, to, |own| *own = attributes)
     }
 }

@@ -10,25 +10,8 @@ use crate::base::pointer::{put, take};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUfunction, CUlaunchConfig, CUoccupancyB2DSize};
 use crate::call::driver_calls;
-use crate::state::{State, state};
-use crate::work::kernel::MAX_THREADS;
-
-fn blocks(state: &State, function: CUfunction, block: c_int, shared: usize) -> Result<usize> {
-    let entry = state.function(function)?;
-    if block <= 0 || block as u32 > entry.kernel().max_threads.unwrap_or(MAX_THREADS) {
-        return Err(Status::INVALID_VALUE);
-    }
-    let threads = (block as usize).next_multiple_of(32);
-    let shared = shared.saturating_add(entry.kernel().shared_bytes as usize);
-    let device = device();
-    if shared > device.shared_of_block as usize {
-        return Ok(0);
-    }
-    let taken = (shared + device.shared_reserved as usize).next_multiple_of(128);
-    let by_shared = (device.shared as usize).checked_div(taken).unwrap_or(usize::MAX);
-    let by_registers = entry.kernel().registers().blocks(block as u32) as usize;
-    Ok((device.threads as usize / threads).min(device.blocks as usize).min(by_shared).min(by_registers))
-}
+use crate::state::state;
+use crate::work::kernel::{MAX_THREADS, resident_blocks};
 
 fn best(
     grid: *mut c_int,
@@ -50,7 +33,7 @@ fn best(
         // SAFETY: the program gave the function for being called so.
         let shared = of_block
             .map_or(shared, |of_block| crate::base::callback::outside(|| unsafe { of_block(threads) }));
-        let count = blocks(&state(), function, threads, shared)?;
+        let count = resident_blocks(&state(), function, threads, shared)?;
         let busy = count * threads as usize;
         if busy > found.0 {
             found = (busy, threads, count);
@@ -63,14 +46,14 @@ fn best(
 
 driver_calls! {
     Call fn cuOccupancyMaxActiveBlocksPerMultiprocessor(count: *mut c_int, function: CUfunction, block: c_int, shared: usize) {
-        put(count, blocks(&state(), function, block, shared)? as c_int)
+        put(count, resident_blocks(&state(), function, block, shared)? as c_int)
     }
 
     Call fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count: *mut c_int, function: CUfunction, block: c_int, shared: usize, flags: c_uint) {
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
         }
-        put(count, blocks(&state(), function, block, shared)? as c_int)
+        put(count, resident_blocks(&state(), function, block, shared)? as c_int)
     }
 
     Call fn cuOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, function: CUfunction, of_block: CUoccupancyB2DSize, shared: usize, limit: c_int) {
@@ -104,7 +87,7 @@ driver_calls! {
     Call fn cuOccupancyMaxActiveClusters(count: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {
         let config = take(config)?;
         let threads = config.block.iter().fold(1u32, |all, &size| all.saturating_mul(size));
-        let each = blocks(&state(), function, c_int::try_from(threads).unwrap_or(0), config.sharedMemBytes as usize)?;
+        let each = resident_blocks(&state(), function, c_int::try_from(threads).unwrap_or(0), config.sharedMemBytes as usize)?;
         put(count, each as c_int * MULTIPROCESSORS / 8)
     }
 }

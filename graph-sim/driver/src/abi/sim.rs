@@ -278,6 +278,12 @@ pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
     })
 }
 
+/// The number of pages of managed memory that devices gave up since their memory was full.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimEvicted(pages: *mut u64) -> u32 {
+    enter("cuweaveSimEvicted", false, Kind::Basic, &mut || put(pages, memory::pages::counts().evicted))
+}
+
 /// The number of pages of managed memory that the memory of a device holds, or for -1 that of the host.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimResident(device: c_int, pages: *mut u64) -> u32 {

@@ -19,6 +19,8 @@ pub struct Config {
     pub device: Device,
     /// The number of devices.
     pub devices: u32,
+    /// The memory of each device, in bytes.
+    pub memory: u64,
     /// The pairs of devices that are peers; `None` for all.
     pub peers: Option<Vec<(usize, usize)>>,
     /// The seed of the order in which a graph's nodes run.
@@ -45,6 +47,11 @@ pub struct Config {
     pub patience: u64,
 }
 
+/// The memory of a device: an H200's.
+const MEMORY: u64 = 150_000_000_000;
+/// The most memory of a device: the addresses that there are for all of them.
+const MAX_MEMORY: u64 = 1 << 46;
+
 /// The default devices.
 const H200: Device = match Device::of((9, 0)) {
     Some(device) => device,
@@ -68,6 +75,21 @@ fn version(text: &str) -> Option<(u32, u32)> {
 fn device_of(text: &str) -> Option<Device> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
     Device::of((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Reads a number of bytes, with `K`, `M`, `G` or `T` for powers of 1,024: `64M`.
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" | "KIB" => 10,
+        "M" | "MIB" => 20,
+        "G" | "GIB" => 30,
+        "T" | "TIB" => 40,
+        _ => return None,
+    };
+    let number = digits.trim_end().parse::<u64>().ok()?.checked_mul(1 << unit)?;
+    (1..=MAX_MEMORY).contains(&number).then_some(number)
 }
 
 fn flag(text: &str) -> Option<bool> {
@@ -108,6 +130,7 @@ pub fn config() -> &'static Config {
         version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
         device: variable("CUWEAVE_SIM_CAPABILITY", H200, device_of),
         devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
+        memory: variable("CUWEAVE_SIM_MEMORY", MEMORY, bytes),
         peers: variable("CUWEAVE_SIM_PEERS", None, pairs),
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
         parallel: variable("CUWEAVE_SIM_PARALLEL", false, flag),
@@ -130,7 +153,7 @@ pub fn device() -> Device {
 
 #[cfg(test)]
 mod tests {
-    use super::{device_of, pairs, version};
+    use super::{bytes, device_of, pairs, version};
 
     #[test]
     fn versions_are_major_dot_minor() {
@@ -138,6 +161,16 @@ mod tests {
         assert_eq!(version("12"), Some((12, 0)));
         assert_eq!(version("11.8"), None);
         assert_eq!(version("13.x"), None);
+    }
+
+    #[test]
+    fn memory_is_a_number_with_a_unit() {
+        assert_eq!(bytes("4096"), Some(4096));
+        assert_eq!(bytes("64M"), Some(64 << 20));
+        assert_eq!(bytes("2 GiB"), Some(2 << 30));
+        for wrong in ["0", "-1", "64MB", "M", "1e9", "99999T"] {
+            assert_eq!(bytes(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl State {
             if *bytes == 0 {
                 return Err(log::say(Status::INVALID_VALUE, "an allocation of 0 bytes"));
             }
-            if *bytes > crate::memory::TOTAL {
+            if *bytes > memory.total() {
                 return Err(Status::OUT_OF_MEMORY);
             }
             *address = graph.place.allocate(memory, (*bytes, *device), node, &entry.freed, config().reuse)?;

@@ -14,6 +14,7 @@ use crate::state::exec::{Exec, ExecNode};
 use crate::state::graph::{Graph, Owner};
 use crate::state::members::Members;
 use crate::state::op::{MemoryOperation, MemoryWork, Op};
+use crate::work::kernel;
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,7 +156,11 @@ impl State {
             let what = "parameters that an instance's node cannot be given";
             return Err(log::say(Status::INVALID_VALUE, what));
         }
-        old.op = keep_attributes(&old.op, op);
+        let op = keep_attributes(&old.op, op);
+        if let Op::Kernel(launch) = &op {
+            kernel::check_residency(self, launch)?;
+        }
+        self.exec_mut(exec)?.find(node)?.op = op;
         Ok(())
     }
 

@@ -19,5 +19,5 @@ pub use backing::{Backing, Marks};
 pub use copy::{Box3, Place, Unwritten, copy, fill, is_written, load, store};
 pub use mapping::GRANULARITY;
 pub use multicast::RECOMMENDED;
-pub use space::{Allocation, Kind, Memory, TOTAL};
+pub use space::{Allocation, Kind, Memory};
 pub use touched::{LIFE, Touched, access_word};

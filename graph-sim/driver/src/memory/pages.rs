@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::config::{are_peers, config};
@@ -20,7 +21,7 @@ pub const HOST: i32 = -1;
 pub type Location = (u32, i32);
 
 /// Returns the processor whose memory a location is.
-fn processor(location: Location) -> i32 {
+pub fn processor(location: Location) -> i32 {
     if location.0 == 1 { location.1 } else { HOST }
 }
 
@@ -39,6 +40,8 @@ pub struct Counts {
     pub prefetched: u64,
     /// Pages whose contents were discarded.
     pub discarded: u64,
+    /// Pages that a device gave up since its memory was full.
+    pub evicted: u64,
 }
 
 static COUNTS: Mutex<Counts> = Mutex::new(Counts {
@@ -48,6 +51,7 @@ static COUNTS: Mutex<Counts> = Mutex::new(Counts {
     copied: 0,
     prefetched: 0,
     discarded: 0,
+    evicted: 0,
 });
 
 /// Returns the counts of the process so far.
@@ -72,6 +76,8 @@ pub struct Page {
     pub accessed_by: BTreeSet<i32>,
     /// The destination of the last prefetch.
     pub prefetched: Option<Location>,
+    /// The time of the last access or prefetch, by a count of these.
+    used: u64,
 }
 
 /// Returns true if a processor can map pages that are at another one: the host maps no device, and a device the host and its peers.
@@ -84,7 +90,8 @@ fn can_map(by: i32, at: i32) -> bool {
 }
 
 impl Page {
-    fn access(&mut self, by: i32, write: bool) {
+    fn access(&mut self, by: i32, write: bool, now: u64) {
+        self.used = now;
         let here = self.at.contains(&by);
         if here && (!write || self.at.len() == 1) {
             return;
@@ -115,7 +122,8 @@ impl Page {
         }
     }
 
-    fn prefetch(&mut self, to: Location) {
+    fn prefetch(&mut self, to: Location, now: u64) {
+        self.used = now;
         let by = processor(to);
         self.prefetched = Some(to);
         if self.at == BTreeSet::from([by]) || self.read_mostly && self.at.contains(&by) {
@@ -135,6 +143,16 @@ impl Page {
         self.mapped.clear();
     }
 
+    /// Gives up the memory of a device. The host takes a page that is nowhere else.
+    fn evict(&mut self, device: i32) {
+        count(|counts| counts.evicted += 1);
+        self.at.remove(&device);
+        if self.at.is_empty() {
+            self.at.insert(HOST);
+            self.mapped.clear();
+        }
+    }
+
     /// Ends read duplication: one copy stays, at the preferred location if one is there.
     pub fn collapse(&mut self) {
         self.read_mostly = false;
@@ -142,6 +160,28 @@ impl Page {
         if let Some(stays) = preferred.or_else(|| self.at.first().copied()) {
             self.at = BTreeSet::from([stays]);
         }
+    }
+}
+
+/// Returns the time, by a count of accesses and prefetches.
+fn tick() -> u64 {
+    static TIME: AtomicU64 = AtomicU64::new(1);
+    TIME.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Evicts the pages of a device that were not used for longest, until those that stay fit into `room` bytes.
+pub fn evict(all: &[&Managed], device: i32, room: u64) {
+    let mut held: Vec<(u64, usize, usize)> = Vec::new();
+    for (number, managed) in all.iter().enumerate() {
+        let state = managed.state();
+        let pages = state.pages.iter().enumerate().filter(|(_, page)| page.at.contains(&device));
+        held.extend(pages.map(|(at, page)| (page.used, number, at)));
+    }
+    let most = usize::try_from(room / PAGE).unwrap_or(usize::MAX);
+    let Some(excess) = held.len().checked_sub(most).filter(|&excess| excess > 0) else { return };
+    held.sort_unstable();
+    for (_, number, at) in held.into_iter().take(excess) {
+        all[number].state().pages[at].evict(device);
     }
 }
 
@@ -208,12 +248,14 @@ impl Managed {
 
     /// Counts an access to bytes from `range.start` on.
     pub fn access(&self, by: i32, range: Range<u64>, write: bool) {
-        self.on_pages(range, |page| page.access(by, write));
+        let now = tick();
+        self.on_pages(range, |page| page.access(by, write, now));
     }
 
     /// Moves the pages that hold bytes.
     pub fn prefetch(&self, range: Range<u64>, to: Location) {
-        self.on_pages(range, |page| page.prefetch(to));
+        let now = tick();
+        self.on_pages(range, |page| page.prefetch(to, now));
     }
 
     /// Returns the number of pages that a processor's memory holds.
@@ -252,6 +294,10 @@ impl Managed {
     }
 }
 
+/// Held by tests that count: the counts are those of the process.
+#[cfg(test)]
+pub static COUNTING: Mutex<()> = Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,11 +314,13 @@ mod tests {
             copied: after.copied - before.copied,
             prefetched: after.prefetched - before.prefetched,
             discarded: after.discarded - before.discarded,
+            evicted: after.evicted - before.evicted,
         }
     }
 
     #[test]
     fn faults_are_counted_as_pages_move() {
+        let _alone = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
         let two = || Managed::new(2 * PAGE, false);
         let all = 0..2 * PAGE;
         let faults = |device, host| (device, host);

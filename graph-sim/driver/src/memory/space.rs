@@ -7,6 +7,7 @@ use super::backing::Backing;
 use super::copy::Place;
 use super::mapping::Mappings;
 use super::pages::{self, Managed};
+use crate::base::config::config;
 use crate::base::note::Note;
 use crate::base::status::{Result, Status};
 
@@ -18,8 +19,6 @@ pub const LAST: u64 = 0x4f00_0000_0000;
 const GAP: u64 = 64 << 10;
 /// The alignment of allocations.
 const ALIGN: u64 = 512;
-/// Memory of one device: an H200's.
-pub const TOTAL: u64 = 150_000_000_000;
 
 /// The kind of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,8 +116,12 @@ pub struct Memory {
     pub(super) mappings: Mappings,
     next: u64,
     ids: u64,
-    /// Bytes in use on each device.
+    /// Bytes in use on each device, without those of managed memory.
     used: Vec<u64>,
+    /// The bytes of each device.
+    total: u64,
+    /// The bytes of all managed memory.
+    managed: u64,
 }
 
 impl Memory {
@@ -131,6 +134,8 @@ impl Memory {
             next: FIRST,
             ids: 0,
             used: vec![0; devices],
+            total: config().memory,
+            managed: 0,
         }
     }
 
@@ -245,7 +250,12 @@ impl Memory {
 
     /// Allocates managed memory, for the host alone at first on devices without concurrent access if `host` is true.
     pub fn allocate_managed(&mut self, size: u64, host: bool, device: usize, context: u64) -> Result<u64> {
+        // Without concurrent access the memory of the device holds all of it.
+        if !config().concurrent && size > self.total.saturating_sub(self.used(device) + self.managed) {
+            return Err(Status::OUT_OF_MEMORY);
+        }
         let base = self.allocate_host(size, Kind::Managed, device, context)?;
+        self.managed += size;
         if let Some(made) = self.live.get_mut(&base) {
             made.managed = Some(Arc::new(Managed::new(size, host)));
         }
@@ -269,7 +279,39 @@ impl Memory {
         if let Ok((found, managed, range)) = self.managed(from, to.saturating_sub(from)) {
             let own = by.unwrap_or(found.device);
             managed.access(i32::try_from(own).unwrap_or(0), range, write);
+            self.make_room(own);
         }
+    }
+
+    /// Moves pages of managed memory to a location.
+    pub fn prefetch(&self, address: u64, bytes: u64, to: pages::Location) -> Result {
+        let (_, managed, range) = self.managed(address, bytes)?;
+        managed.prefetch(range, to);
+        if let Ok(device) = usize::try_from(pages::processor(to)) {
+            self.make_room(device);
+        }
+        Ok(())
+    }
+
+    /// Evicts pages of managed memory until a device holds what is on it, those that it has not used for longest first.
+    fn make_room(&self, device: usize) {
+        let room = self.total.saturating_sub(self.used(device));
+        if self.managed <= room {
+            return;
+        }
+        let all: Vec<&Managed> = self.live.values().filter_map(|found| found.managed.as_deref()).collect();
+        pages::evict(&all, i32::try_from(device).unwrap_or(i32::MAX), room);
+    }
+
+    /// Returns the bytes of a device that neither allocations nor pages of managed memory are in.
+    pub fn free_bytes(&self, device: usize) -> u64 {
+        let pages = i32::try_from(device).map_or(0, |device| self.resident(device));
+        self.total.saturating_sub(self.used(device) + pages * pages::PAGE)
+    }
+
+    /// Returns the bytes of each device.
+    pub fn total(&self) -> u64 {
+        self.total
     }
 
     /// Counts accesses of the host to bytes that are managed memory.
@@ -308,10 +350,12 @@ impl Memory {
 
     pub(super) fn charge(&mut self, device: usize, size: u64) -> Result {
         let used = self.used.get_mut(device).ok_or(Status::INVALID_DEVICE)?;
-        if size > TOTAL - *used {
+        if size > self.total - *used {
             return Err(Status::OUT_OF_MEMORY);
         }
         *used += size;
+        // Managed memory makes way.
+        self.make_room(device);
         Ok(())
     }
 
@@ -353,6 +397,9 @@ impl Memory {
             return Err(Status::INVALID_VALUE);
         }
         let allocation = self.live.remove(&base).ok_or(Status::INVALID_VALUE)?;
+        if allocation.managed.is_some() {
+            self.managed -= allocation.size;
+        }
         if !allocation.on_host() {
             self.used[allocation.device] -= allocation.size;
         }
@@ -460,6 +507,40 @@ mod tests {
         assert!(third >= other + 8, "{third:#x} {other:#x} {kept:#x}");
         memory.allocate_at(kept, 1000, Kind::Graph(1), 0, 0).unwrap();
         assert_eq!(memory.find(kept + 999).unwrap().kind, Kind::Graph(1));
+    }
+
+    /// Managed memory may be larger than the device, and makes way for allocations, which may not.
+    #[test]
+    fn managed_memory_is_evicted() {
+        const PAGE: u64 = pages::PAGE;
+        let _alone = pages::COUNTING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut memory = Memory::new(2);
+        memory.total = 8 * PAGE;
+        let large = memory.allocate_managed(12 * PAGE, false, 0, 0).unwrap();
+        let pages_of = |memory: &Memory| [0, 1, pages::HOST].map(|at| memory.resident(at));
+        let all = (large, large + 12 * PAGE);
+        memory.count_access(Some(0), all, true);
+        assert_eq!(pages_of(&memory), [8, 0, 4]);
+        assert_eq!(memory.free_bytes(0), 0);
+        // The last of them are there, and no longer move; the first ones have to come back.
+        let before = pages::counts();
+        memory.count_access(Some(0), (large + 4 * PAGE, all.1), false);
+        assert_eq!(pages::counts().device_faults, before.device_faults);
+        memory.count_access(Some(0), (large, large + 2 * PAGE), false);
+        assert_eq!(pages_of(&memory), [8, 0, 4]);
+        assert_eq!(pages::counts().evicted - before.evicted, 2);
+        let device = memory.allocate(6 * PAGE, Kind::Device, 0, 0).unwrap();
+        assert_eq!(pages_of(&memory), [2, 0, 10]);
+        assert_eq!(memory.allocate(3 * PAGE, Kind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
+        memory.prefetch(large, 12 * PAGE, (1, 0)).unwrap();
+        assert_eq!(pages_of(&memory), [2, 0, 10]);
+        // Another device has memory of its own; of copies nothing has to be moved back.
+        memory.managed(large, 12 * PAGE).unwrap().1.on_pages(0..12 * PAGE, |page| page.read_mostly = true);
+        memory.count_access(Some(1), all, false);
+        assert_eq!(pages_of(&memory), [2, 8, 12 - 2]);
+        memory.free(device).unwrap();
+        memory.free(large).unwrap();
+        assert_eq!((memory.free_bytes(0), memory.managed), (8 * PAGE, 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::config::{config, device};
+use crate::base::device::MULTIPROCESSORS;
 use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
@@ -77,7 +78,49 @@ pub fn check(state: &State, launch: &Launch) -> Result {
     } else if kernel.explicit_cluster {
         return no(Status::INVALID_CLUSTER_SIZE, "no cluster, and it asks for one".to_owned());
     }
-    Ok(())
+    check_residency(state, launch)
+}
+
+/// Checks that the device holds all blocks of a cooperative launch at once. As measured (580, CUDA 13.0), the driver
+/// does so whenever the attribute or the shape of a node is set, in an exec too.
+pub fn check_residency(state: &State, launch: &Launch) -> Result {
+    if !is_cooperative(launch) {
+        return Ok(());
+    }
+    let [threads, blocks] = [launch.block, launch.grid]
+        .map(|size| size.iter().fold(1u64, |all, &extent| all.saturating_mul(u64::from(extent))));
+    let block = i32::try_from(threads).map_err(|_| Status::INVALID_VALUE)?;
+    let each = resident_blocks(state, launch.function, block, launch.shared as usize)?;
+    let most = each as u64 * u64::from(MULTIPROCESSORS.unsigned_abs());
+    if blocks <= most {
+        return Ok(());
+    }
+    Err(log::say(
+        Status::COOPERATIVE_LAUNCH_TOO_LARGE,
+        format!(
+            "kernel `{}`: a cooperative launch of {blocks} blocks of {threads} threads, of which the device holds {most} at once, \
+             {each} on each of {MULTIPROCESSORS} multiprocessors",
+            state.function(launch.function)?.kernel().name
+        ),
+    ))
+}
+
+/// Returns the number of blocks that a multiprocessor holds at once.
+pub fn resident_blocks(state: &State, function: u64, block: i32, shared: usize) -> Result<usize> {
+    let entry = state.function(function)?;
+    if block <= 0 || block as u32 > entry.kernel().max_threads.unwrap_or(MAX_THREADS) {
+        return Err(Status::INVALID_VALUE);
+    }
+    let threads = (block as usize).next_multiple_of(32);
+    let shared = shared.saturating_add(entry.kernel().shared_bytes as usize);
+    let device = device();
+    if shared > device.shared_of_block as usize {
+        return Ok(0);
+    }
+    let taken = (shared + device.shared_reserved as usize).next_multiple_of(128);
+    let by_shared = (device.shared as usize).checked_div(taken).unwrap_or(usize::MAX);
+    let by_registers = entry.kernel().registers().blocks(block as u32) as usize;
+    Ok((device.threads as usize / threads).min(device.blocks as usize).min(by_shared).min(by_registers))
 }
 
 /// The cluster of a launch.

@@ -5,7 +5,7 @@ use super::operands::{Reading, special};
 use super::rounding::rounding;
 use crate::interp::code::*;
 use crate::interp::number::{ConvertSpec, Mode, format};
-use cuweave_ptx::isa::{self, Threads};
+use cuweave_ptx::isa::{self, Register, Threads};
 use cuweave_ptx::{Instruction, Operand, Type};
 
 impl<'m> Decoder<'_, 'm> {
@@ -223,7 +223,7 @@ fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
 
 /// The counter behind a special register, and true for its upper half.
 fn counter(name: &str) -> Option<(Counter, bool)> {
-    match special(isa::register(name)?, None, None)? {
+    match special(isa::register(name)?, None, None) {
         Reading::Counter(counter, upper) => Some((counter, upper)),
         Reading::Row(_) => None,
     }
@@ -232,11 +232,13 @@ fn counter(name: &str) -> Option<(Counter, bool)> {
 /// The components of a special register that is a vector.
 fn vector(name: &str) -> Option<[Init; 4]> {
     let register = isa::register(name)?;
+    let of_cluster =
+        [Register::Clusterid, Register::Nclusterid, Register::ClusterCtaid, Register::ClusterNctaid];
     let is_vector = match register.threads() {
         Threads::ThreadIndex | Threads::BlockSize | Threads::BlockIndex | Threads::GridSize => true,
-        Threads::Lane | Threads::Other => false,
+        Threads::Lane | Threads::Other => of_cluster.contains(&register),
     };
-    let at = |component| match special(register, Some(component), None)? {
+    let at = |component| match special(register, Some(component), None) {
         Reading::Row(init) => Some(init),
         Reading::Counter(..) => None,
     };

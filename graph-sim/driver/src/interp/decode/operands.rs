@@ -124,7 +124,7 @@ impl<'m> Decoder<'_, 'm> {
             None => {}
         }
         if let Some(register) = isa::register(name)
-            && let Some(Reading::Row(init)) = special(register, isa::component(name), isa::number(name))
+            && let Reading::Row(init) = special(register, isa::component(name), isa::number(name))
         {
             return Ok(self.init(init));
         }
@@ -237,12 +237,12 @@ pub(super) enum Reading {
     Counter(Counter, bool),
 }
 
-/// Returns the value of a special register, or of its component. `None` for one that is not simulated.
-pub(super) fn special(register: Register, component: Option<usize>, number: Option<u32>) -> Option<Reading> {
+/// Returns the value of a special register, or of its component.
+pub(super) fn special(register: Register, component: Option<usize>, number: Option<u32>) -> Reading {
     // Behind the third component stands 0.
     let at = component.map_or(3, |component| component as u8);
     let (zero, one) = (Init::Const(0), Init::Const(1));
-    Some(Reading::Row(match register {
+    Reading::Row(match register {
         Register::Tid => Init::Special(Special::Thread(at)),
         Register::Ntid => Init::Special(Special::ThreadCount(at)),
         Register::Ctaid | Register::Clusterid => Init::Special(Special::Block(at)),
@@ -270,15 +270,15 @@ pub(super) fn special(register: Register, component: Option<usize>, number: Opti
             Some(2) => Init::Special(Special::Workspace(0)),
             _ => zero,
         },
-        Register::PerformanceMonitor => zero,
-        Register::Clock | Register::Clock64 => return Some(Reading::Counter(Counter::Clock, false)),
-        Register::ClockHi => return Some(Reading::Counter(Counter::Clock, true)),
+        // The kernel is of no graph that was launched from a device, which is not simulated.
+        Register::PerformanceMonitor | Register::CurrentGraphExec => zero,
+        Register::Clock | Register::Clock64 => return Reading::Counter(Counter::Clock, false),
+        Register::ClockHi => return Reading::Counter(Counter::Clock, true),
         Register::Globaltimer | Register::GlobaltimerLo => {
-            return Some(Reading::Counter(Counter::Time, false));
+            return Reading::Counter(Counter::Time, false);
         }
-        Register::GlobaltimerHi => return Some(Reading::Counter(Counter::Time, true)),
-        Register::CurrentGraphExec => return None,
-    }))
+        Register::GlobaltimerHi => return Reading::Counter(Counter::Time, true),
+    })
 }
 
 /// Returns the message about an undeclared name. A longer name after `%` may be a special register that is not known here.

@@ -1,0 +1,182 @@
+//! The compilation of the device code of a file, which may hold host code too.
+
+use crate::host::{self, Removed, Source};
+use crate::library;
+use crate::log::{self, Diagnostic};
+use crate::nvrtc::Nvrtc;
+use crate::sources::Input;
+use std::path::{Path, PathBuf};
+
+/// The most compilations of one file. NVRTC reports up to 100 errors in each.
+const MAX_ROUNDS: usize = 48;
+
+/// A compilation that failed.
+pub struct Failed {
+    pub log: String,
+    /// Host code that was taken out before, with its files.
+    removed: Vec<(PathBuf, Removed)>,
+    /// Headers that were taken as empty.
+    empty: Vec<String>,
+}
+
+impl Failed {
+    /// Returns one of a file that was compiled as it is.
+    pub fn new(log: String) -> Failed {
+        Failed { log, removed: Vec::new(), empty: Vec::new() }
+    }
+
+    /// Says what host code has to do with an error.
+    pub fn explain(&self, error: &mut Diagnostic, manifest: &Path) {
+        const FUNCTION: &str = "A function without execution space annotations";
+        const VARIABLE: &str = "A namespace scope variable without memory space annotations";
+        if error.message.starts_with(FUNCTION) {
+            error.message = "the function is host code: it has no `__device__`".to_owned();
+            error.more.push("help: write `__device__`, or compile all such functions for the device: `Build::option(\"-default-device\")`".to_owned());
+            return;
+        }
+        if error.message.starts_with(VARIABLE) {
+            error.message =
+                "the variable is host code: it has neither `__device__` nor `__constant__`".to_owned();
+            return;
+        }
+        let named = |name: &str| error.message.contains(&format!("`{name}`"));
+        if let Some((file, removed)) = self.removed.iter().find(|(_, removed)| named(&removed.name)) {
+            let file = file.strip_prefix(manifest).unwrap_or(file).display();
+            let Removed { name, line, error: reason } = removed;
+            error.more.push(match reason {
+                None => format!("note: `{name}`, {file}:{line}, is host code, which is left out"),
+                Some(reason) => format!("note: `{name}`, {file}:{line}, is left out as host code: {reason}"),
+            });
+            error.more.push("help: mark what kernels use with `__device__`".to_owned());
+        } else if !self.empty.is_empty() && error.message.contains("undefined") {
+            let names: Vec<String> = self.empty.iter().map(|name| format!("`{name}`")).collect();
+            error
+                .more
+                .push(format!("note: {} for host code are not there, and taken as empty", names.join(", ")));
+        }
+    }
+}
+
+/// Compiles a file with its headers, of which the file is the first: as it is, and if NVRTC refuses it without its
+/// host code. Returns the PTX and the log.
+pub fn compile(
+    nvrtc: &Nvrtc,
+    inputs: &[Input],
+    options: &[String],
+    library: &[(String, String)],
+) -> Result<(String, String), Failed> {
+    let Some(file) = inputs.first() else { return Err(Failed::new("no file".to_owned())) };
+    let log = match nvrtc.compile((&file.path, &file.text), options, library) {
+        Ok(made) => return Ok(made),
+        Err(log) => log,
+    };
+    // Errors in options have no place in a file.
+    if log::parse(&log, true).iter().all(|error| error.file().is_none()) {
+        return Err(Failed::new(log));
+    }
+    let mut attempt = Attempt::new(inputs, options, library);
+    let (result, changed) = attempt.run(nvrtc);
+    match result {
+        Ok(made) => Ok(made),
+        // Without host code the first log says the same, about the file as it is.
+        Err(_) if !changed => Err(Failed::new(log)),
+        Err(log) => Err(attempt.failed(log)),
+    }
+}
+
+/// A file and its headers, from which host code is taken out.
+struct Attempt<'i> {
+    inputs: &'i [Input],
+    sources: Vec<Source>,
+    options: Vec<String>,
+    library: &'i [(String, String)],
+    empty: Vec<String>,
+}
+
+impl<'i> Attempt<'i> {
+    fn new(inputs: &'i [Input], options: &[String], library: &'i [(String, String)]) -> Attempt<'i> {
+        // What is no UTF-8 stands in comments and texts.
+        let texts: Vec<_> = inputs.iter().map(|input| String::from_utf8_lossy(&input.text)).collect();
+        let macros = host::macros(texts.iter().map(AsRef::as_ref));
+        let mut sources: Vec<Source> = texts.iter().map(|text| Source::new(text, &macros)).collect();
+        let mut options = options.to_vec();
+        let is_for_device =
+            |option: &String| option.contains("default-device") || option.contains("device-as-default");
+        if !options.iter().any(is_for_device) {
+            sources.iter_mut().for_each(Source::remove_host_code);
+            // What is left without a mark is harmless: members of classes, templates, constants.
+            options.push("-default-device".to_owned());
+        }
+        options.push(format!("--pre-include={}", library::IMPLIED));
+        // Variables that only host code used.
+        options.push("--diag-suppress=177".to_owned());
+        Attempt { inputs, sources, options, library, empty: Vec::new() }
+    }
+
+    /// Compiles until nothing is left to take out. The second result is true if something was.
+    fn run(&mut self, nvrtc: &Nvrtc) -> (Result<(String, String), String>, bool) {
+        let mut round = 0;
+        loop {
+            round += 1;
+            let headers = self.headers();
+            let text = self.sources[0].text().as_bytes();
+            let log = match nvrtc.compile((&self.inputs[0].path, text), &self.options, &headers) {
+                Ok(made) => return (Ok(made), true),
+                Err(log) => log,
+            };
+            let mut again = false;
+            for error in log::parse(&log, true).iter().filter(|error| error.is_error) {
+                again |= self.take_out(error);
+            }
+            if !again || round == MAX_ROUNDS {
+                let changed = !self.empty.is_empty() || self.sources.iter().any(Source::is_changed);
+                return (Err(log), changed);
+            }
+        }
+    }
+
+    /// Takes out the host code that an error is in. Returns true if there was any.
+    fn take_out(&mut self, error: &Diagnostic) -> bool {
+        if let Some(header) = error.missing_header() {
+            let is_new = library::is_of_the_host(header) && !self.empty.iter().any(|known| known == header);
+            if is_new {
+                self.empty.push(header.to_owned());
+            }
+            return is_new;
+        }
+        let (Some(file), Some(position)) = (error.file(), error.position()) else { return false };
+        match self.inputs.iter().position(|input| input.path == file) {
+            Some(at) => self.sources[at].remove_at(position, &error.message),
+            None => false,
+        }
+    }
+
+    /// Returns the headers of all names: the user's as they are now, those of the library, and empty ones.
+    fn headers(&self) -> Vec<(String, String)> {
+        let mut headers = Vec::new();
+        for (input, source) in self.inputs.iter().zip(&self.sources).skip(1) {
+            // A name that several files have is left to NVRTC.
+            let is_clear =
+                |name: &&String| self.inputs.iter().filter(|input| input.names.contains(name)).count() == 1;
+            let mut names = input.names.iter().filter(is_clear);
+            if let Some(first) = names.next() {
+                let path = input.path.display();
+                headers.push((first.clone(), format!("#line 1 \"{path}\"\n{}", source.text())));
+                headers.extend(names.map(|name| (name.clone(), format!("#include \"{first}\"\n"))));
+            }
+        }
+        let others =
+            self.library.iter().filter(|(name, _)| headers.iter().all(|(own, _)| own != name)).cloned();
+        let others: Vec<_> = others.collect();
+        headers.extend(others);
+        headers.extend(self.empty.iter().map(|name| (name.clone(), library::stand_in(name).to_owned())));
+        headers
+    }
+
+    fn failed(self, log: String) -> Failed {
+        let removed = self.inputs.iter().zip(self.sources).flat_map(|(input, source)| {
+            source.removed.into_iter().map(|removed| (input.path.clone(), removed))
+        });
+        Failed { log, removed: removed.collect(), empty: self.empty }
+    }
+}

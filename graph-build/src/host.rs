@@ -1,0 +1,514 @@
+//! Host code in sources: the functions, classes and variables that are no device code.
+//!
+//! NVRTC compiles device code alone, and files for nvcc hold host code beside it. Functions that are the host's
+//! without doubt are taken out before the compilation, others only where NVRTC reports an error in them. Nothing that
+//! is marked `__global__`, `__device__` or `__constant__`, by itself or through a macro, is ever taken out. What
+//! stays keeps its line and column.
+
+use crate::tokens::{self, Kind, Token, Tokens};
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// The words that mark device code, and those of constants that both sides use.
+const MARKS: [&str; 9] = [
+    "__device__",
+    "__global__",
+    "__constant__",
+    "__shared__",
+    "__managed__",
+    "__grid_constant__",
+    "constexpr",
+    "consteval",
+    "__nv_pure__",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Function,
+    Class,
+    /// A variable, prototype, alias or other declaration.
+    Other,
+}
+
+/// A declaration.
+#[derive(Debug)]
+struct Unit {
+    sort: Sort,
+    range: Range<usize>,
+    /// The body of a function, with the initialisers of a constructor.
+    body: Option<Range<usize>>,
+    /// True if it is or may be device code.
+    is_device: bool,
+    /// True if it is host code without doubt.
+    is_host: bool,
+    /// True for a declaration with parameters.
+    is_prototype: bool,
+    /// The class that it is a member of.
+    class: Option<usize>,
+    name: Option<String>,
+}
+
+/// A declaration that was taken out.
+pub struct Removed {
+    pub name: String,
+    /// Its line, counted from 1.
+    pub line: usize,
+    /// The error in it; none for what is host code without doubt.
+    pub error: Option<String>,
+}
+
+/// A source with its declarations.
+pub struct Source {
+    text: String,
+    units: Vec<Unit>,
+    /// The functions and classes that were taken out.
+    pub removed: Vec<Removed>,
+    /// The numbers of units that were taken out.
+    gone: HashSet<usize>,
+}
+
+/// The macros of all sources of a compilation.
+pub struct Macros {
+    /// The words that mark device code, macros among them.
+    marks: HashSet<String>,
+    /// The macros that stand for whole declarations: their replacement has a brace or a semicolon.
+    declare: HashSet<String>,
+    all: HashSet<String>,
+}
+
+/// Returns the macros of sources, and those whose replacement marks device code, directly or through other ones.
+pub fn macros<'t>(texts: impl Iterator<Item = &'t str>) -> Macros {
+    let mut macros: Vec<(String, Vec<String>)> = Vec::new();
+    for text in texts {
+        for (name, replacement) in tokens::read(text).macros {
+            let words = tokens::read(replacement);
+            let words =
+                words.all.iter().map(|token| replacement[token.start..token.end].to_owned()).collect();
+            macros.push((name.to_owned(), words));
+        }
+    }
+    let closure = |mut found: HashSet<String>| loop {
+        let before = found.len();
+        for (name, words) in &macros {
+            if words.iter().any(|word| found.contains(word)) {
+                found.insert(name.clone());
+            }
+        }
+        if found.len() == before {
+            break found;
+        }
+    };
+    let marks = closure(MARKS.into_iter().map(str::to_owned).collect());
+    let declare = closure(["{", ";"].into_iter().map(str::to_owned).collect());
+    Macros { marks, declare, all: macros.into_iter().map(|(name, _)| name).collect() }
+}
+
+impl Source {
+    /// Reads a source.
+    pub fn new(text: &str, macros: &Macros) -> Source {
+        let tokens = tokens::read(text);
+        let mut reader = Reader { text, tokens: &tokens, macros, units: Vec::new() };
+        reader.declarations(0, tokens.all.len(), None);
+        let units = reader.units;
+        Source { text: text.to_owned(), units, removed: Vec::new(), gone: HashSet::new() }
+    }
+
+    /// Returns what is left.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns true if something was taken out.
+    pub fn is_changed(&self) -> bool {
+        !self.gone.is_empty()
+    }
+
+    /// Takes out what is host code without doubt.
+    pub fn remove_host_code(&mut self) {
+        for at in 0..self.units.len() {
+            if self.units[at].is_host {
+                self.remove(at, false, None);
+            }
+        }
+    }
+
+    /// Takes out the declaration at a line and column, counted from 1, for an error there, unless it may be device
+    /// code. Returns true if it did.
+    pub fn remove_at(&mut self, (line, column): (u32, Option<usize>), error: &str) -> bool {
+        let Some(start) = self.line_start(line) else { return false };
+        let rest = self.text[start..].lines().next().unwrap_or_default();
+        let column = column.unwrap_or_else(|| 1 + rest.chars().take_while(|c| c.is_whitespace()).count());
+        let offset = start + rest.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum::<usize>();
+        let holds = |unit: &Unit| unit.range.start <= offset && offset < unit.range.end;
+        // Members stand behind their class.
+        let Some(at) = self.units.iter().rposition(holds) else { return false };
+        let unit = &self.units[at];
+        if unit.is_device || self.gone.contains(&at) {
+            return false;
+        }
+        let in_body = unit.body.as_ref().is_some_and(|body| body.contains(&offset));
+        match (unit.sort, unit.class) {
+            // The members of a class say what its size is.
+            (Sort::Other, Some(class)) if !unit.is_prototype => {
+                let is_device = self.units[class].is_device || self.gone.contains(&class);
+                if !is_device {
+                    self.remove(class, false, Some(error));
+                }
+                !is_device
+            }
+            (Sort::Function, Some(_)) => {
+                self.remove(at, in_body, Some(error));
+                true
+            }
+            _ => {
+                self.remove(at, false, Some(error));
+                true
+            }
+        }
+    }
+
+    fn line_start(&self, line: u32) -> Option<usize> {
+        let number = (line as usize).checked_sub(1)?;
+        let starts = [0].into_iter().chain(self.text.match_indices('\n').map(|(at, _)| at + 1));
+        starts.into_iter().nth(number)
+    }
+
+    /// Overwrites a declaration, or a function's body alone, with blanks. Directives stay.
+    fn remove(&mut self, at: usize, body_only: bool, error: Option<&str>) {
+        if !self.gone.insert(at) {
+            return;
+        }
+        let unit = &self.units[at];
+        let range = match &unit.body {
+            Some(body) if body_only => body.clone(),
+            _ => unit.range.clone(),
+        };
+        if let Some(name) = &unit.name {
+            let line = 1 + self.text[..unit.range.start].matches('\n').count();
+            self.removed.push(Removed { name: name.clone(), line, error: error.map(str::to_owned) });
+        }
+        let mut blank = String::with_capacity(range.len());
+        let (mut in_directive, mut at_line_start) = (false, false);
+        for c in self.text[range.clone()].chars() {
+            match c {
+                '\n' => {
+                    let joined = blank.trim_end_matches('\r').ends_with('\\');
+                    in_directive &= joined;
+                    at_line_start = true;
+                }
+                '#' if at_line_start => in_directive = true,
+                c if !c.is_whitespace() => at_line_start = false,
+                _ => {}
+            }
+            if in_directive || c == '\n' || c == '\r' || c == '\t' {
+                blank.push(c);
+            } else {
+                (0..c.len_utf8()).for_each(|_| blank.push(' '));
+            }
+        }
+        if body_only {
+            blank.replace_range(..1, ";");
+        }
+        self.text.replace_range(range, &blank);
+    }
+}
+
+/// Reads declarations.
+struct Reader<'t> {
+    text: &'t str,
+    tokens: &'t Tokens<'t>,
+    macros: &'t Macros,
+    units: Vec<Unit>,
+}
+
+/// What is found in front of the body or the end of a declaration.
+#[derive(Default)]
+struct Head {
+    is_device: bool,
+    /// True if something in it may be a macro that marks device code.
+    may_be_device: bool,
+    is_template: bool,
+    is_class: bool,
+    has_parameters: bool,
+    has_value: bool,
+    /// The token of the constructor's colon.
+    colon: Option<usize>,
+    name: Option<String>,
+    is_qualified: bool,
+    keeps: bool,
+}
+
+impl<'t> Reader<'t> {
+    fn token(&self, at: usize) -> Option<&'t Token> {
+        self.tokens.all.get(at)
+    }
+
+    fn word(&self, at: usize) -> &'t str {
+        match self.token(at) {
+            Some(token) if token.kind == Kind::Word => &self.text[token.start..token.end],
+            _ => "",
+        }
+    }
+
+    fn is(&self, at: usize, mark: u8) -> bool {
+        self.token(at).is_some_and(|token| token.kind == Kind::Mark(mark))
+    }
+
+    /// Returns the token after the one that closes what `at` opens.
+    fn skip(&self, at: usize, end: usize) -> usize {
+        let mut depth = 0;
+        for next in at..end {
+            match self.tokens.all[next].kind {
+                Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Mark(b')' | b']' | b'}') => depth -= 1,
+                _ => {}
+            }
+            if depth <= 0 {
+                return next + 1;
+            }
+        }
+        end
+    }
+
+    /// Returns the token after the `>` that closes the `<` at a token.
+    fn skip_angles(&self, at: usize, end: usize) -> usize {
+        let (mut depth, mut next) = (0, at);
+        while next < end {
+            match self.tokens.all[next].kind {
+                Kind::Mark(b'<') => depth += 1,
+                Kind::Mark(b'>') => depth -= 1,
+                Kind::Mark(b'(' | b'[' | b'{') => {
+                    next = self.skip(next, end);
+                    continue;
+                }
+                Kind::Mark(b';') => return next,
+                _ => {}
+            }
+            next += 1;
+            if depth == 0 {
+                return next;
+            }
+        }
+        end
+    }
+
+    fn declarations(&mut self, from: usize, end: usize, class: Option<usize>) {
+        let mut at = from;
+        while at < end {
+            let next = self.declaration(at, end, class);
+            at = next.max(at + 1);
+        }
+    }
+
+    /// Reads a declaration, and returns the token after it.
+    fn declaration(&mut self, at: usize, end: usize, class: Option<usize>) -> usize {
+        match self.word(at) {
+            "namespace" | "inline" | "extern" if self.opens_scope(at, end).is_some() => {
+                let open = self.opens_scope(at, end).unwrap_or(at);
+                let close = self.skip(open, end);
+                self.declarations(open + 1, close.saturating_sub(1), class);
+                return close;
+            }
+            "public" | "private" | "protected" if self.is(at + 1, b':') => return at + 2,
+            // `OP(float, add)`, which stands for declarations, and needs no semicolon.
+            word if self.is(at + 1, b'(') && self.macros.declare.contains(word) => {
+                let close = self.skip(at + 1, end);
+                if !self.is(close, b'{') && !self.is(close, b'(') {
+                    let head =
+                        Head { is_device: self.macros.marks.contains(word), keeps: true, ..Head::default() };
+                    return self.end_of(at, close, &head, None, class);
+                }
+            }
+            _ => {}
+        }
+        if self.is(at, b';') || self.is(at, b'}') {
+            return at + 1;
+        }
+        let mut head = Head::default();
+        let mut next = at;
+        if self.word(next) == "template" && self.is(next + 1, b'<') {
+            head.is_template = true;
+            while self.word(next) == "template" && self.is(next + 1, b'<') {
+                next = self.skip_angles(next + 1, end);
+            }
+        }
+        while next < end {
+            match self.tokens.all[next].kind {
+                Kind::Mark(b';') => return self.end_of(at, next + 1, &head, None, class),
+                Kind::Mark(b'}') => return next,
+                Kind::Mark(b'{') => match self.brace(next, &head) {
+                    Brace::Value => next = self.skip(next, end),
+                    Brace::Class => {
+                        let number = self.units.len();
+                        let close = self.skip(next, end);
+                        let last =
+                            (close..end).find(|&last| self.is(last, b';')).map_or(end, |last| last + 1);
+                        self.end_of(at, last, &head, None, class);
+                        self.units[number].sort = Sort::Class;
+                        self.declarations(next + 1, close.saturating_sub(1), Some(number));
+                        self.units[number].is_device |=
+                            self.units[number + 1..].iter().any(|unit| unit.is_device);
+                        return last;
+                    }
+                    Brace::Body => {
+                        let close = self.skip(next, end);
+                        return self.end_of(at, close, &head, Some(head.colon.unwrap_or(next)), class);
+                    }
+                },
+                _ => next = self.in_head(next, end, &mut head),
+            }
+        }
+        end
+    }
+
+    /// Returns the brace of `namespace a {` or `extern "C" {`.
+    fn opens_scope(&self, at: usize, end: usize) -> Option<usize> {
+        let from = if self.word(at) == "inline" { at + 1 } else { at };
+        match self.word(from) {
+            "namespace" => (from + 1..end.min(from + 16)).find(|&next| self.is(next, b'{')).filter(|&open| {
+                (from + 1..open)
+                    .all(|next| !self.is(next, b'=') && !self.is(next, b';') && !self.is(next, b'('))
+            }),
+            "extern" => {
+                (self.token(from + 1)?.kind == Kind::Literal && self.is(from + 2, b'{')).then_some(from + 2)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_macro(&self, word: &str) -> bool {
+        self.macros.all.contains(word)
+            || self.macros.marks.contains(word)
+            || word.len() > 1
+                && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    }
+
+    /// Takes a token of a head, and returns the next one.
+    fn in_head(&self, at: usize, end: usize, head: &mut Head) -> usize {
+        let word = self.word(at);
+        if !head.has_value {
+            head.is_device |= self.macros.marks.contains(word);
+            head.may_be_device |= self.is_macro(word);
+            // One with arguments, defined elsewhere, may stand for anything.
+            head.is_device |= self.is_macro(word) && self.is(at + 1, b'(') && !self.macros.all.contains(word);
+        }
+        match word {
+            "class" | "struct" | "union" | "enum" if !head.has_parameters => head.is_class = true,
+            "typedef" | "using" | "namespace" | "static_assert" | "friend" | "asm" => head.keeps = true,
+            "const" if !head.has_parameters => head.keeps = true,
+            "operator" => {
+                head.name = Some(word.to_owned());
+                // `operator()` is a name, and its parameters follow.
+                if self.is(at + 1, b'(') && self.is(at + 2, b')') {
+                    return at + 3;
+                }
+                // So are the marks of the others.
+                let marks =
+                    (at + 1..end).take_while(|&next| !self.is(next, b'(') && self.word(next).is_empty());
+                return at + 1 + marks.count();
+            }
+            _ => {}
+        }
+        match self.tokens.all[at].kind {
+            Kind::Word => {
+                if !head.has_parameters && !head.has_value {
+                    head.name = Some(word.to_owned());
+                    head.is_qualified = at > 1 && self.is(at - 1, b':') && self.is(at - 2, b':');
+                }
+                // `__launch_bounds__(256)` and `alignas(16)` have arguments, and are not functions.
+                let has_arguments = matches!(
+                    word,
+                    "__launch_bounds__"
+                        | "__cluster_dims__"
+                        | "__maxnreg__"
+                        | "alignas"
+                        | "__align__"
+                        | "decltype"
+                        | "__attribute__"
+                        | "noexcept"
+                );
+                if has_arguments && self.is(at + 1, b'(') {
+                    if !head.has_parameters {
+                        head.name = None;
+                    }
+                    return self.skip(at + 1, end);
+                }
+                at + 1
+            }
+            Kind::Mark(b'(') => {
+                head.has_parameters |= !head.has_value;
+                self.skip(at, end)
+            }
+            Kind::Mark(b'[') => self.skip(at, end),
+            Kind::Mark(b'<') if !head.has_value => self.skip_angles(at, end),
+            Kind::Mark(b'=') => {
+                head.has_value = true;
+                at + 1
+            }
+            Kind::Mark(b':') => {
+                let double = self.is(at + 1, b':') || at > 0 && self.is(at - 1, b':');
+                if !double && head.has_parameters && head.colon.is_none() {
+                    head.colon = Some(at);
+                }
+                at + 1
+            }
+            _ => at + 1,
+        }
+    }
+
+    fn brace(&self, at: usize, head: &Head) -> Brace {
+        let follows_name = at > 0 && (!self.word(at - 1).is_empty() || self.is(at - 1, b'>'));
+        let is_qualifier = matches!(
+            self.word(at.saturating_sub(1)),
+            "const" | "noexcept" | "override" | "final" | "mutable" | "try"
+        );
+        if head.has_value {
+            Brace::Value
+        } else if head.has_parameters {
+            if head.colon.is_some() && follows_name && !is_qualifier { Brace::Value } else { Brace::Body }
+        } else if head.is_class {
+            Brace::Class
+        } else {
+            Brace::Value
+        }
+    }
+
+    /// Adds a declaration that ends before a token, and returns that.
+    fn end_of(
+        &mut self,
+        from: usize,
+        end: usize,
+        head: &Head,
+        body: Option<usize>,
+        class: Option<usize>,
+    ) -> usize {
+        let start = self.tokens.all[from].start;
+        let last = self.tokens.all[end - 1].end;
+        let sort = if body.is_some() { Sort::Function } else { Sort::Other };
+        let is_plain = !head.is_device
+            && !head.may_be_device
+            && !head.is_template
+            && class.is_none()
+            && !head.is_qualified;
+        let is_variable =
+            sort == Sort::Other && !head.keeps && !head.is_class && (head.has_value || !head.has_parameters);
+        self.units.push(Unit {
+            sort,
+            range: start..last,
+            body: body.map(|body| self.tokens.all[body].start..last),
+            is_device: head.is_device,
+            is_host: is_plain && head.name.is_some() && (sort == Sort::Function || is_variable),
+            is_prototype: head.has_parameters && !head.has_value || head.keeps,
+            class,
+            name: head.name.clone(),
+        });
+        end
+    }
+}
+
+enum Brace {
+    /// The initialiser of a variable or member.
+    Value,
+    Class,
+    Body,
+}
