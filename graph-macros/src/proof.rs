@@ -105,7 +105,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
                     }
                 }
             };
-            Declared { name: parameter.name.to_string(), kind }
+            Declared { name: parameter.name.to_string(), kind, nullable: false }
         })
         .collect();
     Declaration { name: plain(name), parameters, rounded: multiples }

@@ -120,7 +120,7 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
         }),
     };
     let parameters =
-        words.iter().enumerate().map(|(at, word)| Declared { name: format!("p{at}"), kind: kind(word) });
+        words.iter().enumerate().map(|(at, word)| Declared { name: format!("p{at}"), kind: kind(word), nullable: false });
     Declaration { name: name.to_owned(), parameters: parameters.collect(), rounded: Vec::new() }
 }
 

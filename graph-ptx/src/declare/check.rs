@@ -5,6 +5,7 @@ use super::elements;
 use super::limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
 use super::open;
 use crate::analysis::access::Analysis;
+use crate::analysis::flow::Taken;
 use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site, Start};
 use crate::analysis::hidden::hidden;
 use crate::analysis::update::Update;
@@ -76,7 +77,14 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             .map(|(declared, fits)| *fits && matches!(declared.kind, Kind::Buffer { .. }))
             .collect();
         let (written, scalars) = open::followed(declaration, &pointers);
-        let (kernel, outline) = analysis.kernel_and_outline(entry.name, &pointers, &written, &scalars);
+        let never_null: Vec<bool> = declaration
+            .parameters
+            .iter()
+            .zip(&pointers)
+            .map(|(declared, pointer)| *pointer && !declared.nullable)
+            .collect();
+        let taken = Taken { pointers: &pointers, never_null: &never_null, scalars: &scalars };
+        let (kernel, outline) = analysis.kernel_and_outline(entry.name, taken, &written);
         result.proofs = (0..entry.parameters.len())
             .map(|at| if fits[at] { check.parameter(at, &kernel.parameters[at]) } else { None })
             .collect();
