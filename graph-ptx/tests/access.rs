@@ -119,8 +119,11 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
             _ => declare::Access::ReadWrite,
         }),
     };
-    let parameters =
-        words.iter().enumerate().map(|(at, word)| Declared { name: format!("p{at}"), kind: kind(word), nullable: false });
+    let parameters = words.iter().enumerate().map(|(at, word)| Declared {
+        name: format!("p{at}"),
+        kind: kind(word),
+        nullable: false,
+    });
     Declaration { name: name.to_owned(), parameters: parameters.collect(), rounded: Vec::new() }
 }
 

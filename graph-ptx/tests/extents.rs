@@ -112,14 +112,19 @@ fn check_rounded(
          {body}\n END: ret; }}"
     );
     let module = ptx::parse(&source).unwrap();
-    let scalar = |name: &str| Declared { name: name.to_owned(), kind: Kind::Scalar(Primitive::of("u32")), nullable: false };
+    let scalar = |name: &str| Declared {
+        name: name.to_owned(),
+        kind: Kind::Scalar(Primitive::of("u32")),
+        nullable: false,
+    };
     let buffer = Kind::Buffer {
         access: Access::ReadWrite,
         element: Primitive::of("u32"),
         extent: extent(Poly::variable(1), Poly::variable(2)),
         text: text.to_owned(),
     };
-    let parameters = vec![Declared { name: "x".to_owned(), kind: buffer, nullable: false }, scalar("n"), scalar("m")];
+    let parameters =
+        vec![Declared { name: "x".to_owned(), kind: buffer, nullable: false }, scalar("n"), scalar("m")];
     let (findings, checked) =
         declare::check(&module, &[Declaration { name: "k".to_owned(), parameters, rounded }]);
     let proved = checked[0].as_ref().unwrap().proofs[0].as_ref().is_some_and(|proof| proof.extent);

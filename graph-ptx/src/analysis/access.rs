@@ -72,12 +72,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
     }
 
     /// Does the same, and outlines the writes through the `written` parameters, all of them pointers.
-    pub fn kernel_and_outline(
-        &mut self,
-        name: &str,
-        taken: Taken<'_>,
-        written: &[u32],
-    ) -> (Kernel, Outline) {
+    pub fn kernel_and_outline(&mut self, name: &str, taken: Taken<'_>, written: &[u32]) -> (Kernel, Outline) {
         let Taken { pointers, scalars, .. } = taken;
         let Some(flow) = Flow::new(&mut self.codes, name, taken).filter(|flow| !flow.gave_up) else {
             let foreign = Some("the kernel is too large to be analysed".to_owned());

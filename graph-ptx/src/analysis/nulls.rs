@@ -89,9 +89,7 @@ impl<'a> Values<'_, '_, 'a> {
         }
         let statements = code.function.body.iter().flat_map(|body| &body.statements);
         let found = (0u32..).zip(statements).filter_map(|(at, statement)| match statement {
-            Statement::Instruction(instruction) => {
-                Some((at, *truths.get(&std::ptr::from_ref(instruction))?))
-            }
+            Statement::Instruction(instruction) => Some((at, *truths.get(&std::ptr::from_ref(instruction))?)),
             _ => None,
         });
         found.collect()
@@ -196,12 +194,7 @@ impl<'a> Values<'_, '_, 'a> {
     }
 
     /// Returns the outcome of a comparison for equality of a known value and 0.
-    fn null_test(
-        &mut self,
-        step: &Step<'_, 'a>,
-        instruction: &Instruction<'a>,
-        depth: u32,
-    ) -> Option<bool> {
+    fn null_test(&mut self, step: &Step<'_, 'a>, instruction: &Instruction<'a>, depth: u32) -> Option<bool> {
         let operation = isa::row(instruction.op()).operation;
         let compares = operation == Operation::Comparison(Comparison::ToPredicate);
         let [a, b] = &step.sources[..] else { return None };

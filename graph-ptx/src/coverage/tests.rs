@@ -94,7 +94,8 @@ fn a_call_that_may_end_the_thread_decides() {
     for (text, hopeless) in [(text.to_owned(), true), (text.replace("@%p1 exit;", ""), false)] {
         let module = parse(&text).unwrap();
         let mut analysis = Analysis::new(&module);
-        let outline = analysis.kernel_and_outline("k", Taken { pointers: &[true], ..Taken::default() }, &[0]).1;
+        let outline =
+            analysis.kernel_and_outline("k", Taken { pointers: &[true], ..Taken::default() }, &[0]).1;
         let verdict = judge(&outline, 1, 32, 0, 32);
         assert_eq!(matches!(verdict, Verdict::Unknown(_)), hopeless, "{verdict:?}");
         assert_eq!(verdict == Verdict::Covered, !hopeless, "{verdict:?}");

@@ -25,7 +25,8 @@ fn code_for_null_is_left_out() {
     let expected = [Access::Reads, Access::Writes];
     // As a selection, as predicated loads, as branches, through predicates, and through numbers.
     let by_selection = "setp.eq.s64 %p1, %rd1, 0; selp.b64 %rd5, %rd4, %rd3, %p1; ld.global.f32 %f1, [%rd5];";
-    let by_guards = "setp.ne.b64 %p1, %rd1, 0; @%p1 ld.global.f32 %f1, [%rd3]; @!%p1 ld.global.f32 %f1, [%rd4];";
+    let by_guards =
+        "setp.ne.b64 %p1, %rd1, 0; @%p1 ld.global.f32 %f1, [%rd3]; @!%p1 ld.global.f32 %f1, [%rd4];";
     let by_branches = "setp.eq.u64 %p1, %rd3, 0; @%p1 bra N; ld.global.f32 %f1, [%rd3]; bra S;\n\
                        N: ld.global.f32 %f1, [%rd4];\nS:";
     let by_predicates = "setp.eq.s64 %p1, %rd1, 0; setp.ne.s64 %p2, %rd2, 0; not.pred %p3, %p2; or.pred %p4, %p1, %p3;\n\
@@ -35,7 +36,8 @@ fn code_for_null_is_left_out() {
     // The predicate is a phi of the same value on the paths that are left.
     let by_phi = "mov.pred %p2, -1; setp.eq.s64 %p1, %rd1, 0; @%p1 bra M; mov.pred %p2, 0;\n\
                   M: @%p2 bra N; ld.global.f32 %f1, [%rd3]; bra S;\nN: ld.global.f32 %f1, [%rd4];\nS:";
-    let complement = "setp.eq.s64 %p1|%p2, %rd1, 0; @%p1 ld.global.f32 %f1, [%rd4]; @%p2 ld.global.f32 %f1, [%rd3];";
+    let complement =
+        "setp.eq.s64 %p1|%p2, %rd1, 0; @%p1 ld.global.f32 %f1, [%rd4]; @%p2 ld.global.f32 %f1, [%rd3];";
     for body in [by_selection, by_guards, by_branches, by_predicates, by_numbers, by_phi, complement] {
         let body = format!("{body} {STORE}");
         assert_eq!(accesses(&body, plain), expected, "{body}");
@@ -56,8 +58,7 @@ fn other_tests_stay() {
         "sub.s64 %rd6, %rd1, %rd2; setp.eq.s64 %p1, %rd6, 0;",
         "mov.u32 %r1, %tid.x; setp.eq.s32 %p2, %r1, 0; setp.eq.s64 %p3, %rd1, 0; or.pred %p1, %p2, %p3;",
     ] {
-        let body =
-            format!("{test} @%p1 ld.global.f32 %f1, [%rd4]; @!%p1 ld.global.f32 %f1, [%rd3]; {STORE}");
+        let body = format!("{test} @%p1 ld.global.f32 %f1, [%rd4]; @!%p1 ld.global.f32 %f1, [%rd3]; {STORE}");
         assert_eq!(accesses(&body, [true, true]), both, "{body}");
     }
 }

@@ -90,8 +90,7 @@ mod tests {
              .reg .b32 %r<5>; .reg .b16 %s<5>; ld.param.u64 %rd1, [x]; {body} ret; }}"
         );
         let module = parse(&text).unwrap();
-        let outline = Analysis::new(&module)
-            .accesses("k", Taken { pointers: &[true], ..Taken::default() });
+        let outline = Analysis::new(&module).accesses("k", Taken { pointers: &[true], ..Taken::default() });
         outline.instructions.iter().map(|access| access.element).collect()
     }
 
