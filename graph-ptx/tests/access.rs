@@ -124,7 +124,12 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
         kind: kind(word),
         nullable: false,
     });
-    Declaration { name: name.to_owned(), parameters: parameters.collect(), rounded: Vec::new() }
+    Declaration {
+        name: name.to_owned(),
+        parameters: parameters.collect(),
+        rounded: Vec::new(),
+        quotients: Vec::new(),
+    }
 }
 
 fn buffer(access: declare::Access) -> Kind {

@@ -104,6 +104,8 @@ pub struct Declaration {
     pub parameters: Vec<Declared>,
     /// The variables of extents that are multiples.
     pub rounded: Vec<Rounded>,
+    /// The variables of extents that are quotients.
+    pub quotients: Vec<Quotient>,
 }
 
 /// A variable of extents: `of.next_multiple_of(to)`.
@@ -115,6 +117,17 @@ pub struct Rounded {
     pub of: Poly,
     /// At least 1.
     pub to: u32,
+}
+
+/// A variable of extents: `of / by`, without the remainder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotient {
+    /// The variable.
+    pub variable: u32,
+    /// The number that is divided.
+    pub of: Poly,
+    /// At least 1.
+    pub by: u32,
 }
 
 /// A fault of a declaration.

@@ -20,8 +20,10 @@ fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checke
         .enumerate()
         .map(|(at, kind)| Declared { name: format!("p{at}"), kind, nullable: false })
         .collect();
-    let (findings, mut checked) =
-        check(&module, &[Declaration { name: name.to_owned(), parameters, rounded: Vec::new() }]);
+    let (findings, mut checked) = check(
+        &module,
+        &[Declaration { name: name.to_owned(), parameters, rounded: Vec::new(), quotients: Vec::new() }],
+    );
     (findings, checked.remove(0))
 }
 
