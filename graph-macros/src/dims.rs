@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cuweave_core::ids::{BufferId, LeafId, PartId, VariableId};
 use cuweave_core::table::Op;
-use cuweave_ptx::declare::Rounded;
+use cuweave_ptx::declare::{Quotient, Rounded};
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -296,6 +296,52 @@ pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
             one.into_iter().collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// Returns the quotients by literals in a length, which are variables of its polynomial.
+pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<Quotient> {
+    match expr {
+        Expr::Paren(inner) => divided(&inner.expr, integers, symbols),
+        Expr::Group(inner) => divided(&inner.expr, integers, symbols),
+        Expr::Cast(cast) => divided(&cast.expr, integers, symbols),
+        Expr::Binary(binary) => {
+            let mut all = divided(&binary.left, integers, symbols);
+            all.extend(divided(&binary.right, integers, symbols));
+            if matches!(binary.op, BinOp::Div(_))
+                && is_integer(&binary.left, integers)
+                && let Some(by) = divisor(&binary.right)
+                && let [variable] = poly(expr, integers, symbols).variables()[..]
+            {
+                all.push(Quotient { variable, of: poly(&binary.left, integers, symbols), by });
+            }
+            all
+        }
+        // Rounded up, it is the quotient of a larger number.
+        Expr::MethodCall(call) if call.method == "div_ceil" && is_integer(&call.receiver, integers) => {
+            let of = poly(&call.receiver, integers, symbols);
+            let by = call.args.first().and_then(divisor);
+            let found = by.and_then(|by| {
+                let [variable] = poly(expr, integers, symbols).variables()[..] else { return None };
+                let of = of.plus(&Poly::constant(i128::from(by) - 1))?;
+                Some(Quotient { variable, of, by })
+            });
+            found.into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a literal divisor.
+fn divisor(expr: &Expr) -> Option<u32> {
+    match expr {
+        Expr::Paren(inner) => divisor(&inner.expr),
+        Expr::Group(inner) => divisor(&inner.expr),
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(by) => by.base10_parse().ok().filter(|&by| by > 0),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -44,6 +44,11 @@ impl Parameter {
         !matches!(self.kind, ParameterKind::Contract(_))
     }
 
+    /// Returns true if a launch may give none for it.
+    pub fn is_optional(&self) -> bool {
+        matches!(self.kind, ParameterKind::Buffer { optional: true, .. })
+    }
+
     /// Returns true if lengths may name it.
     pub fn is_number(&self) -> bool {
         matches!(self.kind, ParameterKind::Scalar(_) | ParameterKind::Contract(_))

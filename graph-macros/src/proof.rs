@@ -11,7 +11,7 @@ use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use crate::dims::{Bound, rounded, variable};
+use crate::dims::{Bound, divided, rounded, variable};
 use crate::image::Image;
 use crate::parameters::{Access, Parameter, ParameterKind};
 use crate::report::Report;
@@ -82,7 +82,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
         // In the order of the parameters: the variable of one that the kernel takes is its index.
         variable(&parameter.name, &mut symbols);
     }
-    let mut multiples = Vec::new();
+    let (mut multiples, mut quotients) = (Vec::new(), Vec::new());
     let parameters = taken
         .iter()
         .map(|parameter| {
@@ -91,6 +91,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
                 ParameterKind::Buffer { access, element, len, .. } => {
                     let bound = Bound::of(len, true, &integers, &mut symbols);
                     multiples.extend(rounded(len, &integers, &mut symbols));
+                    quotients.extend(divided(len, &integers, &mut symbols));
                     Kind::Buffer {
                         access: match access {
                             Access::Read => declare::Access::Read,
@@ -104,10 +105,10 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
                     }
                 }
             };
-            Declared { name: parameter.name.to_string(), kind }
+            Declared { name: parameter.name.to_string(), kind, nullable: parameter.is_optional() }
         })
         .collect();
-    Declaration { name: plain(name), parameters, rounded: multiples }
+    Declaration { name: plain(name), parameters, rounded: multiples, quotients }
 }
 
 /// Returns the names that lengths may be made of.

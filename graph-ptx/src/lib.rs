@@ -25,5 +25,7 @@ pub mod report;
 pub mod rewrite;
 pub mod syntax;
 
-pub use analysis::{Access, Analysis, Hidden, Kernel, ParameterFacts, Reach, Site, Update, duration, hidden};
+pub use analysis::{
+    Access, Analysis, Hidden, Kernel, ParameterFacts, Reach, Site, Taken, Update, duration, hidden,
+};
 pub use syntax::*;

@@ -119,9 +119,17 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
             _ => declare::Access::ReadWrite,
         }),
     };
-    let parameters =
-        words.iter().enumerate().map(|(at, word)| Declared { name: format!("p{at}"), kind: kind(word) });
-    Declaration { name: name.to_owned(), parameters: parameters.collect(), rounded: Vec::new() }
+    let parameters = words.iter().enumerate().map(|(at, word)| Declared {
+        name: format!("p{at}"),
+        kind: kind(word),
+        nullable: false,
+    });
+    Declaration {
+        name: name.to_owned(),
+        parameters: parameters.collect(),
+        rounded: Vec::new(),
+        quotients: Vec::new(),
+    }
 }
 
 fn buffer(access: declare::Access) -> Kind {

@@ -83,9 +83,14 @@ fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declara
                 text: "many".to_owned(),
             },
         };
-        Declared { name: format!("p{at}"), kind }
+        Declared { name: format!("p{at}"), kind, nullable: false }
     });
-    Declaration { name: name.to_owned(), parameters: parameters.collect(), rounded: Vec::new() }
+    Declaration {
+        name: name.to_owned(),
+        parameters: parameters.collect(),
+        rounded: Vec::new(),
+        quotients: Vec::new(),
+    }
 }
 
 /// The types that each parameter is declared with beside its own.

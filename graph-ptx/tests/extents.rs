@@ -1,6 +1,8 @@
 //! The number of extents of the corpus that are proved, and their bounds.
 
-use cuweave_ptx::declare::{self, Access, Declaration, Declared, Finding, Kind, Primitive, Rounded};
+use cuweave_ptx::declare::{
+    self, Access, Declaration, Declared, Finding, Kind, Primitive, Quotient, Rounded,
+};
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Analysis};
 
@@ -104,6 +106,17 @@ fn check_rounded(
     text: &str,
     rounded: Vec<Rounded>,
 ) -> (Vec<Finding>, bool) {
+    check_with(body, extent, text, rounded, Vec::new())
+}
+
+/// As [`check`], with these multiples and quotients in the extent.
+fn check_with(
+    body: &str,
+    extent: &dyn Fn(Poly, Poly) -> Poly,
+    text: &str,
+    rounded: Vec<Rounded>,
+    quotients: Vec<Quotient>,
+) -> (Vec<Finding>, bool) {
     let source = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 x, .param .u32 n, .param .u32 m) {{\n\
          .reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n\
@@ -112,16 +125,21 @@ fn check_rounded(
          {body}\n END: ret; }}"
     );
     let module = ptx::parse(&source).unwrap();
-    let scalar = |name: &str| Declared { name: name.to_owned(), kind: Kind::Scalar(Primitive::of("u32")) };
+    let scalar = |name: &str| Declared {
+        name: name.to_owned(),
+        kind: Kind::Scalar(Primitive::of("u32")),
+        nullable: false,
+    };
     let buffer = Kind::Buffer {
         access: Access::ReadWrite,
         element: Primitive::of("u32"),
         extent: extent(Poly::variable(1), Poly::variable(2)),
         text: text.to_owned(),
     };
-    let parameters = vec![Declared { name: "x".to_owned(), kind: buffer }, scalar("n"), scalar("m")];
+    let parameters =
+        vec![Declared { name: "x".to_owned(), kind: buffer, nullable: false }, scalar("n"), scalar("m")];
     let (findings, checked) =
-        declare::check(&module, &[Declaration { name: "k".to_owned(), parameters, rounded }]);
+        declare::check(&module, &[Declaration { name: "k".to_owned(), parameters, rounded, quotients }]);
     let proved = checked[0].as_ref().unwrap().proofs[0].as_ref().is_some_and(|proof| proof.extent);
     (findings, proved)
 }
@@ -199,9 +217,79 @@ fn the_help_for_vectors_names_the_multiple() {
     // The index is no multiple, and the access ends at `n + 3` for any `n`.
     let any = store(1, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
     assert_eq!(help(&any, &n, "n"), None);
-    // More is missing than a vector behind its first element, or no vector is accessed.
+    // The last element alone. More is missing than a vector behind its first element.
+    assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), said(4, "n"));
     assert_eq!(help(&four, &less, "n - 1"), None);
-    assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), None);
+}
+
+/// The first of several elements, rows or turns of a loop is checked, and those behind it are accessed too.
+#[test]
+fn the_help_for_tiles_and_loops_names_the_multiple() {
+    let help = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly| {
+        let (mut findings, _) = check(body, extent, "len");
+        assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["CW308"], "{body}");
+        findings.remove(0).help
+    };
+    let said = |count: u32, text: &str| {
+        Some(format!("if the kernel is compiled for multiples of {count} alone, declare `{text}` elements"))
+    };
+    // Pairs, by two accesses of one element, of a product of arguments.
+    let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; mul.wide.s32 %rd2, %r7, 4; \
+                add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+4]; st.global.f32 [%rd3], %f1;";
+    let product = |n: Poly, m: Poly| n.times(&m).unwrap();
+    assert_eq!(help(pair, &product), said(2, "(n * m).next_multiple_of(2)"));
+    // Vectors in a loop that goes on by as many as a block has.
+    let turns = "shl.b32 %r7, %r3, 2; shl.b32 %r8, %r2, 7; setp.ge.s32 %p1, %r7, %r5; @%p1 bra END;\n\
+                 L: mul.wide.s32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3]; \
+                 add.s32 %r7, %r7, %r8; setp.lt.s32 %p2, %r7, %r5; @%p2 bra L;";
+    let n = |n: Poly, _: Poly| n;
+    assert_eq!(help(turns, &n), said(4, "n.next_multiple_of(4)"));
+    // A tile of 32 rows, of which a thread copies two.
+    let tile = |behind: u32| {
+        format!(
+            "shl.b32 %r7, %r1, 5; add.s32 %r7, %r7, %r3; mov.u32 %r9, %tid.y; setp.ge.s32 %p1, %r7, %r6; setp.ge.s32 %p2, %r9, %r5; \
+             or.pred %p3, %p1, %p2; @%p3 bra END; mad.lo.s32 %r8, %r7, %r5, %r9; mul.wide.s32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
+             ld.global.f32 %f1, [%rd3]; mul.lo.s32 %r10, %r5, {behind}; mul.wide.s32 %rd4, %r10, 4; add.s64 %rd5, %rd3, %rd4; \
+             st.global.f32 [%rd5], %f1;"
+        )
+    };
+    let rows = "n * m.next_multiple_of(32)";
+    assert_eq!(help(&tile(16), &product), said(32, rows));
+    assert_eq!(help(&tile(24), &product), said(32, rows));
+    // The next row is that of a neighbour.
+    assert_eq!(help(&tile(1), &product), None);
+}
+
+/// A loop over a 64-bit length, and lengths that are quotients.
+#[test]
+fn what_is_too_short_for_all_is_refused() {
+    let wide = "cvt.u64.u32 %rd4, %r5; cvt.u64.u32 %rd5, %r4; setp.ge.u64 %p1, %rd5, %rd4; @%p1 bra END; mov.u32 %r9, %nctaid.x; \
+                mul.lo.s32 %r8, %r2, %r9;\n\
+                L: shl.b64 %rd2, %rd5, 3; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd6, [%rd3]; add.s32 %r4, %r4, %r8; \
+                cvt.u64.u32 %rd5, %r4; setp.lt.u64 %p2, %rd5, %rd4; @%p2 bra L;";
+    let times = |by: i128| move |n: Poly, _: Poly| n.times(&Poly::constant(by)).unwrap();
+    assert_eq!(findings(wide, &times(1)), (vec!["CW308"], false));
+    assert_eq!(findings(wide, &times(2)), (vec![], true));
+    let guarded = format!("{GUARD}{STORE}");
+    let n = Poly::variable(1);
+    let quotient = |of: &Poly, by: u32, extent: &dyn Fn(Poly) -> Poly| {
+        let quotients = vec![Quotient { variable: 3, of: of.clone(), by }];
+        let (findings, proved) =
+            check_with(&guarded, &|_, _| extent(Poly::variable(3)), "len", Vec::new(), quotients);
+        (findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), proved)
+    };
+    let by = |poly: &Poly, by: i128| poly.times(&Poly::constant(by)).unwrap();
+    let plus = |poly: &Poly, more: i128| poly.plus(&Poly::constant(more)).unwrap();
+    let refused = (vec!["CW308"], false);
+    let assumed = (vec![], false);
+    // `n / 2`, `n * 3 / 4`, `n / 2 + 1`, `n.div_ceil(2)`, twice each, and what is enough.
+    assert_eq!(quotient(&n, 2, &|half| half), refused);
+    assert_eq!(quotient(&by(&n, 3), 4, &|part| part), refused);
+    assert_eq!(quotient(&n, 2, &|half| plus(&half, 1)), assumed);
+    assert_eq!(quotient(&plus(&n, 1), 2, &|half| half), refused);
+    assert_eq!(quotient(&plus(&n, 1), 2, &|half| by(&half, 2)), (vec![], true));
+    assert_eq!(quotient(&n, 2, &|half| by(&half, 2)), assumed);
+    assert_eq!(quotient(&n, 2, &|half| plus(&by(&half, 2), 1)), (vec![], true));
 }
 
 /// Lengths that the help for vectors names are proved, and no shorter ones.

@@ -9,7 +9,7 @@ use crate::analysis::copies::Copies;
 use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
 use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Table, Touched, quoted, site};
-use crate::analysis::flow::{Codes, Flow, Thing, Word};
+use crate::analysis::flow::{Codes, Flow, Taken, Thing, Word};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{Loose, MEMORY, Value};
@@ -65,22 +65,16 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// Analyses a kernel with the given pointer parameters. A kernel that does not exist accesses nothing; one that is too
+    /// Analyses a kernel with the given pointer parameters, which may be null. A kernel that does not exist accesses nothing; one that is too
     /// large to be analysed may access everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
-        self.kernel_and_outline(name, pointers, &[], &[]).0
+        self.kernel_and_outline(name, Taken { pointers, ..Taken::default() }, &[]).0
     }
 
-    /// Does the same, and outlines the writes through the `written` parameters, all of them pointers. `scalars` marks the
-    /// parameters that are integers by value.
-    pub fn kernel_and_outline(
-        &mut self,
-        name: &str,
-        pointers: &[bool],
-        written: &[u32],
-        scalars: &[bool],
-    ) -> (Kernel, Outline) {
-        let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
+    /// Does the same, and outlines the writes through the `written` parameters, all of them pointers.
+    pub fn kernel_and_outline(&mut self, name: &str, taken: Taken<'_>, written: &[u32]) -> (Kernel, Outline) {
+        let Taken { pointers, scalars, .. } = taken;
+        let Some(flow) = Flow::new(&mut self.codes, name, taken).filter(|flow| !flow.gave_up) else {
             let foreign = Some("the kernel is too large to be analysed".to_owned());
             let followed = |&parameter: &u32| Followed { parameter, foreign: foreign.clone() };
             let outline =
@@ -99,10 +93,11 @@ impl<'m, 'a> Analysis<'m, 'a> {
 
 impl Analysis<'_, '_> {
     /// Returns the outline of all loads and stores of a kernel through its pointers, with two entries for each of these: the
-    /// reads, then the writes. `scalars` marks the parameters that are integers by value.
-    pub fn accesses(&mut self, name: &str, pointers: &[bool], scalars: &[bool]) -> Outline {
+    /// reads, then the writes.
+    pub fn accesses(&mut self, name: &str, taken: Taken<'_>) -> Outline {
+        let Taken { pointers, scalars, .. } = taken;
         let all = (0u32..).zip(pointers).filter(|(_, pointer)| **pointer).map(|(parameter, _)| parameter);
-        let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
+        let Some(flow) = Flow::new(&mut self.codes, name, taken).filter(|flow| !flow.gave_up) else {
             let foreign = Some("the kernel is too large to be analysed".to_owned());
             let followed = |parameter: u32| Followed { parameter, foreign: foreign.clone() };
             return Outline {

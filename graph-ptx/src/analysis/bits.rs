@@ -5,9 +5,9 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
-use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection};
+use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection, Threads, register};
 use crate::syntax::Instruction;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Expressions deeper or larger than this are unknown.
 const DEPTH: u32 = 32;
@@ -57,18 +57,45 @@ pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Op
         if width > 8 {
             return unknown(width);
         }
-        let mut known = Known { code, through, of: BTreeSet::new(), nodes: 0 };
+        let mut known = Known::new(code, through);
         let bits = known.source(source, 0).narrow(width);
         Stored { width, may: bits.may, must: bits.must, of: known.of }
     })
     .collect()
 }
 
-/// Returns a power of two that divides a value.
-pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> u32 {
-    let mut known = Known { code, through: &|_| None, of: BTreeSet::new(), nodes: 0 };
-    let zeros = known.value(value, 0).zeros().min(MOST_ZEROS);
-    if known.of.is_empty() { 1 << zeros } else { 1 }
+/// Returns a power of two that divides a value, and one that divides all of it but a thread index.
+pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
+    let of = |value: u32| {
+        let mut known = Known::new(code, &|_| None);
+        let zeros = known.value(value, 0).zeros().min(MOST_ZEROS);
+        if known.of.is_empty() { 1 << zeros } else { 1 }
+    };
+    let multiple = of(value);
+    // `blockIdx.x * 32 + threadIdx.x`
+    let step = code.defining(value).map(|at| &code.steps[at as usize]);
+    let tile = step.and_then(|step| {
+        let operation = step.instruction.map(|instruction| isa::row(instruction.op()).operation);
+        let [Source::Place(Place::Value(a), 0), Source::Place(Place::Value(b), 0)] = step.sources[..] else {
+            return None;
+        };
+        let adds = operation == Some(Operation::Arithmetic(Arithmetic::Add));
+        let block =
+            if is_thread_index(code, b) { a } else { Some(b).filter(|_| is_thread_index(code, a))? };
+        adds.then(|| of(block))
+    });
+    (multiple, tile.unwrap_or(1).max(multiple))
+}
+
+/// Returns true for `%tid.x` and the like.
+fn is_thread_index(code: &Code<'_, '_>, value: u32) -> bool {
+    let step = code.defining(value).map(|at| &code.steps[at as usize]);
+    step.is_some_and(|step| match step.sources[..] {
+        [Source::Special(name)] => {
+            register(name).is_some_and(|found| found.threads() == Threads::ThreadIndex)
+        }
+        _ => false,
+    })
 }
 
 /// The bits of a value that may be 1, and those that must be.
@@ -153,9 +180,17 @@ struct Known<'k, 'm, 'a> {
     through: &'k dyn Fn(u32) -> Option<u32>,
     of: BTreeSet<u32>,
     nodes: u32,
+    /// The low zeros that are assumed of phis while the values that meet in them are evaluated.
+    assumed: BTreeMap<u32, u32>,
+    /// True if an assumption was used.
+    circular: bool,
 }
 
-impl<'a> Known<'_, '_, 'a> {
+impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
+    fn new(code: &'k Code<'m, 'a>, through: &'k dyn Fn(u32) -> Option<u32>) -> Self {
+        Known { code, through, of: BTreeSet::new(), nodes: 0, assumed: BTreeMap::new(), circular: false }
+    }
+
     fn source(&mut self, source: &Source<'a>, depth: u32) -> Bits {
         match source {
             Source::Constant(value) => Bits { may: *value as u64, must: *value as u64 },
@@ -166,17 +201,17 @@ impl<'a> Known<'_, '_, 'a> {
 
     fn value(&mut self, value: u32, depth: u32) -> Bits {
         self.nodes += 1;
+        if let Some(&zeros) = self.assumed.get(&value) {
+            self.circular = true;
+            return Bits::may(above(zeros));
+        }
         let defining = self.code.defining(value).filter(|_| !self.code.undefined[value as usize]);
         let (Some(at), true) = (defining, depth <= DEPTH && self.nodes <= MOST_VALUES) else {
             return Bits::ANY;
         };
         let step = &self.code.steps[at as usize];
         let Some(instruction) = step.instruction else {
-            let sources = step.sources.iter();
-            return sources
-                .map(|source| self.source(source, depth))
-                .reduce(Bits::either)
-                .unwrap_or(Bits::ANY);
+            return self.joined(step, value, depth);
         };
         let mut bits = match step.defines.len() {
             1 => self.operation(step, instruction, at, depth),
@@ -186,6 +221,24 @@ impl<'a> Known<'_, '_, 'a> {
             bits = bits.either(self.value(kept, depth + 1));
         }
         bits
+    }
+
+    /// Returns the bits of a phi. Low zeros that all sources have, if the phi itself does, are zeros in each turn of a loop.
+    fn joined(&mut self, step: &Step<'_, 'a>, value: u32, depth: u32) -> Bits {
+        let mut zeros = MOST_ZEROS;
+        let before = std::mem::take(&mut self.circular);
+        loop {
+            self.assumed.insert(value, zeros);
+            let sources = step.sources.iter();
+            let bits =
+                sources.map(|source| self.source(source, depth)).reduce(Bits::either).unwrap_or(Bits::ANY);
+            self.assumed.remove(&value);
+            if bits.zeros() >= zeros || !self.circular {
+                self.circular |= before;
+                return bits;
+            }
+            zeros = bits.zeros();
+        }
     }
 
     /// Returns one of several results: a lane of a load, a piece of a register.

@@ -7,6 +7,7 @@ pub(crate) mod loops;
 
 use crate::isa::{self, ControlFlow};
 use crate::syntax::{Body, Instruction, Names, Operand, Statement};
+use std::collections::BTreeMap;
 
 /// A maximal run of instructions without a jump into or out of its middle.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +31,9 @@ pub(crate) struct Cfg {
 }
 
 impl Cfg {
-    pub fn new(body: &Body<'_>, names: &Names<'_, '_>) -> Cfg {
-        let raw = split(body, names);
+    /// Builds the graph. `guards` has the guards of known value, by statement: edges that they exclude are left out.
+    pub fn new(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -> Cfg {
+        let raw = split(body, names, guards);
         let order = reverse_post_order(&raw);
         let mut place = vec![u32::MAX; raw.len()];
         for (at, &block) in order.iter().enumerate() {
@@ -108,7 +110,7 @@ fn flow(instruction: &Instruction<'_>) -> ControlFlow {
 }
 
 /// Splits the text into blocks in its order. Some may be unreachable.
-fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
+fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -> Vec<Block> {
     // The block of each label.
     let mut at_label = vec![u32::MAX; body.statements.len()];
     let mut blocks = vec![Block::default()];
@@ -137,7 +139,8 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
                     | ControlFlow::Return
                     | ControlFlow::Exit
                     | ControlFlow::Trap => {
-                        falls.push(instruction.guard.is_some());
+                        let always = guards.get(&(at as u32)) == Some(&true);
+                        falls.push(instruction.guard.is_some() && !always);
                         blocks.push(Block::default());
                         fresh = true;
                     }
@@ -147,15 +150,23 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
         }
     }
     falls.push(false);
-    connect(body, names, &mut blocks, &at_label, &falls);
+    connect(body, names, &mut blocks, &at_label, &falls, guards);
     blocks
 }
 
 /// Sets the successors of each block. `at_label` holds the block of each label, `falls` is true for blocks that fall through.
-fn connect(body: &Body<'_>, names: &Names<'_, '_>, blocks: &mut [Block], at_label: &[u32], falls: &[bool]) {
+fn connect(
+    body: &Body<'_>,
+    names: &Names<'_, '_>,
+    blocks: &mut [Block],
+    at_label: &[u32],
+    falls: &[bool],
+    guards: &BTreeMap<u32, bool>,
+) {
     for at in 0..blocks.len() {
         let mut successors = Vec::new();
-        let last = blocks[at].instructions.last().map(|&last| &body.statements[last as usize]);
+        let executed = blocks[at].instructions.last().filter(|&last| guards.get(last) != Some(&false));
+        let last = executed.map(|&last| &body.statements[last as usize]);
         if let Some(Statement::Instruction(last)) = last {
             let find = |name: &str| {
                 let label = names.label(last.scope, name)?;
@@ -305,7 +316,7 @@ mod tests {
         text.push('}');
         let module = parse(&text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
-        Cfg::new(body, &Names::new(body))
+        Cfg::new(body, &Names::new(body), &BTreeMap::new())
     }
 
     #[test]
@@ -313,7 +324,7 @@ mod tests {
         let text = ".version 8.0\n.target sm_80\n.entry k() { .reg .pred %p;\n@%p bra L; @%p ret; bra.uni M; M: L: ret; trap; }";
         let module = parse(text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
-        let cfg = Cfg::new(body, &Names::new(body));
+        let cfg = Cfg::new(body, &Names::new(body), &BTreeMap::new());
         let successors: Vec<_> = cfg.blocks.iter().map(|block| block.successors.len()).collect();
         assert_eq!(successors, [2, 1, 1, 0]);
     }

@@ -19,6 +19,8 @@ pub(crate) struct Fact {
     /// In canonical form.
     pub value: u32,
     pub below: Poly,
+    /// True if the value is a phi, and the bound follows from those of the values that meet in it.
+    pub joined: bool,
 }
 
 /// The conditions of a kernel's blocks, computed on demand.
@@ -131,7 +133,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 .filter(|bound| (1..predecessors.len()).all(|edge| bounds(edge).contains(bound)))
                 .cloned()
                 .collect();
-            facts.extend(common.into_iter().map(|below| Fact { value: phi.defines[0], below }));
+            facts.extend(common.into_iter().map(|below| Fact { value: phi.defines[0], below, joined: true }));
         }
     }
 
@@ -222,7 +224,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         {
             let value = canonical(self.code, *value);
             if self.uniform(smaller, 0).is_none() {
-                facts.push(Fact { value, below });
+                facts.push(Fact { value, below, joined: false });
             }
             return true;
         }

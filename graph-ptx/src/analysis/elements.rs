@@ -66,9 +66,16 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
         (Addresses::Load | Addresses::Store | Addresses::Update, Some(_)) => {
             (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
             follow.uses.stores = addresses == Addresses::Store;
+            let computed = floats::evidence(code, step);
             if !follow.uses.floats.is_empty() {
+                // Arithmetic on the bits tells more than the type of the registers that move them.
+                if !computed.is_empty() {
+                    follow.uses.typed &= computed.is_superset(&follow.uses.floats);
+                    follow.uses.floats = computed;
+                }
                 return follow.uses;
             }
+            follow.uses.floats.extend(computed);
             follow.uses.integers =
                 counts(instruction) || step.sources.iter().any(|source| matches!(source, Source::Special(_)));
             follow.forward(values(&step.defines));

@@ -7,7 +7,7 @@
 use crate::analysis::bits;
 use crate::analysis::code::{Code, NONE, Place, Source};
 use crate::analysis::condition::{Conditions, Fact};
-use crate::analysis::effect;
+use crate::analysis::effect::{self, Effect};
 use crate::analysis::facts::{Reach, Site, Start, Touched};
 use crate::analysis::flow::Flow;
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
@@ -33,8 +33,27 @@ pub(crate) struct Reaches {
     pub all: Option<Vec<Reach>>,
     /// Bounds that some launch meets.
     pub met: Vec<Reach>,
-    /// The first access without a bound.
-    pub unbounded: Option<Site>,
+    /// The first access without a bound, and the reason.
+    pub unbounded: Option<(Site, Lost)>,
+}
+
+/// The reason that an access has no bound over the parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// The access is not by one address from one pointer, or is in a function that is called.
+    Form,
+    /// A special register that no comparison bounds.
+    Special(String),
+    /// A number that is loaded from memory.
+    Loaded(Site),
+    /// A number that changes in a loop or differs by path, and that no comparison bounds.
+    Joined,
+    /// A result that is no sum or product.
+    Computed(Site),
+    /// A part of a parameter, or a parameter that is no integer.
+    Part,
+    /// The expression is too large.
+    Large,
 }
 
 /// Finds the bounds of the accesses through one pointer.
@@ -49,9 +68,13 @@ pub(crate) fn reaches(
     }
     let mut conditions = Conditions::new(&flow.kernel);
     for touched in touched.iter().take(MOST_ACCESSES) {
-        let bound = (touched.instance == 0 && touched.definite)
-            .then(|| Bounds::new(&flow.kernel, flow.pointers, &mut conditions, touched.step).access())
-            .flatten();
+        let (mut bound, mut lost) = (None, Lost::Form);
+        if touched.instance == 0 && touched.definite {
+            let mut bounds = Bounds::new(&flow.kernel, flow.pointers, &mut conditions, touched.step);
+            bound = bounds.access();
+            let at = |step: u32| site(&Touched { step, ..*touched });
+            lost = bounds.lost.map_or(Lost::Form, |lost| lost.reason(&flow.kernel, at));
+        }
         match bound {
             Some((bytes, starts, met)) => {
                 let reach = Reach { bytes, starts, site: site(touched) };
@@ -64,7 +87,7 @@ pub(crate) fn reaches(
             }
             None => {
                 reaches.all = None;
-                reaches.unbounded.get_or_insert_with(|| site(touched));
+                reaches.unbounded.get_or_insert_with(|| (site(touched), lost));
             }
         }
     }
@@ -80,6 +103,16 @@ struct Bounds<'s, 'm, 'a> {
     /// True if every comparison on the path leaves the bounds unchanged.
     plain: bool,
     nodes: u32,
+    /// The first value that is no polynomial.
+    lost: Option<At>,
+}
+
+/// The place where an expression ends, by the step that defines its value.
+#[derive(Clone, Copy)]
+enum At {
+    Step(u32),
+    Undefined,
+    Large,
 }
 
 impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
@@ -90,7 +123,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         step: u32,
     ) -> Self {
         let (facts, plain) = conditions.at(step);
-        Bounds { code, pointers, step, facts, plain, nodes: 0 }
+        Bounds { code, pointers, step, facts, plain, nodes: 0, lost: None }
     }
 
     /// Returns upper bounds of the access in bytes from its pointer, those by the starts of vectors, and true if there is one bound
@@ -125,9 +158,9 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
     fn starts(&self, distance: &Poly, size: u32) -> Option<Vec<Start>> {
         let mut starts = Vec::new();
         for atom in distance.variables().into_iter().filter(|&id| id >= ATOM) {
-            let multiple = bits::multiple(self.code, atom - ATOM);
+            let (multiple, tile) = bits::multiple(self.code, atom - ATOM);
             let (mut times, mut rest) = (Poly::default(), Poly::default());
-            let mut is_linear = multiple > 1;
+            let mut is_linear = multiple.max(tile) > 1;
             for (product, coefficient) in distance.terms() {
                 let others: Vec<u32> = product.iter().copied().filter(|&id| id != atom).collect();
                 let term = Poly::of([(&others[..], coefficient)]);
@@ -148,6 +181,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 starts.extend(rests.iter().map(|rest| Start {
                     below: fact.below.clone(),
                     multiple,
+                    tile,
                     times: times.clone(),
                     rest: rest.clone(),
                     size,
@@ -224,7 +258,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                         })
                 })
             };
-            if atoms.contains_key(&(ATOM + fact.value)) || atoms.keys().any(entered) {
+            if fact.joined || atoms.contains_key(&(ATOM + fact.value)) || atoms.keys().any(entered) {
                 return true;
             }
             let place = thread_place(self.code, fact.value);
@@ -249,6 +283,16 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
     fn value(&mut self, value: u32, depth: u32) -> Option<Poly> {
         let value = canonical(self.code, value);
         self.nodes += 1;
+        let found = self.expression(value, depth);
+        if found.is_none() && self.lost.is_none() {
+            let at = self.code.defining(value);
+            let large = depth > DEPTH || self.nodes > NODES;
+            self.lost = Some(if large { At::Large } else { at.map_or(At::Undefined, At::Step) });
+        }
+        found
+    }
+
+    fn expression(&mut self, value: u32, depth: u32) -> Option<Poly> {
         if depth > DEPTH || self.nodes > NODES || value == NONE {
             return None;
         }
@@ -352,5 +396,45 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             }
         }
         least.at_least_zero()
+    }
+}
+
+impl At {
+    /// Returns the reason that the value which ends here has no bound.
+    fn reason(self, code: &Code<'_, '_>, site: impl Fn(u32) -> Site) -> Lost {
+        let at = match self {
+            At::Step(at) => at,
+            At::Undefined => return Lost::Form,
+            At::Large => return Lost::Large,
+        };
+        let step = &code.steps[at as usize];
+        let Some(instruction) = step.instruction else { return Lost::Joined };
+        let special = step.sources.iter().find_map(|source| match source {
+            Source::Special(name) => Some((*name).to_owned()),
+            _ => None,
+        });
+        match (special, effect::effect(instruction), &step.sources[..]) {
+            (Some(name), ..) => Lost::Special(name),
+            (None, Effect::Load, [Source::Memory(Place::Parameter(_), _)]) => Lost::Part,
+            (None, Effect::Load, _) => Lost::Loaded(site(at)),
+            _ => Lost::Computed(site(at)),
+        }
+    }
+}
+
+impl Lost {
+    /// Returns the kind of the reason.
+    pub fn kind(&self) -> String {
+        match self {
+            Lost::Form => "form".to_owned(),
+            Lost::Special(name) => format!("special {name}"),
+            Lost::Loaded(_) => "loaded".to_owned(),
+            Lost::Joined => "joined".to_owned(),
+            Lost::Computed(site) => {
+                format!("computed {}", site.text.split_whitespace().next().unwrap_or_default())
+            }
+            Lost::Part => "part".to_owned(),
+            Lost::Large => "large".to_owned(),
+        }
     }
 }

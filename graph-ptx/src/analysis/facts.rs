@@ -3,6 +3,7 @@
 use crate::analysis::bits::Stored;
 use crate::analysis::effect::AccessKind;
 use crate::analysis::elements::Use;
+use crate::analysis::extent::Lost;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
 use crate::poly::Poly;
@@ -73,8 +74,8 @@ pub struct Parameter {
     pub reach: Option<Vec<Reach>>,
     /// The bounds that some launch meets. A declared extent of fewer bytes is a fault.
     pub met: Vec<Reach>,
-    /// An access without a bound.
-    pub unbounded: Option<Site>,
+    /// An access without a bound, and the reason.
+    pub unbounded: Option<(Site, Lost)>,
     /// The first access for each size of float, by its type or by the use of its bits: the size in bytes, and the access.
     pub floats: Vec<(u32, Site)>,
     /// The elements of all accesses; `None` if some are unknown.
@@ -144,6 +145,8 @@ pub struct Start {
     pub below: Poly,
     /// A power of two that divides the start.
     pub multiple: u32,
+    /// A power of two that divides all of the start but a thread index: the kernel works on tiles of this size, or of a part of it.
+    pub tile: u32,
     /// Has no negative coefficient.
     pub times: Poly,
     /// The end of an access that starts at 0.

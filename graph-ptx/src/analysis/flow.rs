@@ -14,7 +14,7 @@ use crate::analysis::effect::{self, AccessKind, Effect, Touch};
 use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
 use crate::analysis::value::{Loose, MEMORY, Origin, Value};
-use crate::analysis::{ssa, transfer};
+use crate::analysis::{nulls, ssa, transfer};
 use crate::isa::{self, Operation};
 use crate::syntax::{Class, Instruction, Module, Space};
 use std::cell::OnceCell;
@@ -49,6 +49,17 @@ pub(crate) enum Thing {
     Shared,
 }
 
+/// The parameters of a kernel, as its declaration has them: one flag for each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taken<'p> {
+    /// True for the pointers.
+    pub pointers: &'p [bool],
+    /// True for the pointers that are not null. Tests of them have one outcome.
+    pub never_null: &'p [bool],
+    /// True for the integers by value.
+    pub scalars: &'p [bool],
+}
+
 /// A function in the context of one call, or of several.
 pub(crate) struct Instance<'m, 'a> {
     pub code: Rc<Code<'m, 'a>>,
@@ -74,12 +85,20 @@ pub(crate) struct Codes<'m, 'a> {
     pub module: &'m Module<'a>,
     pub globals: Globals<'m, 'a>,
     known: HashMap<&'a str, Option<Rc<Code<'m, 'a>>>>,
+    /// Kernels with pointers that are not null, with one flag for each parameter.
+    kernels: HashMap<(&'a str, Vec<bool>), Option<Rc<Code<'m, 'a>>>>,
     mentions: OnceCell<Mentions<'m, 'a>>,
 }
 
 impl<'m, 'a> Codes<'m, 'a> {
     pub fn new(module: &'m Module<'a>) -> Self {
-        Codes { module, globals: Globals::new(module), known: HashMap::new(), mentions: OnceCell::new() }
+        Codes {
+            module,
+            globals: Globals::new(module),
+            known: HashMap::new(),
+            kernels: HashMap::new(),
+            mentions: OnceCell::new(),
+        }
     }
 
     /// Returns the names that the module's texts mention.
@@ -96,6 +115,17 @@ impl<'m, 'a> Codes<'m, 'a> {
         let code = ssa::build(function, &self.globals).map(Rc::new);
         self.known.insert(function.name, code.clone());
         code
+    }
+
+    /// Returns a kernel by its name. `never_null` marks the parameters that are pointers which are not null.
+    fn kernel(&mut self, name: &str, never_null: &[bool]) -> Option<Rc<Code<'m, 'a>>> {
+        if !never_null.contains(&true) {
+            return self.get(name);
+        }
+        let function = self.module.function(name)?;
+        let globals = &self.globals;
+        let build = || nulls::build(function, globals, never_null).map(Rc::new);
+        self.kernels.entry((function.name, never_null.to_vec())).or_insert_with(build).clone()
     }
 }
 
@@ -138,8 +168,9 @@ pub(crate) struct Flow<'c, 'm, 'a> {
 
 impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Analyses a kernel. `None` if it has no body, or one that is too large.
-    pub fn new(codes: &'c mut Codes<'m, 'a>, name: &str, pointers: &'c [bool]) -> Option<Self> {
-        let kernel = codes.get(name)?;
+    pub fn new(codes: &'c mut Codes<'m, 'a>, name: &str, taken: Taken<'c>) -> Option<Self> {
+        let pointers = taken.pointers;
+        let kernel = codes.kernel(name, taken.never_null)?;
         let mut flow = Flow {
             codes,
             kernel: kernel.clone(),

@@ -5,6 +5,7 @@
 //! - `effect`: reads, writes and ordering of one instruction, from the table of instructions ([`isa`](crate::isa));
 //! - `cfg` (blocks, dominators, loops, control dependence), `ssa` with `rename` (static single assignment form, whose types are in `code`), `trace`
 //!   (the definitions of a value);
+//! - `nulls`: a kernel without the code for pointers that are null;
 //! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point; `taint`: the sources that reach a value;
 //! - the results: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read that
 //!   precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute), `floats` and
@@ -28,6 +29,7 @@ pub(crate) mod flow;
 pub(crate) mod hidden;
 pub(crate) mod memory;
 pub(crate) mod mentions;
+pub(crate) mod nulls;
 pub(crate) mod number;
 pub(crate) mod order;
 pub(crate) mod outline;
@@ -41,5 +43,6 @@ pub(crate) mod value;
 
 pub use access::Analysis;
 pub use facts::{Access, Kernel, Parameter as ParameterFacts, Reach, Site};
+pub use flow::Taken;
 pub use hidden::{Hidden, hidden};
 pub use update::Update;

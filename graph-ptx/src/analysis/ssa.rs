@@ -9,23 +9,36 @@ use crate::analysis::effect::{self, Effect};
 use crate::analysis::rename;
 use crate::isa;
 use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Functions with more blocks are not analysed: all of their effects are unknown.
 const MOST_BLOCKS: usize = 10_000;
 /// Registers of ranges up to this number are looked up without hashing.
 const DENSE: u64 = 1 << 20;
 
+/// Guards of known value, by the statement of the instruction: true if it is executed whenever it is reached.
+pub(crate) type Guards = BTreeMap<u32, bool>;
+
 /// Builds the static single assignment form of a function. `None` if it has no body, or one that is too large.
 pub(crate) fn build<'m, 'a>(function: &'m Function<'a>, globals: &Globals<'_, 'a>) -> Option<Code<'m, 'a>> {
+    build_guarded(function, globals, &Guards::new())
+}
+
+/// Does the same where some guards are known. Instructions that are never executed, and blocks that are never reached, are left
+/// out.
+pub(crate) fn build_guarded<'m, 'a>(
+    function: &'m Function<'a>,
+    globals: &Globals<'_, 'a>,
+    guards: &Guards,
+) -> Option<Code<'m, 'a>> {
     let body = function.body.as_ref()?;
     let names = Names::new(body);
-    let cfg = Cfg::new(body, &names);
+    let cfg = Cfg::new(body, &names, guards);
     if cfg.blocks.len() > MOST_BLOCKS {
         return None;
     }
     let mut lower = Lower::new(function, body, names, globals);
-    let mut code = lower.code(cfg);
+    let mut code = lower.code(cfg, guards);
     rename::split_registers(&mut code);
     code.index();
     Some(code)
@@ -102,12 +115,15 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         self.count - 1
     }
 
-    fn code(&mut self, cfg: Cfg) -> Code<'m, 'a> {
+    fn code(&mut self, cfg: Cfg, guards: &Guards) -> Code<'m, 'a> {
         let mut steps = Vec::with_capacity(self.body.statements.len());
         for at in 0..cfg.blocks.len() {
             for &statement in &cfg.blocks[at].instructions {
-                if let Statement::Instruction(instruction) = &self.body.statements[statement as usize] {
-                    steps.push(self.step(instruction, at as u32));
+                let known = guards.get(&statement).copied();
+                if let Statement::Instruction(instruction) = &self.body.statements[statement as usize]
+                    && known != Some(false)
+                {
+                    steps.push(self.step(instruction, at as u32, known.is_some()));
                 }
             }
         }
@@ -125,9 +141,10 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         }
     }
 
-    fn step(&mut self, instruction: &'m Instruction<'a>, block: u32) -> Step<'m, 'a> {
+    /// Lowers an instruction, which `always` is executed, whatever its guard.
+    fn step(&mut self, instruction: &'m Instruction<'a>, block: u32, always: bool) -> Step<'m, 'a> {
         let scope = instruction.scope;
-        let guard = instruction.guard.map(|guard| {
+        let guard = instruction.guard.filter(|_| !always).map(|guard| {
             let value = match self.place(scope, guard.register) {
                 Some(Place::Value(value)) => value,
                 _ => NONE,

@@ -1,7 +1,7 @@
 //! Outlines of small kernels, for launches that no interpreter would run to the end.
 
 use super::*;
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Taken};
 use crate::syntax::parse;
 
 fn outline(body: &str) -> Outline {
@@ -14,7 +14,8 @@ fn outline(body: &str) -> Outline {
     );
     let module = parse(&text).unwrap();
     let mut analysis = Analysis::new(&module);
-    analysis.kernel_and_outline("k", &[true, false], &[0], &[false, true]).1
+    let taken = Taken { pointers: &[true, false], never_null: &[], scalars: &[false, true] };
+    analysis.kernel_and_outline("k", taken, &[0]).1
 }
 
 fn judge(outline: &Outline, grid: u32, block: u32, n: u64, elements: u64) -> Verdict {
@@ -93,7 +94,8 @@ fn a_call_that_may_end_the_thread_decides() {
     for (text, hopeless) in [(text.to_owned(), true), (text.replace("@%p1 exit;", ""), false)] {
         let module = parse(&text).unwrap();
         let mut analysis = Analysis::new(&module);
-        let outline = analysis.kernel_and_outline("k", &[true], &[0], &[false]).1;
+        let outline =
+            analysis.kernel_and_outline("k", Taken { pointers: &[true], ..Taken::default() }, &[0]).1;
         let verdict = judge(&outline, 1, 32, 0, 32);
         assert_eq!(matches!(verdict, Verdict::Unknown(_)), hopeless, "{verdict:?}");
         assert_eq!(verdict == Verdict::Covered, !hopeless, "{verdict:?}");

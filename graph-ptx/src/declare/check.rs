@@ -1,19 +1,17 @@
 //! Checks declarations against a module.
 
 use super::declaration::{Access, Checked, Declaration, Finding, Kind, Primitive, Proof};
-use super::elements;
 use super::limits::{BlockRule, MOST_STATIC_SHARED, is_cooperative, static_shared};
-use super::{open, textures};
+use super::{elements, extents, open, textures};
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site, Start};
+use crate::analysis::flow::Taken;
 use crate::analysis::hidden::hidden;
 use crate::analysis::update::Update;
 use crate::nearest::nearest;
 use crate::poly::{Facts as Known, Poly};
 use crate::syntax::{Class, Function, Module, Parameter};
 
-/// The variable of a length that is rounded up, in a help.
-const ROUNDED: u32 = u32::MAX;
 /// The most kernels that a help lists.
 const MOST_NAMES: usize = 6;
 
@@ -81,7 +79,14 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             .map(|(declared, fits)| *fits && matches!(declared.kind, Kind::Buffer { .. }))
             .collect();
         let (written, scalars) = open::followed(declaration, &pointers);
-        let (kernel, outline) = analysis.kernel_and_outline(entry.name, &pointers, &written, &scalars);
+        let never_null: Vec<bool> = declaration
+            .parameters
+            .iter()
+            .zip(&pointers)
+            .map(|(declared, pointer)| *pointer && !declared.nullable)
+            .collect();
+        let taken = Taken { pointers: &pointers, never_null: &never_null, scalars: &scalars };
+        let (kernel, outline) = analysis.kernel_and_outline(entry.name, taken, &written);
         result.proofs = (0..entry.parameters.len())
             .map(|at| if fits[at] { check.parameter(at, &kernel.parameters[at]) } else { None })
             .collect();
@@ -365,25 +370,27 @@ impl Check<'_, '_, '_> {
         facts: &Facts,
     ) -> Option<bool> {
         let bytes = extent.times(&Poly::constant(i128::from(element)))?;
-        let known = Known::default();
+        let mut known = Known::default();
+        for quotient in &self.declaration.quotients {
+            // `of - by + 1 <= by * variable <= of`
+            let times = Poly::variable(quotient.variable).times(&Poly::constant(quotient.by.into()))?;
+            if let Some(rest) = quotient.of.minus(&times) {
+                known.add(&rest);
+                let more = Poly::constant(i128::from(quotient.by) - 1).minus(&rest);
+                more.into_iter().for_each(|more| known.add(&more));
+            }
+        }
         for met in &facts.met {
-            let needed = met
-                .bytes
-                .iter()
-                .find(|needed| short(&bytes, needed, self.declaration.parameters.len() as u32));
+            let needed = met.bytes.iter().find(|needed| self.is_short(&bytes, needed));
             if let Some(needed) = needed {
                 let names = |id: u32| {
                     self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone())
                 };
-                let needs = elements(needed, element, &names);
+                let needs = extents::elements(needed, element, &names);
                 let message =
                     format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
                 let site = quoted(&met.site);
-                let tail = met.starts.iter().find_map(|start| vector_tail(&bytes, needed, element, start));
-                let help = tail.and_then(|(start, count)| {
-                    let length = rounded_length(start, count, element, &names)?;
-                    Some(format!("if the kernel is compiled for multiples of {count} alone, declare `{length}` elements"))
-                });
+                let help = extents::rounded_help(&bytes, needed, element, &met.starts, &names);
                 self.push("CW308", Some(at), message, vec![site], help);
                 return None;
             }
@@ -396,6 +403,12 @@ impl Check<'_, '_, '_> {
         }))
     }
 
+    /// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some of them.
+    fn is_short(&self, declared: &Poly, needed: &Poly) -> bool {
+        let parameters = self.declaration.parameters.len() as u32;
+        extents::is_short(declared, needed, parameters, &self.declaration.quotients)
+    }
+
     /// Returns true if a bound by the starts of vectors is at most the declared one: if `start < n`, and both are multiples of 4,
     /// the elements behind the start are below `n.next_multiple_of(4)`.
     fn ends_below(&self, start: &Start, bytes: &Poly, known: &Known) -> bool {
@@ -406,63 +419,6 @@ impl Check<'_, '_, '_> {
                     .bound(&Poly::variable(rounded.variable), rounded.to.into())
                     .is_some_and(|bound| known.at_most(&bound, bytes))
         })
-    }
-}
-
-/// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some of
-/// them: as a polynomial in the arguments less 1, the difference has no negative term and is not zero.
-fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
-    let Some(difference) = needed.minus(declared) else { return false };
-    let one = Poly::constant(1);
-    let shifted = |id: u32| {
-        if id >= parameters {
-            return None;
-        }
-        Poly::variable(id).plus(&one)
-    };
-    difference
-        .substitute(&shifted)
-        .is_some_and(|difference| difference != Poly::default() && difference.at_least_zero())
-}
-
-/// Returns the elements of a vector whose first one alone is declared: compilers that know lengths to be multiples of it check
-/// only the first one.
-fn vector_tail<'s>(
-    declared: &Poly,
-    needed: &Poly,
-    element: u32,
-    start: &'s Start,
-) -> Option<(&'s Start, u32)> {
-    let missing = needed.minus(declared)?.divided(i128::from(element))?;
-    let count = start.size / element;
-    let is_tail =
-        count > 1 && start.multiple.is_multiple_of(count) && missing == Poly::constant(i128::from(count - 1));
-    is_tail.then_some((start, count))
-}
-
-/// Returns the elements up to the end of the last vector, as Rust writes them: `n.next_multiple_of(4)`.
-fn rounded_length(
-    start: &Start,
-    count: u32,
-    element: u32,
-    names: &dyn Fn(u32) -> Option<String>,
-) -> Option<String> {
-    let below = start.below.text_with(names);
-    let is_name = below.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let below = if is_name { below } else { format!("({below})") };
-    let length = start.bound(&Poly::variable(ROUNDED), count.into())?.divided(i128::from(element))?;
-    let names = |id: u32| match id {
-        ROUNDED => Some(format!("{below}.next_multiple_of({count})")),
-        _ => names(id),
-    };
-    Some(length.text_with(&names))
-}
-
-/// Formats a bound in elements.
-fn elements(bytes: &Poly, element: u32, names: &dyn Fn(u32) -> Option<String>) -> String {
-    match bytes.divided(i128::from(element)) {
-        Some(count) => format!("`{}`", count.text_with(names)),
-        None => format!("`{}` bytes", bytes.text_with(names)),
     }
 }
 

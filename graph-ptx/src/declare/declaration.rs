@@ -90,6 +90,9 @@ pub struct Declared {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
+    /// True for a buffer in whose place a launch may give a null pointer. Else tests of it for null have one outcome, and the
+    /// code for the other is dead.
+    pub nullable: bool,
 }
 
 /// A declared kernel.
@@ -101,6 +104,8 @@ pub struct Declaration {
     pub parameters: Vec<Declared>,
     /// The variables of extents that are multiples.
     pub rounded: Vec<Rounded>,
+    /// The variables of extents that are quotients.
+    pub quotients: Vec<Quotient>,
 }
 
 /// A variable of extents: `of.next_multiple_of(to)`.
@@ -112,6 +117,17 @@ pub struct Rounded {
     pub of: Poly,
     /// At least 1.
     pub to: u32,
+}
+
+/// A variable of extents: `of / by`, without the remainder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotient {
+    /// The variable.
+    pub variable: u32,
+    /// The number that is divided.
+    pub of: Poly,
+    /// At least 1.
+    pub by: u32,
 }
 
 /// A fault of a declaration.

@@ -4,13 +4,15 @@
 mod check;
 mod declaration;
 mod elements;
+mod extents;
 mod limits;
 mod open;
 mod textures;
 
 pub use check::{check, check_file};
 pub use declaration::{
-    Access, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Proof, Rounded, Unproved, Values,
+    Access, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Proof, Quotient, Rounded,
+    Unproved, Values,
 };
 pub use limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
 

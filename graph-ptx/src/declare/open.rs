@@ -72,7 +72,7 @@ pub(super) fn extent(
         _ if proof.extent => return None,
         (None, ..) if facts.access() == Found::Nothing => return None,
         (None, ..) => "the size of its elements is not known to the macro".to_owned(),
-        (_, Some(site), _) => format!("{} has no bound over the parameters", quoted(site)),
+        (_, Some((site, _)), _) => format!("{} has no bound over the parameters", quoted(site)),
         (_, None, Some(all)) => match all.first() {
             Some(first) => format!("{} is not proved to stay below `{text}`", quoted(&first.site)),
             None => return None,

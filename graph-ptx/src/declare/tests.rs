@@ -15,10 +15,15 @@ fn scalar(name: &str) -> Kind {
 fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checked>) {
     let text = format!("{HEAD}{text}");
     let module = parse(&text).unwrap();
-    let parameters =
-        kinds.into_iter().enumerate().map(|(at, kind)| Declared { name: format!("p{at}"), kind }).collect();
-    let (findings, mut checked) =
-        check(&module, &[Declaration { name: name.to_owned(), parameters, rounded: Vec::new() }]);
+    let parameters = kinds
+        .into_iter()
+        .enumerate()
+        .map(|(at, kind)| Declared { name: format!("p{at}"), kind, nullable: false })
+        .collect();
+    let (findings, mut checked) = check(
+        &module,
+        &[Declaration { name: name.to_owned(), parameters, rounded: Vec::new(), quotients: Vec::new() }],
+    );
     (findings, checked.remove(0))
 }
 

@@ -2,7 +2,7 @@
 //! and of this repository, and on random kernels.
 
 use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
-use cuweave_ptx::{self as ptx, Access, Analysis, Function};
+use cuweave_ptx::{self as ptx, Access, Analysis, Function, Taken};
 use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, WRITTEN, run};
 use cuweave_testkit::{files, random::Random};
 use std::collections::BTreeMap;
@@ -126,7 +126,8 @@ fn outlines(module: &ptx::Module<'_>, function: &Function<'_>) -> (Vec<bool>, Ou
         .filter(|&at| pointers[at as usize] && kernel.parameters[at as usize].access() == Access::Writes)
         .collect();
     let scalars: Vec<bool> = pointers.iter().map(|pointer| !pointer).collect();
-    let (_, outline) = analysis.kernel_and_outline(function.name, &pointers, &written, &scalars);
+    let taken = Taken { pointers: &pointers, never_null: &pointers, scalars: &scalars };
+    let (_, outline) = analysis.kernel_and_outline(function.name, taken, &written);
     let bytes = outline.encode();
     let encoded = Outline { instructions: Vec::new(), loops: false, ..outline.clone() };
     assert_eq!(Outline::decode(&bytes), Some(encoded), "{}", function.name);
@@ -314,8 +315,9 @@ fn verdicts_are_what_random_kernels_write() {
         let program = Program::decode(&module);
         let function = module.entry("k").unwrap();
         let mut analysis = Analysis::new(&module);
-        let pointers = vec![true, false];
-        let (_, outline) = analysis.kernel_and_outline("k", &pointers, &[0], &[false, true]);
+        let taken =
+            Taken { pointers: &[true, false], never_null: &[true, false], scalars: &[false, true] };
+        let (_, outline) = analysis.kernel_and_outline("k", taken, &[0]);
         let before = tally.wrong.len();
         for _ in 0..3 {
             let grid = [1 + random.below(5) as u32, 1 + random.below(3) as u32, 1];

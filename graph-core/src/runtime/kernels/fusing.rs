@@ -71,7 +71,8 @@ impl LoadedModule {
                 let scalars: Vec<bool> =
                     parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && number(one)).collect();
                 let analysis = analysis.get_or_insert_with(|| ptx::Analysis::new(module));
-                let outline = analysis.accesses(kernel.name, &pointers, &scalars);
+                let taken = ptx::Taken { pointers: &pointers, never_null: &pointers, scalars: &scalars };
+                let outline = analysis.accesses(kernel.name, taken);
                 Ok(Arc::new(Outlined { outline, facts }))
             });
         }

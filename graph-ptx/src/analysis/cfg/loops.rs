@@ -91,7 +91,7 @@ mod tests {
             @%p bra A; D: bra D; }";
         let module = parse(text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
-        let cfg = Cfg::new(body, &Names::new(body));
+        let cfg = Cfg::new(body, &Names::new(body), &Default::default());
         let found = loops(&cfg, 9);
         let shapes: Vec<_> = found.iter().map(|(blocks, depth)| (blocks.len(), *depth)).collect();
         assert_eq!(shapes, [(1, 0), (4, 0), (1, 1)]);

@@ -81,7 +81,7 @@ fn element(instruction: &Instruction<'_>, names: &Names<'_, '_>, stores: bool) -
 
 #[cfg(test)]
 mod tests {
-    use crate::analysis::Analysis;
+    use crate::analysis::{Analysis, Taken};
     use crate::syntax::parse;
 
     fn elements(body: &str) -> Vec<Option<u32>> {
@@ -90,7 +90,7 @@ mod tests {
              .reg .b32 %r<5>; .reg .b16 %s<5>; ld.param.u64 %rd1, [x]; {body} ret; }}"
         );
         let module = parse(&text).unwrap();
-        let outline = Analysis::new(&module).accesses("k", &[true], &[false]);
+        let outline = Analysis::new(&module).accesses("k", Taken { pointers: &[true], ..Taken::default() });
         outline.instructions.iter().map(|access| access.element).collect()
     }
 

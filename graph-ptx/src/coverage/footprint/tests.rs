@@ -1,7 +1,7 @@
 //! Footprints of small kernels, and the proof against a list of all bytes.
 
 use super::*;
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Taken};
 use crate::coverage::{Launch, Outline};
 use crate::syntax::parse;
 use std::collections::BTreeMap;
@@ -19,7 +19,8 @@ fn outline(body: &str) -> Outline {
     );
     let module = parse(&text).unwrap();
     let mut analysis = Analysis::new(&module);
-    analysis.accesses("k", &[true, true, false], &[false, false, true])
+    let taken = Taken { pointers: &[true, true, false], never_null: &[], scalars: &[false, false, true] };
+    analysis.accesses("k", taken)
 }
 
 /// Returns the reads of `x`, the writes of `x`, the reads of `y` and the writes of `y`.

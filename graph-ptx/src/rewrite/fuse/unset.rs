@@ -21,7 +21,7 @@ struct Use {
 /// Time: blocks times registers that live across blocks.
 pub(super) fn zeroes(body: &Body<'_>) -> String {
     let names_of = Names::new(body);
-    let cfg = Cfg::new(body, &names_of);
+    let cfg = Cfg::new(body, &names_of, &BTreeMap::new());
     let mut found: BTreeMap<Register, (String, Type)> = BTreeMap::new();
     let mut uses: Vec<Use> = Vec::with_capacity(cfg.blocks.len());
     for block in &cfg.blocks {

@@ -1,0 +1,102 @@
+//! Compares declared extents with the bounds of accesses.
+
+use super::declaration::Quotient;
+use crate::analysis::facts::Start;
+use crate::poly::Poly;
+
+/// The variable of a length that is rounded up, in a help.
+const ROUNDED: u32 = u32::MAX;
+
+/// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some of
+/// them: as a polynomial in the arguments less 1, the difference has no negative term and is not zero. Quotients are taken for the
+/// largest numbers that they may be.
+pub(super) fn is_short(declared: &Poly, needed: &Poly, parameters: u32, quotients: &[Quotient]) -> bool {
+    let one = Poly::constant(1);
+    let shifted = |id: u32| {
+        if id >= parameters {
+            return None;
+        }
+        Poly::variable(id).plus(&one)
+    };
+    let difference = || {
+        let mut difference = needed.minus(declared)?;
+        for quotient in quotients {
+            difference = replaced(&difference, quotient)?;
+        }
+        difference.substitute(&shifted)
+    };
+    difference().is_some_and(|difference| difference != Poly::default() && difference.at_least_zero())
+}
+
+/// Returns what the divisor times a polynomial is at least, without the quotient. `None` if the polynomial does not fall with it.
+fn replaced(poly: &Poly, quotient: &Quotient) -> Option<Poly> {
+    let &Quotient { variable, ref of, by } = quotient;
+    if !poly.variables().contains(&variable) {
+        return Some(poly.clone());
+    }
+    let mut sum = Poly::default();
+    for (product, coefficient) in poly.terms() {
+        let others: Vec<u32> = product.iter().copied().filter(|&id| id != variable).collect();
+        let term = Poly::of([(&others[..], coefficient)]);
+        let term = match product.len() - others.len() {
+            0 => term.times(&Poly::constant(by.into()))?,
+            1 if coefficient < 0 => term.times(of)?,
+            _ => return None,
+        };
+        sum = sum.plus(&term)?;
+    }
+    Some(sum)
+}
+
+/// Returns the help for a kernel that is compiled for multiples alone: it checks the first of several elements, rows or planes, and
+/// accesses those behind it too.
+pub(super) fn rounded_help(
+    declared: &Poly,
+    needed: &Poly,
+    element: u32,
+    starts: &[Start],
+    names: &dyn Fn(u32) -> Option<String>,
+) -> Option<String> {
+    let missing = needed.minus(declared)?;
+    starts.iter().find_map(|start| {
+        // The last of them is so many behind the first.
+        let behind = (1..start.multiple.max(start.tile)).find(|&behind| {
+            start.times.times(&Poly::constant(behind.into())).is_some_and(|most| most == missing)
+        })?;
+        // A tile has fewer threads than rows: less than half of it behind is a neighbour.
+        let count = match behind < start.multiple {
+            true => (behind + 1).next_power_of_two(),
+            false => Some(start.tile).filter(|tile| 2 * behind >= *tile)?,
+        };
+        let length = rounded_length(start, behind, count, element, names)?;
+        Some(format!("if the kernel is compiled for multiples of {count} alone, declare `{length}` elements"))
+    })
+}
+
+/// Returns the length up to the end of the last vector or tile, as Rust writes it: `n.next_multiple_of(4)`.
+fn rounded_length(
+    start: &Start,
+    behind: u32,
+    count: u32,
+    element: u32,
+    names: &dyn Fn(u32) -> Option<String>,
+) -> Option<String> {
+    let below = start.below.text_with(names);
+    let is_name = below.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let below = if is_name { below } else { format!("({below})") };
+    let length =
+        start.bound(&Poly::variable(ROUNDED), i128::from(behind) + 1)?.divided(i128::from(element))?;
+    let names = |id: u32| match id {
+        ROUNDED => Some(format!("{below}.next_multiple_of({count})")),
+        _ => names(id),
+    };
+    Some(length.text_with(&names))
+}
+
+/// Formats a bound in elements.
+pub(super) fn elements(bytes: &Poly, element: u32, names: &dyn Fn(u32) -> Option<String>) -> String {
+    match bytes.divided(i128::from(element)) {
+        Some(count) => format!("`{}`", count.text_with(names)),
+        None => format!("`{}` bytes", bytes.text_with(names)),
+    }
+}
