@@ -121,7 +121,10 @@ fn text(report: &Report) -> String {
     {
         let parts: Vec<&str> = line.split("(line ").collect();
         let rest = parts[1..].iter().map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
-        lines.push(parts[..1].iter().copied().chain(rest).collect::<Vec<_>>().join("(line .."));
+        let line = parts[..1].iter().copied().chain(rest).collect::<Vec<_>>().join("(line ..");
+        let pairs: Vec<&str> = line.split("(lines ").collect();
+        let rest = pairs[1..].iter().map(|pair| pair.split_once(')').map_or(*pair, |(_, rest)| rest));
+        lines.push(pairs[..1].iter().copied().chain(rest).collect::<Vec<_>>().join("(lines ..)"));
     }
     lines.join("\n")
 }

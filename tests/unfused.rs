@@ -255,7 +255,7 @@ fn repeated_lines_are_one_entry() {
     // The last launch of a turn and the first one of the next are one kernel, which reads what the other turns' blocks write.
     assert_eq!(entries, [("linear", "mirrored", 1), ("mirrored", "mirrored", 7), ("linear", "mirrored", 6)]);
     assert_eq!(report.fused.len(), 6, "{report}");
-    assert!(report.to_string().contains("\n  not fused, 7 times: `mirrored` (line "), "{report}");
+    assert!(report.all().to_string().contains("\n  not fused, 7 times: `mirrored` (line "), "{report}");
 }
 
 /// Chains side by side whose turns are in memory, for a device on which so few blocks are too many for one kernel, and too few for many.

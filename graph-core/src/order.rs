@@ -413,7 +413,7 @@ fn cycle(
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
     let name = |id: StatementId| &program.statements[id].name;
     let text = in_a_row(around.iter().map(|&id| format!("`{}`", name(id))), |text, times| {
-        format!("{text} ({times} times)")
+        if times == 2 { format!("{text} -> {text}") } else { format!("{text} ({times} times)") }
     });
     let mut diagnostic = Diagnostic::new(
         Code::CW204,

@@ -4,9 +4,9 @@ use cuweave_core::codes::Code;
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, ForeignItemFn, Pat, ReturnType, Type};
+use syn::visit::{self, Visit};
+use syn::{Expr, FnArg, ForeignItemFn, Pat, PatIdent, ReturnType, Type};
 
-use crate::graph::lower::Names;
 use crate::report::Report;
 
 /// A kernel's parameter.
@@ -114,13 +114,12 @@ fn lengths(function: &ForeignItemFn, parameters: &[Parameter], report: &mut Repo
         FnArg::Receiver(_) => None,
     };
     let declared: Vec<String> = function.sig.inputs.iter().filter_map(name).collect();
-    let is_scalar = |parameter: &&Parameter| matches!(parameter.kind, ParameterKind::Scalar(_));
-    let scalars: Vec<String> =
-        parameters.iter().filter(is_scalar).map(|parameter| parameter.name.to_string()).collect();
+    let numbers = parameters.iter().filter(|parameter| parameter.is_number());
+    let scalars: Vec<String> = numbers.map(|parameter| parameter.name.to_string()).collect();
     let mut reported: Vec<String> = Vec::new();
     for parameter in parameters {
         let ParameterKind::Buffer { len, .. } = &parameter.kind else { continue };
-        for unknown in Names::of(len).values {
+        for unknown in free_names(len) {
             let text = unknown.to_string();
             let is_constant = !text.contains(char::is_lowercase);
             if is_constant || declared.contains(&text) || reported.contains(&text) {
@@ -260,6 +259,36 @@ pub fn inside_option(path: &syn::TypePath) -> Option<&Type> {
         syn::GenericArgument::Type(inner) if list.args.len() == 1 => Some(inner),
         _ => None,
     }
+}
+
+/// Returns the names in a length that may be those of parameters: without names of functions, and those that it binds itself.
+fn free_names(len: &Expr) -> Vec<Ident> {
+    #[derive(Default)]
+    struct Free {
+        names: Vec<Ident>,
+        bound: Vec<Ident>,
+    }
+    impl<'e> Visit<'e> for Free {
+        fn visit_expr(&mut self, expr: &'e Expr) {
+            match expr {
+                Expr::Path(path) => self.names.extend(path.path.get_ident().cloned()),
+                Expr::Call(call) if matches!(&*call.func, Expr::Path(_)) => {
+                    call.args.iter().for_each(|argument| self.visit_expr(argument));
+                }
+                _ => visit::visit_expr(self, expr),
+            }
+        }
+
+        fn visit_pat_ident(&mut self, pattern: &'e PatIdent) {
+            self.bound.push(pattern.ident.clone());
+            visit::visit_pat_ident(self, pattern);
+        }
+    }
+    let mut free = Free::default();
+    free.visit_expr(len);
+    let Free { mut names, bound } = free;
+    names.retain(|name| !bound.contains(name));
+    names
 }
 
 /// Returns the wrapper and `T` of `MaybeUninit<T>` or `Atomic<T>`.

@@ -49,7 +49,8 @@ fn every_verdict_is_that_of_the_source() {
         for entry in module.entries() {
             let words = &expected[entry.name];
             assert_eq!(words.len(), entry.parameters.len(), "{}", entry.name);
-            let pointers: Vec<bool> = words.iter().map(|word| !matches!(word.as_str(), "s" | "b" | "h")).collect();
+            let pointers: Vec<bool> =
+                words.iter().map(|word| !matches!(word.as_str(), "s" | "b" | "h")).collect();
             let kernel = analysis.kernel(entry.name, &pointers);
             for (at, word) in words.iter().enumerate() {
                 let found = &kernel.parameters[at];

@@ -1,6 +1,6 @@
 //! Borrows and explicit order.
 
-use cuweave::builder::Order;
+use cuweave::builder::{Builder, Order};
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
 

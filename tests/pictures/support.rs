@@ -34,7 +34,7 @@ macro_rules! drawn {
         let graph = &$graph;
         $crate::support::Drawn {
             name: $name,
-            report: graph.report().to_string(),
+            report: graph.report().all().to_string(),
             dot: graph.dot(),
             memory: graph.memory_svg().expect("a picture"),
             svg: graph.svg(),

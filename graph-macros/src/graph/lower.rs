@@ -54,7 +54,7 @@ mod syncs;
 mod tail;
 mod views;
 
-pub use names::{Names, chains, collect, indexed};
+pub use names::{chains, collect, indexed};
 pub use numbers::{Turn, expression, turns_in};
 use numbers::{codes, readable, scalars, scalars_in, variables};
 pub use spans::Spans;

@@ -315,8 +315,7 @@ fn verdicts_are_what_random_kernels_write() {
         let program = Program::decode(&module);
         let function = module.entry("k").unwrap();
         let mut analysis = Analysis::new(&module);
-        let taken =
-            Taken { pointers: &[true, false], never_null: &[true, false], scalars: &[false, true] };
+        let taken = Taken { pointers: &[true, false], never_null: &[true, false], scalars: &[false, true] };
         let (_, outline) = analysis.kernel_and_outline("k", taken, &[0]);
         let before = tally.wrong.len();
         for _ in 0..3 {

@@ -484,8 +484,8 @@ mod tests {
             ),
             "{text}"
         );
-        assert_eq!(text.lines().count(), 3, "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
         let all = report.all().to_string();
-        assert_eq!(all.lines().count(), 42, "{all}");
+        assert_eq!(all.lines().count(), 43, "{all}");
     }
 }
