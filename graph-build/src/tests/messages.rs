@@ -97,8 +97,9 @@ fn headers_of_the_host() {
     headers.folders.push(folder.0.join("include"));
     let write = "help: write `#include <cuda/std/span>`, whose names are in `cuda::std`".to_owned();
     assert_eq!(headers::help("span", version, &headers), [note.clone(), write]);
-    assert_eq!(headers::help("vector", version, &headers), [note.clone()]);
-    assert_eq!(headers::help("unistd.h", version, &headers), [note]);
+    for of_the_host in ["vector", "unistd.h"] {
+        assert_eq!(headers::help(of_the_host, version, &headers), std::slice::from_ref(&note));
+    }
     let of = |header: &str, version| headers::help(header, version, &headers).pop().unwrap();
     assert!(of("cub/cub.cuh", version).contains("`pip install \"nvidia-cuda-cccl==13.*\"`"));
     assert!(of("crt/mma.h", version).contains("`pip install \"nvidia-cuda-crt==13.5.*\"`"));
