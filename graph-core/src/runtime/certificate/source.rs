@@ -12,7 +12,7 @@ use crate::scopes::{ScopeId, Scopes};
 
 use crate::runtime::cuda;
 use crate::runtime::kernels::{LaunchRecord, Module, Param, ParamKind, Updates};
-use crate::runtime::statements::{Record, element};
+use crate::runtime::statements::element;
 
 use super::Certified;
 
