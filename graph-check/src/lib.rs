@@ -31,7 +31,8 @@
 //!
 //! Two accesses conflict if they have a byte in common, one of them writes, and they are not atomic updates of one
 //! class. Updates of one class commute. Outside of the theorem are the results of commuting updates of floats, the
-//! expansion of loops and calls, other graphs that use the same memory, and what is inside of library calls.
+//! expansion of loops and calls, the value for which each body of a decision runs, how early memory is allocated and how
+//! late it is freed, other graphs that use the same memory, and what is inside of library calls.
 //!
 //! # The argument
 //!
@@ -65,7 +66,8 @@
 //! **Lemma 5 (registers).** *A read from a register gives the value that memory would have.* By
 //! [`Registers`](Rule::Registers) the register was set by the last member that may write what is read, or by a later
 //! access, and by A2 that is the value which memory would hold in this thread. A temporary without memory is accessed
-//! in one lane alone.
+//! in one lane alone. What a member leaves out of other memory is stored by a later member of the lane, and what reads
+//! it before that is served from a register.
 //!
 //! **Proof.** Each statement that runs in the program runs in the graph as often, by [`Statements`](Rule::Statements)
 //! and [`Bodies`](Rule::Bodies), with the addresses and numbers of the program, by [`Values`](Rule::Values), on a

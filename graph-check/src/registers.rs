@@ -165,11 +165,13 @@ impl Checker<'_> {
         let (mine, theirs) = (of(one, true), of(other, false));
         theirs.iter().all(|(access, spans)| match spans {
             None => mine.iter().any(|(one, _)| one.lo <= access.lo && access.hi <= one.hi),
-            Some(spans) => spans.iter().all(|span| {
-                mine.iter().any(|(_, mine)| {
-                    mine.as_ref().is_none_or(|mine| mine.iter().any(|mine| spans::contains(mine, span)))
-                })
-            }),
+            Some(spans) => {
+                let unknown = |(one, mine): &(Access, Option<Vec<Span>>)| {
+                    mine.is_none() && one.lo <= access.lo && access.hi <= one.hi
+                };
+                let known: Vec<&Span> = mine.iter().filter_map(|(_, mine)| mine.as_ref()).flatten().collect();
+                mine.iter().any(unknown) || spans.iter().all(|span| spans::cover(&known, span))
+            }
         })
     }
 }

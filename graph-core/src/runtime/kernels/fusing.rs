@@ -191,7 +191,7 @@ impl Facts {
             pairs.map(footing).collect()
         });
         let fuse = match launch.shape.grid {
-            [1, 1, 1] => Some(Arc::default()),
+            [1, 1, 1] => Some(footings.clone().unwrap_or_default()),
             _ => footings.clone(),
         };
         if let (Some(fuse), Some(launch)) = (fuse, &mut self.launches[statement]) {
