@@ -137,7 +137,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 .collect();
             // A loop from a constant on may be left before its bound.
             let met = !common.is_empty();
-            let common = if met { common } else { self.from_constant(phi, &on_edges) };
+            let common = if met { common } else { self.bounds_from_a_constant(phi, &on_edges) };
             facts.extend(common.into_iter().map(|below| Fact {
                 value: phi.defines[0],
                 below,
@@ -149,7 +149,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
 
     /// Returns the bounds of a phi that is a constant on one of two edges: those of the other edge that are proved to
     /// be above it.
-    fn from_constant(&self, phi: &Step<'_, '_>, on_edges: &[Vec<Fact>]) -> Vec<Poly> {
+    fn bounds_from_a_constant(&self, phi: &Step<'_, '_>, on_edges: &[Vec<Fact>]) -> Vec<Poly> {
         let [Source::Place(Place::Value(a), 0), Source::Place(Place::Value(b), 0)] = phi.sources[..] else {
             return Vec::new();
         };
