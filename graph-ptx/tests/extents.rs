@@ -371,3 +371,59 @@ fn nothing_right_is_refuted() {
     let wraps = back.replace(", -1;", ", -2;");
     assert_eq!(findings(&wraps, &n), (vec![], false));
 }
+
+/// Indices of quotients, remainders, masks and sums of bits, and those of loops that begin at a constant.
+#[test]
+fn bounds_follow_from_arithmetic() {
+    let access = "mul.wide.u32 %rd2, %r9, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;";
+    let n = |n: Poly, _: Poly| n;
+    let m = |_: Poly, m: Poly| m;
+    let constant = |value: i128| move |_: Poly, _: Poly| Poly::constant(value);
+    let rows = "mul.lo.s32 %r7, %r5, %r6; setp.ge.u32 %p1, %r4, %r7; @%p1 bra END;";
+    let proved = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly| {
+        let (codes, proved) = findings(body, extent);
+        assert_eq!(codes, Vec::<&str>::new(), "{body}");
+        proved
+    };
+    // Columns and rows of `n * m` elements, and the columns as compilers compute them beside the rows.
+    for column in
+        ["rem.u32 %r9, %r4, %r6;", "div.u32 %r8, %r4, %r6; mul.lo.s32 %r8, %r8, %r6; sub.s32 %r9, %r4, %r8;"]
+    {
+        assert!(proved(&format!("{rows} {column} {access}"), &m), "{column}");
+        let less = |_: Poly, m: Poly| m.minus(&Poly::constant(1)).unwrap();
+        assert!(!proved(&format!("{rows} {column} {access}"), &less), "{column}");
+    }
+    assert!(proved(&format!("{rows} div.u32 %r9, %r4, %r6; {access}"), &n));
+    assert!(proved(&format!("{rows} div.s32 %r9, %r4, %r5; {access}"), &m));
+    assert!(!proved(&format!("{rows} div.u32 %r9, %r4, %r3; {access}"), &m));
+    // A transposed matrix.
+    let transposed = "rem.u32 %r8, %r4, %r6; div.u32 %r9, %r4, %r6; mad.lo.s32 %r9, %r8, %r5, %r9;";
+    assert!(proved(&format!("{rows} {transposed} {access}"), &|n, m| n.times(&m).unwrap()));
+    // Parts of indices, signed division as compilers have it, and bits that are put together.
+    assert!(proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(32)));
+    assert!(!proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(31)));
+    assert!(proved(&format!("{GUARD} and.b32 %r9, %r4, -4; {access}"), &n));
+    let eighth = "setp.ge.s32 %p1, %r4, 64; @%p1 bra END; shr.s32 %r7, %r4, 31; shr.u32 %r7, %r7, 29; add.s32 %r7, %r4, %r7; \
+                  shr.s32 %r9, %r7, 3;";
+    assert!(proved(&format!("{eighth} {access}"), &constant(8)));
+    let rest = format!("{eighth} and.b32 %r8, %r7, -8; sub.s32 %r9, %r4, %r8; {access}");
+    assert!(proved(&rest, &constant(8)));
+    let bits = "setp.ge.u32 %p1, %r1, 4; @%p1 bra END; shl.b32 %r7, %r1, 5; and.b32 %r8, %r3, 31; or.b32 %r9, %r7, %r8;";
+    assert!(proved(&format!("{bits} {access}"), &constant(128)));
+    assert!(proved(&format!("{GUARD} min.u32 %r9, %r4, %r6; {access}"), &n));
+    // Nothing bounds a remainder by data, or the sign of what may be negative.
+    assert!(!proved(&format!("ld.global.u32 %r7, [%rd1]; rem.u32 %r9, %r4, %r7; {access}"), &m));
+    let signed = "ld.global.u32 %r7, [%rd1]; rem.s32 %r9, %r7, %r6;";
+    assert!(!proved(&format!("{signed} {access}"), &m));
+    // A loop from 0, which is entered only if there is a first turn.
+    let turns = |guard: &str| {
+        format!(
+            "{guard} mov.u32 %r9, 0;\nL: {access} add.s32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, %r5; @%p2 bra L;"
+        )
+    };
+    for guard in ["setp.eq.s32 %p1, %r5, 0; @%p1 bra END;", "setp.lt.s32 %p1, %r5, 1; @%p1 bra END;"] {
+        assert!(proved(&turns(guard), &n), "{guard}");
+    }
+    assert!(!proved(&turns(""), &n));
+    assert!(!proved(&turns("setp.eq.s32 %p1, %r6, 0; @%p1 bra END;"), &n));
+}

@@ -65,8 +65,8 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// Analyses a kernel with the given pointer parameters, which may be null. A kernel that does not exist accesses nothing; one that is too
-    /// large to be analysed may access everything that its text can reach.
+    /// Analyses a kernel with the given pointer parameters, which may be null. A kernel that does not exist accesses
+    /// nothing; one that is too large to be analysed may access everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
         self.kernel_and_outline(name, Taken { pointers, ..Taken::default() }, &[]).0
     }

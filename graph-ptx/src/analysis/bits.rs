@@ -87,6 +87,13 @@ pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
     (multiple, tile.unwrap_or(1).max(multiple))
 }
 
+/// Returns true if no bit may be 1 in both of two sources.
+pub(crate) fn are_disjoint<'a>(code: &Code<'_, 'a>, a: &Source<'a>, b: &Source<'a>) -> bool {
+    let mut known = Known::new(code, &|_| None);
+    let (a, b) = (known.source(a, 0), known.source(b, 0));
+    known.of.is_empty() && a.may & b.may == 0
+}
+
 /// Returns true for `%tid.x` and the like.
 fn is_thread_index(code: &Code<'_, '_>, value: u32) -> bool {
     let step = code.defining(value).map(|at| &code.steps[at as usize]);
@@ -223,7 +230,8 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
         bits
     }
 
-    /// Returns the bits of a phi. Low zeros that all sources have, if the phi itself does, are zeros in each turn of a loop.
+    /// Returns the bits of a phi. Low zeros that all sources have, if the phi itself does, are zeros in each turn of
+    /// a loop.
     fn joined(&mut self, step: &Step<'_, 'a>, value: u32, depth: u32) -> Bits {
         let mut zeros = MOST_ZEROS;
         let before = std::mem::take(&mut self.circular);

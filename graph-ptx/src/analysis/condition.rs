@@ -16,11 +16,13 @@ const MOST_VALUES: usize = 64;
 /// An upper bound of a value: an expression over the kernel's parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Fact {
-    /// In canonical form.
+    /// In canonical form; [`NONE`] for the number 0.
     pub value: u32,
     pub below: Poly,
     /// True if the value is a phi, and the bound follows from those of the values that meet in it.
     pub joined: bool,
+    /// True if some launch meets the bound.
+    pub met: bool,
 }
 
 /// The conditions of a kernel's blocks, computed on demand.
@@ -133,8 +135,48 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 .filter(|bound| (1..predecessors.len()).all(|edge| bounds(edge).contains(bound)))
                 .cloned()
                 .collect();
-            facts.extend(common.into_iter().map(|below| Fact { value: phi.defines[0], below, joined: true }));
+            // A loop from a constant on may be left before its bound.
+            let met = !common.is_empty();
+            let common = if met { common } else { self.bounds_from_a_constant(phi, &on_edges) };
+            facts.extend(common.into_iter().map(|below| Fact {
+                value: phi.defines[0],
+                below,
+                joined: true,
+                met,
+            }));
         }
+    }
+
+    /// Returns the bounds of a phi that is a constant on one of two edges: those of the other edge that are proved to
+    /// be above it.
+    fn bounds_from_a_constant(&self, phi: &Step<'_, '_>, on_edges: &[Vec<Fact>]) -> Vec<Poly> {
+        let [Source::Place(Place::Value(a), 0), Source::Place(Place::Value(b), 0)] = phi.sources[..] else {
+            return Vec::new();
+        };
+        let constant = |value: u32| {
+            let step = definition(self.code, canonical(self.code, value))?;
+            match (isa::row(step.instruction?.op()).operation, &step.sources[..]) {
+                (Operation::Move, [Source::Constant(first)]) if step.guard.is_none() => Some(*first),
+                _ => None,
+            }
+        };
+        let (first, value) = match (constant(a), constant(b)) {
+            (Some(first), None) => ((first, 0), (b, 1)),
+            (None, Some(first)) => ((first, 1), (a, 0)),
+            _ => return Vec::new(),
+        };
+        let next = canonical(self.code, value.0);
+        let is_above = |below: &&Poly| {
+            let difference = below.minus(&Poly::constant(first.0.into()));
+            on_edges[first.1].iter().filter(|fact| fact.value == NONE).any(|fact| {
+                difference
+                    .as_ref()
+                    .and_then(|difference| difference.minus(&fact.below))
+                    .is_some_and(|rest| rest.at_least_zero())
+            })
+        };
+        let bounds = on_edges[value.1].iter().filter(|fact| fact.value == next).map(|fact| &fact.below);
+        if first.0 < 0 { Vec::new() } else { bounds.filter(is_above).cloned().collect() }
     }
 
     /// Adds the facts that follow from the value of a predicate. Clears `plain` if the predicate constrains the thread's
@@ -214,6 +256,9 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             ("ge" | "hs", true) | ("lt" | "lo", false) => (b, a, true),
             // A test against 0 excludes the least index only, so the upper bound stays.
             ("ne", true) | ("eq", false) => {
+                if let (Some(below), Source::Constant(0)) = (self.uniform(a, 0), b) {
+                    facts.push(Fact { value: NONE, below, joined: false, met: true });
+                }
                 return matches!((a, b), (Source::Place(Place::Value(value), 0), Source::Constant(0)) if self.is_index(*value));
             }
             _ => return false,
@@ -223,10 +268,19 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             && let Some(below) = bound.plus(&Poly::constant(i128::from(equal)))
         {
             let value = canonical(self.code, *value);
-            if self.uniform(smaller, 0).is_none() {
-                facts.push(Fact { value, below, joined: false });
+            match self.uniform(smaller, 0) {
+                None => facts.push(Fact { value, below, joined: false, met: true }),
+                Some(least) => {
+                    let below = below.minus(&least);
+                    facts.extend(below.map(|below| Fact { value: NONE, below, joined: false, met: true }));
+                }
             }
             return true;
+        }
+        if let (Source::Constant(least), Some(bound)) = (smaller, self.uniform(larger, 0))
+            && let Some(below) = bound.minus(&Poly::constant(i128::from(*least) - i128::from(equal)))
+        {
+            facts.push(Fact { value: NONE, below, joined: false, met: true });
         }
         matches!(smaller, Source::Constant(_))
     }

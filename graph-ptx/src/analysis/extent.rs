@@ -16,6 +16,8 @@ use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
 
+mod derived;
+
 /// Variables from this number on stand for bounded values: the number of the value is added.
 const ATOM: u32 = 1 << 24;
 /// Expressions deeper or larger than this have no bound.
@@ -122,7 +124,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         conditions: &mut Conditions<'s, 'm, 'a>,
         step: u32,
     ) -> Self {
-        let (facts, plain) = conditions.at(step);
+        let (mut facts, plain) = conditions.at(step);
+        facts.retain(|fact| fact.value != NONE);
         Bounds { code, pointers, step, facts, plain, nodes: 0, lost: None }
     }
 
@@ -212,6 +215,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         }
         let mut met =
             self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.is_only_constraint(&atoms);
+        met &= self.facts.iter().all(|fact| fact.met || !atoms.contains_key(&(ATOM + fact.value)));
         let mut results = Vec::new();
         for choice in 0..MOST_BOUNDS {
             if choice > 0 && atoms.values().all(|bounds| bounds.len() <= choice) {
@@ -307,7 +311,10 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         if step.guard.is_some() || step.defines.len() != 1 {
             return None;
         }
-        let poly = self.operation(instruction, &step.sources, depth)?;
+        let poly = match self.derived(value, instruction, &step.sources, depth) {
+            Some(poly) => poly,
+            None => self.operation(instruction, &step.sources, depth)?,
+        };
         (poly.terms().count() <= TERMS).then_some(poly)
     }
 

@@ -145,7 +145,8 @@ pub struct Start {
     pub below: Poly,
     /// A power of two that divides the start.
     pub multiple: u32,
-    /// A power of two that divides all of the start but a thread index: the kernel works on tiles of this size, or of a part of it.
+    /// A power of two that divides all of the start but a thread index: the kernel works on tiles of this size, or of
+    /// a part of it.
     pub tile: u32,
     /// Has no negative coefficient.
     pub times: Poly,

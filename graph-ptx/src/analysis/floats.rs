@@ -1,9 +1,9 @@
 //! The floats that an access moves: those of the arithmetic that its bits take part in.
 //!
-//! Compilers such as Triton type memory accesses by size alone, and others move small elements in wide words of any type, so
-//! that the element type shows only in the arithmetic. The analysis follows bytes through moves, selections and phis, through
-//! packed and unpacked registers, and through shifts, masks and permutations by whole bytes. The type of an access counts
-//! where no arithmetic tells more, unless it is one of a vector.
+//! Compilers such as Triton type memory accesses by size alone, and others move small elements in wide words of any
+//! type, so that the element type shows only in the arithmetic. The analysis follows bytes through moves, selections
+//! and phis, through packed and unpacked registers, and through shifts, masks and permutations by whole bytes. The
+//! type of an access counts where no arithmetic tells more, unless it is one of a vector.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;

@@ -1,8 +1,8 @@
 //! Kernels whose pointers are not null: tests of them have one outcome, and code for the other is left out.
 //!
-//! `x = inp ? inp[i] : out[i]` reads `out` only if `inp` is null. A value is known if it is a pointer that is not null, or a
-//! number that is 0 or 1 whatever the arguments are. Branches, guards and selections by such numbers are decided before
-//! any other analysis.
+//! `x = inp ? inp[i] : out[i]` reads `out` only if `inp` is null. A value is known if it is a pointer that is not
+//! null, or a number that is 0 or 1 whatever the arguments are. Branches, guards and selections by such numbers are
+//! decided before any other analysis.
 
 use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
@@ -25,7 +25,8 @@ enum Known {
     Bit(bool),
 }
 
-/// Builds a kernel in static single assignment form. `never_null` marks the parameters that are pointers which are not null.
+/// Builds a kernel in static single assignment form. `never_null` marks the parameters that are pointers which are
+/// not null.
 pub(crate) fn build<'m, 'a>(
     function: &'m Function<'a>,
     globals: &Globals<'_, 'a>,

@@ -24,8 +24,8 @@ pub(crate) fn build<'m, 'a>(function: &'m Function<'a>, globals: &Globals<'_, 'a
     build_guarded(function, globals, &Guards::new())
 }
 
-/// Does the same where some guards are known. Instructions that are never executed, and blocks that are never reached, are left
-/// out.
+/// Does the same where some guards are known. Instructions that are never executed, and blocks that are never
+/// reached, are left out.
 pub(crate) fn build_guarded<'m, 'a>(
     function: &'m Function<'a>,
     globals: &Globals<'_, 'a>,

@@ -403,7 +403,8 @@ impl Check<'_, '_, '_> {
         }))
     }
 
-    /// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some of them.
+    /// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some
+    /// of them.
     fn is_short(&self, declared: &Poly, needed: &Poly) -> bool {
         let parameters = self.declaration.parameters.len() as u32;
         extents::is_short(declared, needed, parameters, &self.declaration.quotients)

@@ -90,8 +90,8 @@ pub struct Declared {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
-    /// True for a buffer in whose place a launch may give a null pointer. Else tests of it for null have one outcome, and the
-    /// code for the other is dead.
+    /// True for a buffer in whose place a launch may give a null pointer. Else tests of it for null have one outcome,
+    /// and the code for the other is dead.
     pub nullable: bool,
 }
 

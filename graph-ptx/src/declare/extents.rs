@@ -8,8 +8,8 @@ use crate::poly::Poly;
 const ROUNDED: u32 = u32::MAX;
 
 /// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some of
-/// them: as a polynomial in the arguments less 1, the difference has no negative term and is not zero. Quotients are taken for the
-/// largest numbers that they may be.
+/// them: as a polynomial in the arguments less 1, the difference has no negative term and is not zero. Quotients are
+/// taken for the largest numbers that they may be.
 pub(super) fn is_short(declared: &Poly, needed: &Poly, parameters: u32, quotients: &[Quotient]) -> bool {
     let one = Poly::constant(1);
     let shifted = |id: u32| {
@@ -28,7 +28,8 @@ pub(super) fn is_short(declared: &Poly, needed: &Poly, parameters: u32, quotient
     difference().is_some_and(|difference| difference != Poly::default() && difference.at_least_zero())
 }
 
-/// Returns what the divisor times a polynomial is at least, without the quotient. `None` if the polynomial does not fall with it.
+/// Returns what the divisor times a polynomial is at least, without the quotient. `None` if the polynomial does not
+/// fall with it.
 fn replaced(poly: &Poly, quotient: &Quotient) -> Option<Poly> {
     let &Quotient { variable, ref of, by } = quotient;
     if !poly.variables().contains(&variable) {
@@ -48,8 +49,8 @@ fn replaced(poly: &Poly, quotient: &Quotient) -> Option<Poly> {
     Some(sum)
 }
 
-/// Returns the help for a kernel that is compiled for multiples alone: it checks the first of several elements, rows or planes, and
-/// accesses those behind it too.
+/// Returns the help for a kernel that is compiled for multiples alone: it checks the first of several elements, rows
+/// or planes, and accesses those behind it too.
 pub(super) fn rounded_help(
     declared: &Poly,
     needed: &Poly,

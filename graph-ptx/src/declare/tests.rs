@@ -241,3 +241,29 @@ fn parts_of_words_are_converted() {
     let word = "mov.b32 %f1, %r1; add.f32 %f3, %f1, %f1;";
     assert_eq!(elements("f32", word), None);
 }
+
+/// `x = inp ? inp[i] : out[i]`: a plain `inp` is never null, an optional one may be.
+#[test]
+fn what_only_null_leads_to_is_dead() {
+    let text = format!(
+        "{HEAD}.entry k(.param .u64 inp, .param .u64 out) {{ .reg .pred %p<3>; .reg .b64 %rd<5>; .reg .b32 %r<3>;\n\
+         ld.param.u64 %rd1, [inp]; ld.param.u64 %rd2, [out]; setp.eq.s64 %p1, %rd1, 0; selp.b64 %rd3, %rd2, %rd1, %p1;\n\
+         ld.global.u32 %r1, [%rd3]; st.global.u32 [%rd2], %r1; ret; }}"
+    );
+    let module = parse(&text).unwrap();
+    let declared = |nullable: bool| {
+        let parameter =
+            |name: &str, access, nullable| Declared { name: name.to_owned(), kind: buffer(access), nullable };
+        let parameters =
+            vec![parameter("inp", Access::Read, nullable), parameter("out", Access::Write, false)];
+        let declaration =
+            Declaration { name: "k".to_owned(), parameters, rounded: Vec::new(), quotients: Vec::new() };
+        let (findings, mut checked) = check(&module, &[declaration]);
+        assert_eq!(findings, []);
+        checked.remove(0).unwrap().proofs.remove(1).unwrap()
+    };
+    let plain = declared(false);
+    assert_eq!((plain.access, plain.extent), (true, true));
+    // A load that may go through `out` may come before the store.
+    assert!(!declared(true).access);
+}

@@ -1,0 +1,69 @@
+//! The functions of a module in static single assignment form, each built once.
+
+use crate::analysis::code::{Code, Globals};
+use crate::analysis::mentions::Mentions;
+use crate::analysis::{nulls, ssa};
+use crate::syntax::Module;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The parameters of a kernel, as its declaration has them: one flag for each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taken<'p> {
+    /// True for the pointers.
+    pub pointers: &'p [bool],
+    /// True for the pointers that are not null. Tests of them have one outcome.
+    pub never_null: &'p [bool],
+    /// True for the integers by value.
+    pub scalars: &'p [bool],
+}
+
+/// The analysed functions of a module.
+pub(crate) struct Codes<'m, 'a> {
+    pub module: &'m Module<'a>,
+    pub globals: Globals<'m, 'a>,
+    known: HashMap<&'a str, Option<Rc<Code<'m, 'a>>>>,
+    /// Kernels with pointers that are not null, with one flag for each parameter.
+    kernels: HashMap<(&'a str, Vec<bool>), Option<Rc<Code<'m, 'a>>>>,
+    mentions: OnceCell<Mentions<'m, 'a>>,
+}
+
+impl<'m, 'a> Codes<'m, 'a> {
+    pub fn new(module: &'m Module<'a>) -> Self {
+        Codes {
+            module,
+            globals: Globals::new(module),
+            known: HashMap::new(),
+            kernels: HashMap::new(),
+            mentions: OnceCell::new(),
+        }
+    }
+
+    /// Returns the names that the module's texts mention.
+    pub fn mentions(&self) -> &Mentions<'m, 'a> {
+        self.mentions.get_or_init(|| Mentions::new(self.module, &self.globals.variables))
+    }
+
+    /// Returns a function by its name, if it has a body that can be analysed.
+    pub fn get(&mut self, name: &str) -> Option<Rc<Code<'m, 'a>>> {
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
+        let function = self.module.function(name)?;
+        let code = ssa::build(function, &self.globals).map(Rc::new);
+        self.known.insert(function.name, code.clone());
+        code
+    }
+
+    /// Returns a kernel by its name. `never_null` marks the parameters that are pointers which are not null.
+    pub fn kernel(&mut self, name: &str, never_null: &[bool]) -> Option<Rc<Code<'m, 'a>>> {
+        if !never_null.contains(&true) {
+            return self.get(name);
+        }
+        let function = self.module.function(name)?;
+        let globals = &self.globals;
+        let build = || nulls::build(function, globals, never_null).map(Rc::new);
+        self.kernels.entry((function.name, never_null.to_vec())).or_insert_with(build).clone()
+    }
+}
