@@ -366,7 +366,10 @@ impl<'c> Machine<'c> {
             };
             self.compare((run, part.access, block), &pieces)?;
         }
-        for part in parts[node][position][block].iter().filter(|one| !member.left_out.contains(&one.access)) {
+        // What is left out is stored by a later member, which is assumed to write.
+        let leaves_out = self.may_writes;
+        let stored = |part: &&Part| !(leaves_out && member.left_out.contains(&part.access));
+        for part in parts[node][position][block].iter().filter(stored) {
             self.writes(&mut state.bytes, run, part, bases[part.access]);
         }
         Ok(())
