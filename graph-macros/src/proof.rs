@@ -266,6 +266,11 @@ pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>
     for (parameter, proof) in taken(parameters).zip(&checked.proofs) {
         if let Some(proof) = proof {
             lines.push(format!("- `{}`: {}", parameter.name, proof.text));
+            // Its access has its own words.
+            let assumed = proof.open.iter().filter(|open| open.what != Open::Access);
+            let assumed =
+                assumed.map(|Unproved { what, reason }| format!("  - assumed: {what}, since {reason}"));
+            lines.extend(assumed);
         }
     }
     let hidden = &checked.hidden;

@@ -219,7 +219,7 @@ pub enum Refusal {
     },
     /// The flat program is too large, or its loops too long.
     TooLarge {
-        /// The most statements or turns.
+        /// The most statements with calls, or turns.
         most: usize,
     },
     /// An output is declared with another length than it is allocated with.

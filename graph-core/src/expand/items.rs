@@ -227,7 +227,7 @@ impl<A: Answers> Expansion<'_, A> {
     /// Checks that the flat program has room for one more statement or call. A call counts though its body may be
     /// empty: functions that call others twice make exponentially many.
     pub(super) fn has_room(&mut self, scope: &Scope<'_>) -> Result<(), A::Error> {
-        if self.flat.statements.len() < MOST_STATEMENTS && self.frames.len() <= MOST_STATEMENTS {
+        if self.flat.statements.len() + self.frames.len() <= MOST_STATEMENTS {
             return Ok(());
         }
         Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }))

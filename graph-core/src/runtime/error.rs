@@ -279,7 +279,7 @@ pub enum Error {
         cycle: Vec<String>,
     },
     /// Loops and calls make more statements than a graph may have.
-    #[error("{at}: loops and calls make more than {most} statements or turns")]
+    #[error("{at}: loops and calls make more than {most} statements, calls or turns")]
     #[non_exhaustive]
     TooLarge {
         /// The function.

@@ -65,7 +65,12 @@ mod tests {
 
     fn findings(text: &str) -> Vec<Finding> {
         let text = format!(".version 8.0\n.target sm_90\n.address_size 64\n{text}");
-        let declaration = Declaration { name: "k".to_owned(), parameters: Vec::new(), rounded: Vec::new() };
+        let declaration = Declaration {
+            name: "k".to_owned(),
+            parameters: Vec::new(),
+            rounded: Vec::new(),
+            quotients: Vec::new(),
+        };
         check(&parse(&text).unwrap(), &[declaration]).0
     }
 

@@ -324,7 +324,7 @@ fn verdicts_are_what_random_kernels_write() {
             let number = [7, 32, 64, 100][random.below(4) as usize];
             compare(
                 (&module, &program),
-                (function.name, &pointers, &outline),
+                (function.name, taken.pointers, &outline),
                 (grid, block, number),
                 &mut tally,
             );
