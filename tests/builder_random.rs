@@ -113,6 +113,21 @@ fn the_sources_are_those_of_the_generator() {
     assert!(files == sources, "{} is not what the generator gives", folder.display());
 }
 
+/// Returns a text without the lines that tell several calls of one function apart: a builder makes all of its calls at
+/// one place of this test.
+fn without_places(text: &str) -> String {
+    let mut parts = text.split(':');
+    let mut without = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let behind = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        if behind.len() == part.len() {
+            without.push(':');
+        }
+        without.push_str(behind);
+    }
+    without
+}
+
 #[test]
 fn every_program_is_the_same_as_a_function_and_by_a_builder() {
     let mut built = 0;
@@ -126,7 +141,7 @@ fn every_program_is_the_same_as_a_function_and_by_a_builder() {
         match (of_function, of_builder) {
             (Ok(one), Ok(other)) => {
                 for (one, other) in one.iter().zip(&other) {
-                    assert_eq!(one, other, "program {number}");
+                    assert_eq!(without_places(one), without_places(other), "program {number}");
                 }
                 built += 1;
                 statements += program.statements.len();

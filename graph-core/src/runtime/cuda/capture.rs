@@ -154,6 +154,10 @@ impl Driver {
 
     /// Returns at most `count` nodes of a graph.
     pub fn graph_nodes(&self, graph: RawGraph, mut count: usize) -> Outcome<Vec<Node>> {
+        // The driver refuses to be asked for no nodes.
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let mut nodes = vec![Node::NONE; count];
         call!(self, cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count))?;
         nodes.truncate(count);

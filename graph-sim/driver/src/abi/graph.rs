@@ -56,6 +56,10 @@ driver_calls! {
 
     Call fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
         let state = state();
+        // As driver 580.159 does on an H100: "requesting zero nodes is not supported".
+        if !nodes.is_null() && take(count)? == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
         put_list(nodes, count, &state.graph(graph)?.nodes, 0)
     }
 
