@@ -42,7 +42,8 @@ pub struct Entry {
     pub dynamic_shared: bool,
 }
 
-/// Returns the entries of a file, and the names of those without a possible declaration: an aggregate or a buffer holds addresses.
+/// Returns the entries of a file, and the names of those without a possible declaration: an aggregate or a buffer holds addresses,
+/// or textures are used.
 /// `declared` returns the parameters of a kernel that are pointers in addition to those that the analysis finds.
 pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
@@ -62,7 +63,7 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
             .iter()
             .zip(&pointers)
             .any(|(facts, pointer)| facts.table.is_some() || !pointer && facts.base.is_some());
-        if opaque || hidden_address {
+        if opaque || hidden_address || uses_textures(function) {
             left.push(function.name.to_owned());
             continue;
         }
@@ -83,6 +84,15 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
         });
     }
     Ok((entries, left))
+}
+
+/// Returns true for a kernel that no declaration fits, since it uses textures or surfaces.
+fn uses_textures(function: &Function<'_>) -> bool {
+    let textures = ["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
+    function.body.iter().flat_map(|body| &body.statements).any(|statement| match statement {
+        Statement::Instruction(one) => textures.iter().any(|prefix| one.opcode.starts_with(prefix)),
+        _ => false,
+    })
 }
 
 fn three(function: &Function<'_>, directive: &str) -> Option<[u32; 3]> {

@@ -152,7 +152,8 @@ fn a_range_of_a_call_has_no_setter_and_the_error_names_the_call() {
     let text = exec.set_called(2).expect_err("the address is captured").to_string();
     assert!(text.starts_with("`called` (tests/library_calls/resources.rs:"), "{text}");
     let why = [
-        "moves a range of the library call `into.scaled` (",
+        "moves a range of the library call `into:",
+        ".scaled` (",
         "was captured with its address: build the graph again",
     ];
     assert!(why.iter().all(|part| text.contains(part)), "{text}");

@@ -8,7 +8,7 @@ use crate::analysis::bits;
 use crate::analysis::code::{Code, NONE, Place, Source};
 use crate::analysis::condition::{Conditions, Fact};
 use crate::analysis::effect::{self, Effect};
-use crate::analysis::facts::{Reach, Site, Start, Touched};
+use crate::analysis::facts::{Lost, Reach, Site, Start, Touched};
 use crate::analysis::flow::Flow;
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
 use crate::isa::{self, Arithmetic, Bitwise, Operation};
@@ -37,25 +37,6 @@ pub(crate) struct Reaches {
     pub met: Vec<Reach>,
     /// The first access without a bound, and the reason.
     pub unbounded: Option<(Site, Lost)>,
-}
-
-/// The reason that an access has no bound over the parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// The access is not by one address from one pointer, or is in a function that is called.
-    Form,
-    /// A special register that no comparison bounds.
-    Special(String),
-    /// A number that is loaded from memory.
-    Loaded(Site),
-    /// A number that changes in a loop or differs by path, and that no comparison bounds.
-    Joined,
-    /// A result that is no sum or product.
-    Computed(Site),
-    /// A part of a parameter, or a parameter that is no integer.
-    Part,
-    /// The expression is too large.
-    Large,
 }
 
 /// Finds the bounds of the accesses through one pointer.

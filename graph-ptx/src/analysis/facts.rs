@@ -3,7 +3,6 @@
 use crate::analysis::bits::Stored;
 use crate::analysis::effect::AccessKind;
 use crate::analysis::elements::Use;
-use crate::analysis::extent::Lost;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
 use crate::poly::Poly;
@@ -226,4 +225,23 @@ pub(crate) fn quoted(site: &Site) -> String {
 pub(crate) fn site(module: &Module<'_>, instruction: &Instruction<'_>) -> Site {
     let text = module.source(instruction.span).split_whitespace().collect::<Vec<_>>().join(" ");
     Site { line: instruction.line, text }
+}
+
+/// The reason that an access has no bound over the parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// The access is not by one address from one pointer, or is in a function that is called.
+    Form,
+    /// A special register that no comparison bounds.
+    Special(String),
+    /// A number that is loaded from memory.
+    Loaded(Site),
+    /// A number that changes in a loop or differs by path, and that no comparison bounds.
+    Joined,
+    /// A result that is no sum or product.
+    Computed(Site),
+    /// A part of a parameter, or a parameter that is no integer.
+    Part,
+    /// The expression is too large.
+    Large,
 }

@@ -14,15 +14,14 @@ use crate::work::transfer;
 pub fn enqueue(stream: u64, op: &Op) -> Result {
     let mut state = state();
     let context = state.stream_context(stream)?;
-    if let Op::Kernel(launch) = op {
-        if let Err(status) = kernel::check(&state, launch) {
-            // As measured (580, CUDA 13.0), this refusal invalidates a capture.
-            if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.capture_of(stream))
-            {
-                capture.broken = true;
-            }
-            return Err(status);
+    if let Op::Kernel(launch) = op
+        && let Err(status) = kernel::check(&state, launch)
+    {
+        // As measured (580, CUDA 13.0), this refusal invalidates a capture.
+        if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.capture_of(stream)) {
+            capture.broken = true;
         }
+        return Err(status);
     }
     meeting::check(&state, op)?;
     if state.capture(stream, op)? {

@@ -7,6 +7,7 @@ use cudarc::driver::CudaSlice;
 use super::bound::{BindMut, BindShared, Bound, Exclusive, Shared};
 use super::lend::Lend;
 use super::lending::Lender;
+use super::visitor::Visitor;
 
 /// A bound buffer, or none: what an argument `Option<&[T; len]>` or `Option<&mut [T; len]>` is bound as. It is a list of
 /// at most one buffer.
@@ -50,7 +51,7 @@ impl<B> DerefMut for Optional<B> {
 }
 
 impl<B: Bound> Bound for Optional<B> {
-    fn visit(&mut self, visitor: &mut super::Visitor<'_>) {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
         self.iter_mut().for_each(|bound| bound.visit(visitor));
     }
 

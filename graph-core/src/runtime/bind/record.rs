@@ -11,6 +11,7 @@ use crate::runtime::error::{At, Error, Fault, Result};
 use crate::runtime::token::Token;
 
 use super::bound::{Bound, Exclusive, Shared};
+use super::optional::Optional;
 
 /// A record of arguments. `#[cuweave::arguments]` implements it, and nothing else can.
 #[diagnostic::on_unimplemented(
@@ -68,7 +69,7 @@ macro_rules! lists {
 }
 lists! {
     {} Vec<B>;
-    {} super::Optional<B>;
+    {} Optional<B>;
     {} [B];
     {const N: usize} [B; N];
 }

@@ -286,9 +286,7 @@ impl Driver {
         &self,
         exec: RawExec,
         node: Node,
-        from: Place,
-        to: Place,
-        bytes: u64,
+        (from, to, bytes): (Place, Place, u64),
         ctx: Context,
         scratch: &mut Scratch,
     ) -> Outcome<()> {

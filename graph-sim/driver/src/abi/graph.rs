@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_uint, c_void};
 
-use crate::base::pointer::{put, take_text};
+use crate::base::pointer::{put, take, take_text};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUgraph, CUgraphExec, CUgraphNode, CUuserObject};
 use crate::call::driver_calls;

@@ -46,6 +46,6 @@ impl Parameters for Copying {
     }
 
     fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
-        driver.set_copy(exec, node, self.from, self.to, self.bytes, context, scratch)
+        driver.set_copy(exec, node, (self.from, self.to, self.bytes), context, scratch)
     }
 }
