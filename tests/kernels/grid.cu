@@ -1,4 +1,4 @@
-// NVRTC 13.0, --gpu-architecture=compute_80, with the headers of the runtime and of CCCL
+// NVRTC 13.0, --gpu-architecture=compute_80, with the headers of the runtime and of CCCL; variables that nothing uses are deleted
 #include <cooperative_groups.h>
 
 // Each block takes from the next one what that had before the step.
