@@ -105,8 +105,8 @@ fn every_verdict_is_that_of_the_source() {
 }
 
 /// True for a structure or a buffer with pointers in it, and for the handle of a texture.
-fn holds_pointers(word: &String) -> bool {
-    matches!(word.as_str(), "b" | "t" | "h")
+fn holds_pointers(word: &str) -> bool {
+    matches!(word, "b" | "t" | "h")
 }
 
 /// A declaration of a kernel from the words of `expected.txt`.
@@ -199,7 +199,7 @@ fn floats_of_another_width_are_refused() {
         let mut analysis = Analysis::new(&module);
         for entry in module.entries() {
             let words = &expected[entry.name];
-            if words.iter().any(holds_pointers) {
+            if words.iter().any(|word| holds_pointers(word)) {
                 continue;
             }
             let pointers: Vec<bool> = words.iter().map(|word| word != "s").collect();
