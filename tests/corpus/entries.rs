@@ -63,7 +63,7 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
             .iter()
             .zip(&pointers)
             .any(|(facts, pointer)| facts.table.is_some() || !pointer && facts.base.is_some());
-        if opaque || hidden_address || uses_textures(function) {
+        if opaque || hidden_address || uses_textures(&module, function) {
             left.push(function.name.to_owned());
             continue;
         }
@@ -86,12 +86,21 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
     Ok((entries, left))
 }
 
-/// Returns true for a kernel that no declaration fits, since it uses textures or surfaces.
-fn uses_textures(function: &Function<'_>) -> bool {
+/// Returns true for a kernel that no declaration fits, since it or a function that it calls uses textures or surfaces.
+fn uses_textures(module: &ptx::Module<'_>, function: &Function<'_>) -> bool {
     let textures = ["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
-    function.body.iter().flat_map(|body| &body.statements).any(|statement| match statement {
-        Statement::Instruction(one) => textures.iter().any(|prefix| one.opcode.starts_with(prefix)),
-        _ => false,
+    let mut instructions =
+        function.body.iter().flat_map(|body| &body.statements).filter_map(|statement| match statement {
+            Statement::Instruction(one) => Some(one),
+            _ => None,
+        });
+    instructions.any(|one| {
+        let called = one.operands.iter().filter_map(|operand| match operand {
+            ptx::Operand::Name(name) if one.opcode.starts_with("call") => module.function(name),
+            _ => None,
+        });
+        textures.iter().any(|prefix| one.opcode.starts_with(prefix))
+            || called.into_iter().any(|called| uses_textures(module, called))
     })
 }
 
