@@ -87,21 +87,24 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
 }
 
 /// Returns true for a kernel that no declaration fits, since it or a function that it calls uses textures or surfaces.
-fn uses_textures(module: &ptx::Module<'_>, function: &Function<'_>) -> bool {
+fn uses_textures(module: &ptx::Module<'_>, entry: &Function<'_>) -> bool {
     let textures = ["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
-    let mut instructions =
-        function.body.iter().flat_map(|body| &body.statements).filter_map(|statement| match statement {
-            Statement::Instruction(one) => Some(one),
-            _ => None,
-        });
-    instructions.any(|one| {
-        let called = one.operands.iter().filter_map(|operand| match operand {
-            ptx::Operand::Name(name) if one.opcode.starts_with("call") => module.function(name),
-            _ => None,
-        });
-        textures.iter().any(|prefix| one.opcode.starts_with(prefix))
-            || called.into_iter().any(|called| uses_textures(module, called))
-    })
+    let (mut seen, mut at) = (vec![entry], 0);
+    while let Some(function) = seen.get(at).copied() {
+        at += 1;
+        for statement in function.body.iter().flat_map(|body| &body.statements) {
+            let Statement::Instruction(one) = statement else { continue };
+            if textures.iter().any(|prefix| one.opcode.starts_with(prefix)) {
+                return true;
+            }
+            for operand in &one.operands {
+                let ptx::Operand::Name(name) = operand else { continue };
+                let called = module.function(name).filter(|_| one.opcode.starts_with("call"));
+                seen.extend(called.filter(|called| seen.iter().all(|other| other.name != called.name)));
+            }
+        }
+    }
+    false
 }
 
 fn three(function: &Function<'_>, directive: &str) -> Option<[u32; 3]> {

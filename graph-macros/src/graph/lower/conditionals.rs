@@ -135,6 +135,11 @@ impl Lowering<'_> {
         ))
     }
 
+    /// Returns true for a part of an argument that has parts.
+    pub(super) fn names_a_part(&self, expr: &Expr) -> bool {
+        self.part_kind(expr).is_some()
+    }
+
     /// Returns the kind of a part of an argument that has parts; `None` for other expressions.
     fn part_kind(&self, expr: &Expr) -> Option<PartKind> {
         match ungrouped(expr) {

@@ -248,10 +248,12 @@ impl Lowering<'_> {
             }
             Expr::While(each) if name.is_none() => self.device_while(each, outer),
             Expr::Match(choice) if name.is_none() => {
-                self.around(&[outer, &choice.attrs].concat(), |lowering, _| match given_or_none(choice) {
-                    Some(choice) => lowering.if_else(&choice),
-                    None if lowering.device_decides(&choice.expr) => lowering.device_match(choice),
-                    None => lowering.match_arms(choice),
+                self.around(&[outer, &choice.attrs].concat(), |lowering, _| {
+                    match given_or_none(choice).filter(|_| lowering.names_a_part(&choice.expr)) {
+                        Some(choice) => lowering.if_else(&choice),
+                        None if lowering.device_decides(&choice.expr) => lowering.device_match(choice),
+                        None => lowering.match_arms(choice),
+                    }
                 })
             }
             _ => Err(self.no_statement(expr, name.is_some())),
