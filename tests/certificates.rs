@@ -396,7 +396,7 @@ fn settable(n: u32, a: f32, bits: u64, x: &mut [f32; n], y: &mut [f32; 2 * n], z
     copy(&z[..n], &mut z[n..]);
 }
 
-/// What setters give to the nodes of an exec is read back with the graph. `cargo` sets `CUWEAVE_CHECK=1` in this
+/// The values that setters give to the nodes of an exec are read back with the graph. `cargo` sets `CUWEAVE_CHECK=1` in this
 /// repository; without it no node is read back.
 #[test]
 fn what_setters_give_is_read_back() {

@@ -221,7 +221,7 @@ struct Reader<'t> {
     units: Vec<Unit>,
 }
 
-/// What is found in front of the body or the end of a declaration.
+/// The words in front of the body or the end of a declaration.
 #[derive(Default)]
 struct Head {
     is_device: bool,

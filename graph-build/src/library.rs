@@ -172,7 +172,7 @@ const MATH: &str = "#pragma once
 #endif
 ";
 
-/// What `<algorithm>` has for device code, where the headers of CCCL are not installed.
+/// The functions of `<algorithm>` for device code, where the headers of CCCL are not installed.
 const ALGORITHM: &str = "#pragma once
 namespace std {
 template <class T> __device__ constexpr const T &min(const T &a, const T &b) { return b < a ? b : a; }

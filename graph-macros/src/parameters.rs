@@ -169,14 +169,11 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
     };
     let kind = match ty {
         Type::Path(_) if optional => {
-            report.error(
-                typed.ty.span(),
-                Code::CW001,
-                "this type is not part of the language in the parameters of a kernel",
-                &[],
-                Some("a buffer that may be absent is `Option<&[T; len]>` or `Option<&mut [T; len]>`, a number always has a value"),
+            return not_a_parameter(
+                &typed.ty,
+                "a buffer that may be absent is `Option<&[T; len]>` or `Option<&mut [T; len]>`, a number always has a value",
+                report,
             );
-            return None;
         }
         Type::Reference(_) | Type::Array(_) | Type::Slice(_) | Type::Ptr(_) if contract => {
             report.error(
@@ -191,14 +188,11 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         ty if contract => ParameterKind::Contract(Box::new(ty.clone())),
         Type::Reference(reference) => {
             let Type::Array(array) = &*reference.elem else {
-                report.error(
-                    typed.ty.span(),
-                    Code::CW001,
-                    "this type is not part of the language in the parameters of a kernel",
-                    &[],
-                    Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`"),
+                return not_a_parameter(
+                    &typed.ty,
+                    "a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`",
+                    report,
                 );
-                return None;
             };
             let mutable = reference.mutability.is_some();
             let (access, element) = match (wrapped(&array.elem), mutable) {
@@ -209,14 +203,7 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                         "Atomic" => "a buffer updated by atomics is `&[Atomic<T>; len]`",
                         _ => "a buffer that is only written is `&mut [MaybeUninit<T>; len]`",
                     };
-                    report.error(
-                        typed.ty.span(),
-                        Code::CW001,
-                        "this type is not part of the language in the parameters of a kernel",
-                        &[],
-                        Some(help),
-                    );
-                    return None;
+                    return not_a_parameter(&typed.ty, help, report);
                 }
                 (None, true) => (Access::ReadWrite, (*array.elem).clone()),
                 (None, false) => (Access::Read, (*array.elem).clone()),
@@ -229,18 +216,22 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
             }
         }
         Type::Array(_) | Type::Slice(_) | Type::Ptr(_) => {
-            report.error(
-                typed.ty.span(),
-                Code::CW001,
-                "this type is not part of the language in the parameters of a kernel",
-                &[],
-                Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`, a scalar a type that is `Copy + DeviceRepr`"),
+            return not_a_parameter(
+                &typed.ty,
+                "a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`, a scalar a type that is `Copy + DeviceRepr`",
+                report,
             );
-            return None;
         }
         ty => ParameterKind::Scalar(Box::new(ty.clone())),
     };
     Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
+}
+
+/// Reports a type that no parameter has.
+fn not_a_parameter(ty: &Type, help: &str, report: &mut Report) -> Option<Parameter> {
+    let message = "this type is not part of the language in the parameters of a kernel";
+    report.error(ty.span(), Code::CW001, message, &[], Some(help));
+    None
 }
 
 /// Returns `T` of `Option<T>`.

@@ -98,7 +98,7 @@ fn a_header_of_the_users_comes_first() {
     assert!(!library::is_of_the_host("nn.cuh") && !library::is_of_the_host("cub/cub.cuh"));
 }
 
-/// What the headers of C declare, each alone and all together.
+/// The declarations of the headers of C, each header alone and all together.
 #[test]
 fn nvrtc_has_headers_of_c() {
     let Some(environment) = nvrtc() else { return };

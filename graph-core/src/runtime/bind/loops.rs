@@ -27,7 +27,7 @@ impl LoopTurns {
     }
 }
 
-/// What tells the turns of its loops: an exec.
+/// An exec, which tells the turns of its loops.
 pub(crate) trait Loops: Sync {
     /// Waits for the last launch, and returns the turns of a loop in it.
     fn turns(&self, name: &str) -> Result<LoopTurns>;

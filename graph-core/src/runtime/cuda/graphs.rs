@@ -256,8 +256,7 @@ impl Driver {
     ) -> Outcome<()> {
         let params = kernel_params(launch, values, scratch);
         call!(self, cuGraphExecKernelNodeSetParams(exec, node, &params))?;
-        if let Some(mirror) = &mut scratch.mirror {
-            mirror.changed = true;
+        if scratch.mirrors() {
             call!(self, cuGraphKernelNodeSetParams(node, &params))?;
         }
         Ok(())
@@ -274,8 +273,7 @@ impl Driver {
     ) -> Outcome<()> {
         let params = memset_params(fill);
         call!(self, cuGraphExecMemsetNodeSetParams(exec, node, &params, ctx))?;
-        if let Some(mirror) = &mut scratch.mirror {
-            mirror.changed = true;
+        if scratch.mirrors() {
             call!(self, cuGraphMemsetNodeSetParams(node, &params))?;
         }
         Ok(())
@@ -292,8 +290,7 @@ impl Driver {
     ) -> Outcome<()> {
         let params = memcpy_params(from, to, bytes);
         call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))?;
-        if let Some(mirror) = &mut scratch.mirror {
-            mirror.changed = true;
+        if scratch.mirrors() {
             call!(self, cuGraphMemcpyNodeSetParams(node, &params))?;
         }
         Ok(())

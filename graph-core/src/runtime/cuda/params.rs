@@ -391,6 +391,16 @@ pub struct Scratch {
     pub mirror: Option<Mirror>,
 }
 
+impl Scratch {
+    /// Returns true if a change of an exec is also made to its graph, and notes that there is one.
+    pub(super) fn mirrors(&mut self) -> bool {
+        self.mirror.as_mut().is_some_and(|mirror| {
+            mirror.changed = true;
+            true
+        })
+    }
+}
+
 /// The changes of an exec that were also made to its graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mirror {

@@ -124,17 +124,8 @@ impl Kernel {
                 if is_absent { param.absent() } else { *param }
             };
             let params: Vec<Param> = self.params.iter().map(param).collect();
-            let Kernel { hidden_reads, hidden_writes, outline, cooperative, contract, .. } = *self;
-            let made = Kernel::new(self.name, self.module, params.leak());
-            Box::leak(Box::new(Kernel {
-                hidden_reads,
-                hidden_writes,
-                outline,
-                cooperative,
-                contract,
-                absent,
-                ..made
-            }))
+            let Kernel { params, addresses, .. } = Kernel::new(self.name, self.module, params.leak());
+            Box::leak(Box::new(Kernel { params, addresses, absent, ..*self }))
         })
     }
 

@@ -8,7 +8,7 @@ const MOST_LINES: usize = 12;
 
 /// The lines of a report.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct ReportLines {
     parts: Vec<Part>,
 }
 
@@ -22,7 +22,7 @@ struct Part {
 /// A kind of lines: its subject, and the field of the report that has all of them.
 pub(super) type Kind = (&'static str, &'static str);
 
-impl Lines {
+impl ReportLines {
     /// Adds a line that always stands there.
     pub fn head(&mut self, line: impl Into<Option<String>>) {
         self.parts.extend(line.into().map(|line| Part { field: None, entries: vec![line] }));
@@ -107,8 +107,8 @@ fn height(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn lines(head: usize, lists: &[(usize, &str)]) -> Lines {
-        let mut lines = Lines::default();
+    fn lines(head: usize, lists: &[(usize, &str)]) -> ReportLines {
+        let mut lines = ReportLines::default();
         (0..head).for_each(|at| lines.head(format!("head {at}")));
         for &(count, behind) in lists {
             let entry = |at: usize| {

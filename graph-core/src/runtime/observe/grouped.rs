@@ -27,57 +27,36 @@ trait Reasoned {
     fn line(&self) -> Line;
 }
 
-impl Reasoned for &Unfused {
-    fn reason(&self) -> String {
-        self.reason.to_string()
-    }
+macro_rules! reasoned {
+    ($($entry:ident)*) => {$(
+        impl Reasoned for &$entry {
+            fn reason(&self) -> String {
+                self.reason.to_string()
+            }
 
-    fn kind(&self) -> String {
-        self.reason.of_kind()
-    }
+            fn kind(&self) -> String {
+                self.reason.of_kind()
+            }
 
-    fn help(&self) -> Option<&'static str> {
-        self.reason.help()
-    }
+            fn help(&self) -> Option<&'static str> {
+                self.reason.help()
+            }
 
-    fn pair(&self, shown: fn(&str) -> String) -> String {
-        Unfused::pair(self, shown)
-    }
+            fn pair(&self, shown: fn(&str) -> String) -> String {
+                $entry::pair(self, shown)
+            }
 
-    fn times(&self) -> usize {
-        self.times
-    }
+            fn times(&self) -> usize {
+                self.times
+            }
 
-    fn line(&self) -> Line {
-        Unfused::line(self)
-    }
+            fn line(&self) -> Line {
+                $entry::line(self)
+            }
+        }
+    )*};
 }
-
-impl Reasoned for &FullEdge {
-    fn reason(&self) -> String {
-        self.reason.to_string()
-    }
-
-    fn kind(&self) -> String {
-        self.reason.of_kind()
-    }
-
-    fn help(&self) -> Option<&'static str> {
-        self.reason.help()
-    }
-
-    fn pair(&self, shown: fn(&str) -> String) -> String {
-        FullEdge::pair(self, shown)
-    }
-
-    fn times(&self) -> usize {
-        self.times
-    }
-
-    fn line(&self) -> Line {
-        FullEdge::line(self)
-    }
-}
+reasoned! { Unfused FullEdge }
 
 /// Returns the lines of the launches that are not one kernel, in the order of [`super::unfused::WhyUnfused::place`].
 pub(super) fn unfused(list: &[Unfused]) -> Vec<Line> {

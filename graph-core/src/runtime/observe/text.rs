@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::apart::Line;
-use super::brief::{Lines, texts};
+use super::brief::{ReportLines, texts};
 use super::folding::repetitions;
 use super::grouped;
 use super::report::{
@@ -36,7 +36,7 @@ impl Display for Report {
 /// The lines of a report that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// What has one reason is one line.
+    /// A line for each reason.
     Brief,
     /// A line for each entry.
     All,
@@ -50,8 +50,8 @@ impl Report {
         FullReport(self)
     }
 
-    fn lines(&self, extent: Extent) -> Lines {
-        let mut lines = Lines::default();
+    fn lines(&self, extent: Extent) -> ReportLines {
+        let mut lines = ReportLines::default();
         lines.head(line("nodes", self.nodes_line()));
         lines.head(self.edges_line());
         if self.devices > 1 {
@@ -140,7 +140,7 @@ impl Report {
     }
 
     /// Adds the lines of the changes of launches, if there are any.
-    fn launches(&self, lines: &mut Lines, extent: Extent) {
+    fn launches(&self, lines: &mut ReportLines, extent: Extent) {
         let Report { launches, kernels, overlapped, serialized, .. } = *self;
         let mark = if self.assumed.is_empty() { "" } else { "*" };
         let one = !self.batches.is_empty() || !self.fused.is_empty();

@@ -10,7 +10,7 @@ use super::calls::ungrouped;
 use super::{Lower, Lowering};
 use crate::dims::Bound;
 use crate::graph::place::{Place, PlaceKind};
-use crate::graph::scope::Borrow;
+use crate::graph::scope::{Binding, Borrow};
 
 const HELP: &str = "write `if let Some(b) = bias { .. } else { .. }` for an argument or a field `Option<&[T; len]>` or `Option<&mut [T; len]>`, \
                     and `match` for a scalar";
@@ -61,22 +61,21 @@ impl Lowering<'_> {
         Place { borrow: Some(borrow), ..element }
     }
 
-    /// Returns the first argument of a launch that is a buffer or none, by its index.
-    pub(super) fn optional_argument<'e>(&mut self, call: &'e ExprCall) -> Lower<Option<(usize, &'e Expr)>> {
-        for (at, argument) in call.args.iter().enumerate() {
+    /// Returns the first argument of a launch that is the name of a buffer or none, by its index.
+    pub(super) fn optional_argument<'e>(&self, call: &'e ExprCall) -> Option<(usize, &'e Expr)> {
+        call.args.iter().enumerate().find(|(_, argument)| {
             let inner = match ungrouped(argument) {
                 Expr::Reference(reference) => ungrouped(&reference.expr),
                 inner => inner,
             };
-            let is_argument = matches!(inner, Expr::Path(path) if path.path.get_ident().is_some());
-            if is_argument
-                && let Some(place) = self.place(inner)?
-                && matches!(&place.kind, PlaceKind::Buffers(buffer) if buffer.optional)
-            {
-                return Ok(Some((at, argument)));
+            let Expr::Path(path) = inner else { return false };
+            match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
+                Some(Binding::Part(place)) => {
+                    matches!(&place.kind, PlaceKind::Buffers(buffer) if buffer.optional)
+                }
+                _ => false,
             }
-        }
-        Ok(None)
+        })
     }
 
     /// Lowers a launch with an argument that is a buffer or none: as two launches, of which the build chooses one.
