@@ -204,3 +204,63 @@ fn a_setter_exchanges_a_buffer_and_makes_none() {
     drop(exec);
     assert_eq!(d.download(&out), ramp(n));
 }
+
+/// Adds the bias, then 5, then nothing.
+#[cuweave::graph]
+fn named(n: u32, bias: Option<&[f32; n]>, five: &[f32; n], x: &[f32; n], out: &mut [f32; n]) {
+    let h = alloc::<f32>(n);
+    let g = alloc::<f32>(n);
+    #[after(h)]
+    let first = biased[per_item(n)](&x, bias, &mut h, n);
+    #[after(first, g)]
+    let second = biased[per_item(n)](&h, Some(&five), &mut g, n);
+    #[after(second)]
+    biased[per_item(n)](&g, None, &mut out, n);
+}
+
+#[test]
+fn a_launch_with_or_without_has_a_name_and_an_order() {
+    let d = device();
+    let n = 40;
+    let (x, bias, five) = (d.upload(&ramp(n)), d.upload(&vec![3.0; n]), d.upload(&vec![5.0; n]));
+    let mut out = d.zeros::<f32>(n);
+    for given in [true, false] {
+        let graph = named(&d.ctx, n as u32, given.then_some(&bias), &five, &x, &mut out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&d.stream).expect("it is launched");
+        drop(exec);
+        let added = if given { 8.0 } else { 5.0 };
+        assert_eq!(d.download(&out), ramp(n).iter().map(|x| x + added).collect::<Vec<_>>(), "{given}");
+    }
+}
+
+/// Scales by 2 where no scale is given.
+#[cuweave::graph]
+fn scaled(n: u32, repeated: Option<u32>, x: &[f32; n], bias: Option<&[f32; n]>, out: &mut [f32; n]) {
+    copy(&x, &mut out);
+    if repeated.is_none() {
+        doubled[per_item(n)](Some(&x), &mut out, n);
+    }
+    let h = alloc::<f32>(n);
+    copy(&out, &mut h);
+    biased[per_item(n)](&h, bias, &mut out, n);
+}
+
+#[cuweave::graph]
+fn calls(n: u32, x: &[f32; n], out: &mut [f32; 2 * n]) {
+    scaled(n, None, &x, None, &mut out[..n]);
+    layer(n, &x, None, &mut out[n..]);
+}
+
+#[test]
+fn a_call_may_give_none() {
+    let d = device();
+    let n = 33;
+    let (x, mut out) = (d.upload(&ramp(n)), d.zeros::<f32>(2 * n));
+    let graph = calls(&d.ctx, n as u32, &x, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    let expected: Vec<f32> = ramp(n).iter().map(|x| 2.0 * x).chain(ramp(n)).collect();
+    assert_eq!(d.download(&out), expected);
+}

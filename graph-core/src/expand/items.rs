@@ -5,6 +5,7 @@ use super::answers::{
 };
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
+use crate::ids::ArgumentId;
 use crate::index::{Index, between, size, wide};
 use crate::ir::{Access, BufferId, Device, DimId, Kind, Origin, Statement, StatementId, View};
 use crate::kind::Lifetime;
@@ -294,8 +295,14 @@ impl<A: Answers> Expansion<'_, A> {
             empty: Vec::new(),
             prefix,
         });
-        for argument in &call.arguments {
-            inner.arguments.push(self.argument(scope, id, argument)?);
+        for (at, argument) in call.arguments.iter().enumerate() {
+            let value = self.argument(scope, id, argument)?;
+            // `None` for buffers.
+            let is_none = matches!(
+                (callee.parameters.get(ArgumentId::new(at)), &value),
+                (Some(Parameter::Buffers(_)), Value::Scalar)
+            );
+            inner.arguments.push(if is_none { Value::List([].into()) } else { value });
         }
         self.parameters(scope, id, &mut inner)?;
         match callee.capture() {

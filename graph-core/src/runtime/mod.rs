@@ -67,10 +67,10 @@ pub use observe::{
 pub mod private {
     pub use crate::expand::Described;
     pub use crate::runtime::bind::{
-        BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut, BindResource,
-        BindShared, BindTaken, Bound, Declaration, Exclusive, ExclusivePinned, Handed, HandedOver, Hint,
-        Host, Lend, Lender, Lent, List, Optional, Output, OutputDescription, Record, Resource, Shared,
-        SharedPinned, Site, Taken, Visitor, count as __count, describe_records,
+        Absent, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut,
+        BindResource, BindShared, BindTaken, Bound, Declaration, Exclusive, ExclusivePinned, Handed,
+        HandedOver, Hint, Host, Lend, Lender, Lent, List, Optional, Output, OutputDescription, Record,
+        Resource, Shared, SharedPinned, Site, Taken, Visitor, absent, count as __count, describe_records,
     };
     pub use crate::runtime::build::{
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,

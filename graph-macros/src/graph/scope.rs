@@ -59,7 +59,7 @@ pub struct AfterName {
 struct Frame {
     names: BTreeMap<String, Binding>,
     /// Named statements in the order of the text.
-    statements: Vec<(String, Option<StatementId>)>,
+    statements: Vec<(String, Named)>,
     /// Names in `#[after]` that are not declared yet, each with the number of statements that were named before it.
     pending: Vec<(usize, AfterName)>,
 }
@@ -71,8 +71,11 @@ pub struct Scopes {
     pub known: Vec<String>,
 }
 
-/// A resolved name in an `#[after]`; `None` names a statement that a fault made unknown.
-pub type Resolved = (AfterName, Option<StatementId>);
+/// The statements of a name: several where the build chooses one of them; `None` where a fault made them unknown.
+pub type Named = Option<Vec<StatementId>>;
+
+/// A resolved name in an `#[after]`.
+pub type Resolved = (AfterName, Named);
 
 impl Scopes {
     pub fn new() -> Scopes {
@@ -91,7 +94,7 @@ impl Scopes {
         let mut unknown = Vec::new();
         for (since, after) in frame.pending {
             match frame.statements[since..].iter().find(|(name, _)| after.name == name) {
-                Some((_, statement)) => resolved.push((after, *statement)),
+                Some((_, statement)) => resolved.push((after, statement.clone())),
                 None => unknown.push(after),
             }
         }
@@ -127,11 +130,11 @@ impl Scopes {
         self.frames.iter().rposition(|frame| frame.names.contains_key(&text))
     }
 
-    /// Names a statement; `None` where a fault made it unknown.
-    pub fn bind_statement(&mut self, name: &Ident, statement: Option<StatementId>) {
+    /// Names a statement.
+    pub fn bind_statement(&mut self, name: &Ident, statements: Named) {
         self.known.push(name.to_string());
         if let Some(frame) = self.frames.last_mut() {
-            frame.statements.push((name.to_string(), statement));
+            frame.statements.push((name.to_string(), statements));
         }
     }
 
@@ -147,9 +150,8 @@ impl Scopes {
             .iter()
             .rev()
             .find_map(|frame| frame.statements.iter().rev().find(|(name, _)| after.name == name));
-        if let Some((_, statement)) = above {
-            let statement = *statement;
-            return Some((after, statement));
+        if let Some((_, statements)) = above {
+            return Some((after, statements.clone()));
         }
         if let Some(frame) = self.frames.last_mut() {
             frame.pending.push((frame.statements.len(), after));

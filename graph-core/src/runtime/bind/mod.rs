@@ -62,7 +62,7 @@ pub(crate) use loops::Loops;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;
-pub use optional::{BindOptional, BindOptionalMut, Optional};
+pub use optional::{Absent, BindOptional, BindOptionalMut, Optional, absent};
 pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
 pub use output_view::{OutputView, OutputViewMut};

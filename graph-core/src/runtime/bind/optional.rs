@@ -126,3 +126,31 @@ impl<'a, T> BindOptionalMut<'a, T> for Optional<Exclusive<'a, T>> {
         self
     }
 }
+
+/// A type of which `None` is a value in a call of a graph function: of buffers, or of a scalar.
+#[diagnostic::on_unimplemented(
+    message = "`None` is given where the graph function takes `{Self}`",
+    note = "`None` is an argument for `Option<&[T; len]>`, `Option<&mut [T; len]>` and an `Option` of a number"
+)]
+pub trait Absent {
+    /// Returns none.
+    fn absent() -> Self;
+}
+
+impl<B> Absent for &[B] {
+    fn absent() -> Self {
+        &[]
+    }
+}
+
+impl<T> Absent for Option<T> {
+    fn absent() -> Self {
+        None
+    }
+}
+
+/// Returns `None`, as a call of a graph function passes it.
+#[must_use]
+pub fn absent<T: Absent>() -> T {
+    T::absent()
+}

@@ -16,7 +16,7 @@ impl Lowering<'_> {
     pub(super) fn name(&mut self, name: Option<&Ident>, id: StatementId) {
         if let Some(name) = name {
             self.scopes.bind(name, Binding::Statement);
-            self.scopes.bind_statement(name, Some(id));
+            self.scopes.bind_statement(name, Some(vec![id]));
         }
     }
 
@@ -55,9 +55,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn resolve(&mut self, resolved: Vec<Resolved>) {
-        for (after, target) in resolved {
-            self.order_unknown |= target.is_none();
-            if let Some(target) = target {
+        for (after, targets) in resolved {
+            self.order_unknown |= targets.is_none();
+            for target in targets.into_iter().flatten() {
                 self.statements[after.statement].after.to_mut().push(target);
                 self.spans.after[after.statement.index()].push(after.name.span());
             }

@@ -87,7 +87,7 @@ impl Lowering<'_> {
             ));
         }
         if let Some((at, argument)) = self.optional_argument(call) {
-            return self.launch_with_or_without(call, at, argument, name.is_some() || !attributes.is_empty());
+            return self.launch_with_or_without(call, at, argument, name, attributes);
         }
         let kernel_name = kernel.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         let config = self.substituted(&launch.index);

@@ -8,12 +8,13 @@ use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, BufferId, DimId, Kind, Lifetime, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call, CallPlace};
 use proc_macro2::{Ident, Span};
-use quote::{ToTokens, format_ident};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::calls::is_named;
 use super::names::{Names, chains};
+use super::optional::is_none;
 use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::dims::{Bound, compact, is_integer};
 use crate::graph::paths::{self, Callee};
@@ -61,7 +62,7 @@ impl Lowering<'_> {
         let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
         self.after(id, attributes);
         if let [Some(name)] = results {
-            self.scopes.bind_statement(name, Some(id));
+            self.scopes.bind_statement(name, Some(vec![id]));
         }
         Ok(())
     }
@@ -85,6 +86,13 @@ impl Lowering<'_> {
                     }
                     Err(Reported) => faulty = true,
                 }
+                continue;
+            }
+            if is_none(argument) {
+                // The callee's parameter says what there is none of: buffers, or a scalar.
+                let none = quote_spanned!(argument.span()=> ::cuweave::__private::absent());
+                bindings.push(Argument::Scalar { of: Vec::new(), value: None });
+                arguments.push(LaunchArgument::Scalar(Box::new(Expr::Verbatim(none))));
                 continue;
             }
             match self.call_argument(argument, callee) {

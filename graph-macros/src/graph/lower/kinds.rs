@@ -249,7 +249,7 @@ fn alloc(
     lowering.push(name.to_string(), name.span(), (Kind::Alloc(buffer), Syntax::default()), Vec::new());
     lowering.after(id, attributes);
     lowering.scopes.bind(name, Binding::View(view));
-    lowering.scopes.bind_statement(name, Some(id));
+    lowering.scopes.bind_statement(name, Some(vec![id]));
     Ok(())
 }
 

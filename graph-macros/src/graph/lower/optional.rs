@@ -1,10 +1,12 @@
 //! Lowers `if let Some(b) = bias { .. } else { .. }` over buffers that may be absent, which the build decides. Such a buffer
 //! is a list of at most one.
 
+use cuweave_core::index::{Index, between};
+use cuweave_core::ir::StatementId;
 use proc_macro2::Ident;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprCall, ExprIf, ExprLet, ExprMatch, Pat, Stmt};
+use syn::{Attribute, Expr, ExprCall, ExprIf, ExprLet, ExprMatch, Pat, Stmt};
 
 use super::calls::ungrouped;
 use super::{Lower, Lowering};
@@ -84,15 +86,9 @@ impl Lowering<'_> {
         call: &ExprCall,
         at: usize,
         argument: &Expr,
-        is_named: bool,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
     ) -> Lower<()> {
-        if is_named {
-            return Err(self.refuse(
-                argument,
-                "a launch that the build chooses has no name and no order of its own",
-                "write `if let Some(b) = .. { .. } else { .. }` with a launch in each arm",
-            ));
-        }
         let given = Ident::new("given", argument.span());
         let (of, lent): (&Expr, Expr) = match ungrouped(argument) {
             Expr::Reference(reference) => {
@@ -104,9 +100,15 @@ impl Lowering<'_> {
         let [mut with, mut without] = [call.clone(), call.clone()];
         with.args[at] = lent;
         without.args[at] = syn::parse_quote_spanned!(argument.span()=> None);
-        let choice: ExprIf =
-            syn::parse_quote_spanned!(call.span()=> if let Some(#given) = #of { #with; } else { #without; });
-        self.if_else(&choice)
+        let choice: ExprIf = syn::parse_quote_spanned!(call.span()=> if let Some(#given) = #of { #(#attributes)* #with; } else { #(#attributes)* #without; });
+        let first = self.statements.len();
+        self.if_else(&choice)?;
+        if let Some(name) = name {
+            let launches = between(StatementId::new(first), StatementId::new(self.statements.len()));
+            self.scopes.bind(name, Binding::Statement);
+            self.scopes.bind_statement(name, Some(launches.collect()));
+        }
+        Ok(())
     }
 
     /// Lowers a block in which a name stands for a part of an argument.
@@ -128,6 +130,11 @@ fn is_optional(kind: &PlaceKind) -> bool {
         PlaceKind::Field => true,
         PlaceKind::Record | PlaceKind::Records | PlaceKind::Buffer(_) | PlaceKind::Array => false,
     }
+}
+
+/// Returns true for a bare `None`.
+pub(super) fn is_none(expr: &Expr) -> bool {
+    matches!(ungrouped(expr), Expr::Path(path) if path.path.is_ident("None"))
 }
 
 /// Returns the name of a pattern; `Some(None)` for `_`.
