@@ -199,6 +199,13 @@ impl<A: Answers> Expansion<'_, A> {
         };
         let mut accesses = Vec::with_capacity(template.accesses.len());
         for access in template.accesses.iter() {
+            if let Some(elements) = self.list(scope, access.buffer, id)? {
+                for element in elements.iter() {
+                    let Value::Buffer(Window { buffer, lo, hi }) = *element else { continue };
+                    accesses.push(Access { buffer, lo, hi, ..*access });
+                }
+                continue;
+            }
             let window = self.view(scope, access.buffer, Some(id))?;
             self.used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;

@@ -46,6 +46,7 @@ mod names;
 mod numbers;
 mod optional;
 mod places;
+mod pointers;
 mod refused;
 mod spans;
 mod statements;

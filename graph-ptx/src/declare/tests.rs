@@ -22,7 +22,13 @@ fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checke
         .collect();
     let (findings, mut checked) = check(
         &module,
-        &[Declaration { name: name.to_owned(), parameters, rounded: Vec::new(), quotients: Vec::new() }],
+        &[Declaration {
+            name: name.to_owned(),
+            parameters,
+            rounded: Vec::new(),
+            quotients: Vec::new(),
+            tables: Vec::new(),
+        }],
     );
     (findings, checked.remove(0))
 }
@@ -256,8 +262,13 @@ fn what_only_null_leads_to_is_dead() {
             |name: &str, access, nullable| Declared { name: name.to_owned(), kind: buffer(access), nullable };
         let parameters =
             vec![parameter("inp", Access::Read, nullable), parameter("out", Access::Write, false)];
-        let declaration =
-            Declaration { name: "k".to_owned(), parameters, rounded: Vec::new(), quotients: Vec::new() };
+        let declaration = Declaration {
+            name: "k".to_owned(),
+            parameters,
+            rounded: Vec::new(),
+            quotients: Vec::new(),
+            tables: Vec::new(),
+        };
         let (findings, mut checked) = check(&module, &[declaration]);
         assert_eq!(findings, []);
         checked.remove(0).unwrap().proofs.remove(1).unwrap()

@@ -109,7 +109,9 @@ pub(crate) fn gather<'r>(
         };
         let module = modules.module(device, record.kernel);
         let entry = module.and_then(|module| module.entry(record.kernel.name));
-        let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
+        let fixed = allowed.batches
+            && !record.kernel.takes_tables()
+            && !changing.blocks.get(statement).is_some_and(|&changes| changes);
         let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
         let launch = Launch {
             kernel,
@@ -206,7 +208,9 @@ impl Facts {
                 self.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;
             };
-            if allowed.batches
+            if allowed.batches && kernel.takes_tables() {
+                self.left_alone.insert(left(Change::Batching, &"it is given a table of pointers"));
+            } else if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {
                 self.left_alone.insert(left(Change::Batching, &why));

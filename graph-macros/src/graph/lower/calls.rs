@@ -94,6 +94,8 @@ impl Lowering<'_> {
         let literals = literals(&config, self.report);
         let mut accesses = Vec::new();
         let mut arguments = Vec::new();
+        // The elements of lists: they are accessed, and are no arguments of the kernel.
+        let mut pointed = Vec::new();
         let mut faulty = false;
         for argument in &call.args {
             // A buffer for an optional parameter may be written in `Some`.
@@ -101,7 +103,11 @@ impl Lowering<'_> {
                 Expr::Call(some) if some.args.len() == 1 && is_named(&some.func, "Some") => &some.args[0],
                 _ => argument,
             };
-            match self.launch_argument(argument, &kernel_name) {
+            let lowered = match self.lent_list(argument) {
+                Some(list) => self.pointers(&list, attributes, &mut pointed).map(Some),
+                None => self.launch_argument(argument, &kernel_name),
+            };
+            match lowered {
                 Ok(Some(access)) => {
                     arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
                     accesses.push(access);
@@ -113,6 +119,7 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
+        accesses.extend(pointed);
         let syntax = Syntax {
             path: Some(kernel.path.clone()),
             config: Some(config),
