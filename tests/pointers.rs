@@ -231,3 +231,68 @@ fn a_builder_takes_no_tables() {
     let error = b.launch(summed {}, per_item(len), (&x, &mut out, n, len)).map(drop).expect_err("no list");
     assert!(error.to_string().contains("table of pointers"), "{error}");
 }
+
+#[cuweave::graph]
+fn temporaries(len: u32, x: &[f32; len], out: &mut [f32; len]) {
+    let h = alloc::<f32>(2 * len);
+    let y = alloc::<f32>(len);
+    copy(&x, &mut h[..len]);
+    fill(&mut h[len..], 1.0);
+    fill(&mut y, 0.0);
+    squares[per_item(len)](&[&h[len..], &x], &[&mut y, &mut h[..len]], 1, len);
+    summed[per_item(len)](&[&h[..len], &y, &x, &h[len..]], &mut out, 4, len);
+}
+
+#[test]
+fn a_written_list_is_a_table_of_pointers() {
+    let d = device();
+    let (x, mut out) = (d.upload(&ramp(LEN)), d.zeros::<f32>(LEN));
+    let graph = temporaries(&d.ctx, LEN as u32, &x, &mut out).expect("it builds");
+    assert!(cuweave::certificate::check(&graph.certificate()).is_ok());
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), ramp(LEN).iter().map(|x| x + 1.0 + x + 1.0).collect::<Vec<f32>>());
+}
+
+#[cuweave::graph]
+fn unwritten(len: u32, x: &[f32; len], out: &mut [f32; len]) {
+    let y = alloc::<f32>(len);
+    squares[per_item(len)](&[&x], &[&mut y], 1, len);
+    copy(&y, &mut out);
+}
+
+#[cuweave::graph]
+fn one_of_them(len: u32, xs: &[&mut [f32; len]]) {
+    summed[per_item(len)](&xs, &mut xs[0], 1, len);
+}
+
+#[test]
+fn what_tables_point_to_is_written_before_and_is_apart() {
+    let d = device();
+    let (mut x, mut out) = (d.zeros::<f32>(LEN), d.zeros::<f32>(LEN));
+    let error = unwritten(&d.ctx, LEN as u32, &x, &mut out).map(drop).expect_err("nothing is written");
+    assert!(error.to_string().contains("CW101: `y` is given to the kernel `squares`"), "{error}");
+    let error = one_of_them(&d.ctx, LEN as u32, vec![&mut x]).map(drop).expect_err("they are one");
+    assert!(error.to_string().contains("CW20"), "{error}");
+}
+
+#[cuweave::graph(order = "explicit")]
+fn by_hand(len: u32, xs: [&mut [f32; len]; 2], out: &mut [f32; len]) {
+    let first = fill(&mut xs[1], 1.0);
+    #[after(first)]
+    let sum = summed[per_item(len)](&xs, &mut out, 2, len);
+    #[after(sum)]
+    fill(&mut xs[0], 3.0);
+}
+
+#[test]
+fn explicit_order_is_that_of_the_launch() {
+    let d = device();
+    let ([mut a, mut b], mut out) = (upload::<2>(&d), d.zeros::<f32>(LEN));
+    let graph = by_hand(&d.ctx, LEN as u32, [&mut a, &mut b], &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), ramp(LEN).iter().map(|x| x + 1.0).collect::<Vec<f32>>());
+}

@@ -95,7 +95,7 @@ impl Lowering<'_> {
         let mut accesses = Vec::new();
         let mut arguments = Vec::new();
         // The elements of lists: they are accessed, and are no arguments of the kernel.
-        let mut pointed = Vec::new();
+        let (mut pointed, mut entries) = (Vec::new(), Vec::new());
         let mut faulty = false;
         for argument in &call.args {
             // A buffer for an optional parameter may be written in `Some`.
@@ -104,8 +104,13 @@ impl Lowering<'_> {
                 _ => argument,
             };
             let lowered = match self.lent_list(argument) {
-                Some(list) => self.pointers(&list, attributes, &mut pointed).map(Some),
-                None => self.launch_argument(argument, &kernel_name),
+                Ok(Some(list)) => self.pointers(&list, attributes).map(|pointers| {
+                    pointed.extend(pointers.pointed);
+                    entries.extend(pointers.entries);
+                    Some(pointers.table)
+                }),
+                Ok(None) => self.launch_argument(argument, &kernel_name),
+                Err(Reported) => Err(Reported),
             };
             match lowered {
                 Ok(Some(access)) => {
@@ -132,6 +137,7 @@ impl Lowering<'_> {
         let text = name.map_or(kernel_name, ToString::to_string);
         let id = self.push(text, span, (Kind::Launch(()), syntax), accesses);
         self.after(id, attributes);
+        self.comes_after(id, &entries, span);
         self.name(name, id);
         Ok(())
     }

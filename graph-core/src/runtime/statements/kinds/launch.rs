@@ -88,7 +88,8 @@ impl Evaluator<'_> {
             return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
         }
         if let Some(access) = read_before_written(kernel, accesses) {
-            return Err(self.read_unwritten(kernel, access));
+            let taken = "`&mut [MaybeUninit<T>; _]`";
+            return Err(self.read_unwritten(kernel, access, ("as `&mut [T; _]`", Some(taken))));
         }
         self.pointed(kernel, accesses, pointed, arguments)?;
         for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
@@ -124,7 +125,7 @@ impl Evaluator<'_> {
             pointed = others;
             for element in elements {
                 if element.mode == Mode::Write {
-                    return Err(self.read_unwritten(kernel, element));
+                    return Err(self.read_unwritten(kernel, element, ("by a `PtrMut` of a table", None)));
                 }
                 if table.extent > self.len(element) {
                     return Err(self.extent_fault(kernel, element, table.at, Ok(table.extent)));
@@ -144,14 +145,19 @@ impl Evaluator<'_> {
 
     /// Returns the error for an argument that is not fully written before the kernel may read it.
     #[cold]
-    fn read_unwritten(&self, kernel: &Kernel, access: &Access) -> Error {
+    fn read_unwritten(
+        &self,
+        kernel: &Kernel,
+        access: &Access,
+        (taken, instead): (&str, Option<&str>),
+    ) -> Error {
         let name = self.name(access);
-        let mut notes = vec![format!("`{}` takes it as `&mut [T; _]`, and may read it", kernel.name)];
+        let mut notes = vec![format!("`{}` takes it {taken}, and may read it", kernel.name)];
         if !matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_)) {
             notes.push(format!("`{name}` is an argument that is discarded, or declared as `MaybeUninit`: it has no contents at first"));
         }
-        let help =
-            format!("write all of `{name}` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`");
+        let instead = instead.map_or(String::new(), |kind| format!(", or declare the parameter as {kind}"));
+        let help = format!("write all of `{name}` before{instead}");
         let message = format!("`{name}` is given to the kernel `{}` before it is written", kernel.name);
         let text = render(Code::CW101, &message, &notes, Some(&help));
         Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
