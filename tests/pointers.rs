@@ -296,3 +296,54 @@ fn explicit_order_is_that_of_the_launch() {
     drop(exec);
     assert_eq!(d.download(&out), ramp(LEN).iter().map(|x| x + 1.0).collect::<Vec<f32>>());
 }
+
+#[cuweave::graph]
+fn chosen(len: u32, i: u32, xs: &[&[f32; len]], ys: [&[f32; len]; 2], out: &mut [f32; len]) {
+    summed[per_item(len)](&[&xs[0], &ys[i], &xs[i + 1]], &mut out, 3, len);
+}
+
+#[cuweave::graph]
+fn called(len: u32, i: u32, xs: &[&[f32; len]], ys: [&[f32; len]; 2], out: &mut [f32; len]) {
+    let h = alloc::<f32>(len);
+    fill(&mut h, 0.0);
+    for at in 0..2 {
+        chosen(len, at, xs, ys, &mut out);
+        sum_of_a_list(3, len, xs, &mut h);
+    }
+    summed[per_item(len)](&[&h, &xs[i]], &mut out, 2, len);
+}
+
+#[test]
+fn parts_of_lists_are_elements_of_a_table() {
+    let d = device();
+    let (xs, ys) = (upload::<3>(&d), [d.upload(&times(7.0)), d.upload(&times(3.0))]);
+    let mut out = d.zeros::<f32>(LEN);
+    let given = (xs.iter().collect(), ys.each_ref());
+    let graph = chosen(&d.ctx, LEN as u32, 1, given.0, given.1, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), times(104.0));
+    let given = (xs.iter().collect(), ys.each_ref());
+    let graph = called(&d.ctx, LEN as u32, 2, given.0, given.1, &mut out).expect("it builds");
+    assert!(cuweave::certificate::check(&graph.certificate()).is_ok());
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), times(211.0));
+}
+
+#[cuweave::graph]
+fn of_its_own(n: u32, len: u32, ours: &[Ptr<f32>; n], out: &mut [f32; len]) {
+    summed[per_item(len)](&ours, &mut out, n, len);
+}
+
+#[test]
+fn a_table_is_made_of_a_list_alone() {
+    let d = device();
+    // SAFETY: nothing reads it, since no graph is made with it.
+    let ours = unsafe { d.stream.alloc::<Ptr<f32>>(2) }.expect("memory");
+    let mut out = d.zeros::<f32>(LEN);
+    let error = of_its_own(&d.ctx, 2, LEN as u32, &ours, &mut out).map(drop).expect_err("it is no list");
+    assert!(error.to_string().contains("no list of buffers"), "{error}");
+}

@@ -20,7 +20,7 @@ use super::declaration::Kernel;
 use super::fitting::{Needs, Unfit};
 use super::left_alone::{Change, LeftAlone};
 use super::located::Located;
-use super::modules::Modules;
+use super::modules::{ENTRY, Modules};
 use super::record::LaunchRecord;
 use super::shape::Shape;
 use super::text::{Deciding, Entry};
@@ -200,6 +200,10 @@ impl Facts {
             self.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
         for &(device, kernel) in &self.kernels {
+            // It is not the user's, and too short to gain by it.
+            if std::ptr::eq(kernel, &ENTRY) {
+                continue;
+            }
             let Some(module) = modules.module(device, kernel) else { continue };
             let name = kernel.name;
             let left =

@@ -139,8 +139,10 @@ impl Evaluator<'_> {
     #[cold]
     fn no_list(&self, kernel: &Kernel) -> Error {
         let message =
-            format!("{}: `{}` takes a table of pointers as a list of buffers", self.at(), kernel.name);
-        Error::Plan(message)
+            format!("`{}` takes a table of pointers, which is no list of buffers here", kernel.name);
+        let help = "give it a list: `&xs`, `&mut xs` or `&[&a, &b]`";
+        let text = render(Code::CW001, &message, &[], Some(help));
+        Error::Refused(vec![Refusal { code: Code::CW001, at: *self.at(), text }])
     }
 
     /// Returns the error for an argument that is not fully written before the kernel may read it.
