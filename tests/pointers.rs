@@ -3,6 +3,7 @@
 use cudarc::driver::CudaSlice;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, device, ramp};
+use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/pointers.ptx")]
 unsafe extern "ptx-kernel" {
@@ -346,4 +347,111 @@ fn a_table_is_made_of_a_list_alone() {
     let mut out = d.zeros::<f32>(LEN);
     let error = of_its_own(&d.ctx, 2, LEN as u32, &ours, &mut out).map(drop).expect_err("it is no list");
     assert!(error.to_string().contains("no list of buffers"), "{error}");
+}
+
+macro_rules! chains {
+    ($($name:ident($option:ident = $value:literal);)*) => {
+        $(
+            #[cuweave::graph($option = $value)]
+            fn $name(n: u32, len: u32, xs: &[&[f32; len]], out: &mut [f32; len]) {
+                let a = alloc::<f32>(len);
+                let b = alloc::<f32>(len);
+                let c = alloc::<f32>(len);
+                summed[per_item(len)](&xs, &mut a, n, len);
+                summed[per_item(len)](&[&a, &xs[0]], &mut b, 2, len);
+                summed[per_item(len)](&[&b, &a], &mut c, 2, len);
+                scaled[per_item(len)](&[&mut c, &mut b], 2.0, 2, len);
+                summed[per_item(len)](&[&c], &mut out, 1, len);
+            }
+        )*
+
+        #[test]
+        fn lowerings_launches_and_budgets() {
+            let d = device();
+            $({
+                let (xs, mut out) = (upload::<3>(&d), d.zeros::<f32>(LEN));
+                let graph = $name(&d.ctx, 3, LEN as u32, xs.iter().collect(), &mut out).expect(stringify!($name));
+                assert_eq!(cuweave::certificate::check(&graph.certificate()), Ok(()), stringify!($name));
+                let mut exec = graph.instantiate().expect("it instantiates");
+                exec.launch(&d.stream).expect("it is launched");
+                let profile = exec.profile(&d.stream, 1).expect("a profile");
+                assert!(profile.to_string().contains("scaled"), "{profile}");
+                drop(exec);
+                assert_eq!(d.download(&out), times(446.0), stringify!($name));
+            })*
+        }
+    };
+}
+chains! {
+    nodes(memory = "nodes");
+    arena(memory = "arena");
+    owned(memory = "owned");
+    fused(launches = "fused");
+    overlapped(launches = "overlapped");
+    as_written(launches = "as-written");
+    within(budget = 4096);
+}
+
+#[test]
+fn an_empty_list_is_no_table() {
+    let (d, none) = (device(), Vec::<&CudaSlice<f32>>::new());
+    let mut out = d.zeros::<f32>(LEN);
+    let error = arena(&d.ctx, 3, LEN as u32, none, &mut out).map(drop).expect_err("there is none");
+    assert!(error.to_string().contains("`xs`") && error.to_string().contains("0 elements"), "{error}");
+}
+
+/// A list in a record.
+#[cuweave::arguments]
+struct Layer {
+    n: u32,
+    many: &[&[f32; n]],
+}
+
+#[cuweave::graph]
+fn layers(n: u32, len: u32, list: &[Layer<'_>], out: &mut [f32; len]) {
+    for layer in &list {
+        sum_of_a_list(n, len, record(layer.many), &mut out);
+    }
+}
+
+#[test]
+fn a_list_of_a_record_is_handed_on() {
+    let d = device();
+    let (xs, mut out) = (upload::<3>(&d), d.zeros::<f32>(LEN));
+    let layer = Layer::new(LEN as u32, xs.iter().collect());
+    let graph = layers(&d.ctx, 3, LEN as u32, vec![layer], &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), times(111.0));
+}
+
+#[cuweave::graph(devices = 2)]
+fn second(len: u32, xs: [&[f32; len]; 3], out: &mut [f32; len]) {
+    #[on(1)]
+    summed[per_item(len)](&xs, &mut out, 3, len);
+}
+
+#[test]
+#[ignore = "run by the next test in a process of its own"]
+fn on_the_second_device() {
+    let d = device();
+    if cudarc::driver::CudaContext::device_count().expect("a count") < 2 {
+        println!("not run: it needs two devices");
+        return;
+    }
+    let contexts = [0, 1].map(|device| cuweave::context(device).expect("a context"));
+    let (xs, mut out) = (upload::<3>(&d), d.zeros::<f32>(LEN));
+    let graph = second(&contexts, LEN as u32, xs.each_ref(), &mut out).expect("it builds");
+    let certificate = graph.certificate();
+    assert!(certificate.source.statements.iter().all(|statement| statement.device == 1), "{certificate}");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), times(111.0));
+}
+
+#[test]
+fn a_table_is_on_the_device_of_its_launch() {
+    apart("on_the_second_device", &[("CUWEAVE_SIM_DEVICES", "2")]);
 }
