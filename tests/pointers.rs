@@ -257,10 +257,35 @@ fn a_written_list_is_a_table_of_pointers() {
 }
 
 #[cuweave::graph]
-fn unwritten(len: u32, x: &[f32; len], out: &mut [f32; len]) {
+fn unwritten(len: u32, k: u32, x: &[f32; len], out: &mut [f32; len]) {
     let y = alloc::<f32>(len);
-    squares[per_item(len)](&[&x], &[&mut y], 1, len);
-    copy(&y, &mut out);
+    for i in 0..k {
+        fill(&mut y[i..i + 1], 0.0);
+    }
+    squares[per_item(len)](&[&x], &[&mut y[..k]], 1, len);
+    copy(&x, &mut out);
+}
+
+#[cuweave::graph]
+fn moved(len: u32, at: u32, x: &[f32; 2 * len], out: &mut [f32; len]) {
+    summed[per_item(len)](&[&x[at..at + len], &x[..len]], &mut out, 2, len);
+}
+
+#[test]
+fn setters_move_what_tables_point_to() {
+    let d = device();
+    let (x, mut out) = (d.upload(&ramp(2 * LEN)), d.zeros::<f32>(LEN));
+    let graph = moved(&d.ctx, LEN as u32, 0, &x, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    exec.set_at(40).expect("it is set");
+    assert_eq!(cuweave::certificate::check(&exec.certificate()), Ok(()));
+    exec.launch(&d.stream).expect("it is launched");
+    exec.set_at(LEN as u32 + 1).expect_err("it is beyond");
+    drop(exec);
+    let all = ramp(2 * LEN);
+    let expected: Vec<f32> = all[40..40 + LEN].iter().zip(&all).map(|(one, other)| one + other).collect();
+    assert_eq!(d.download(&out), expected);
 }
 
 #[cuweave::graph]
@@ -272,8 +297,8 @@ fn one_of_them(len: u32, xs: &[&mut [f32; len]]) {
 fn what_tables_point_to_is_written_before_and_is_apart() {
     let d = device();
     let (mut x, mut out) = (d.zeros::<f32>(LEN), d.zeros::<f32>(LEN));
-    let error = unwritten(&d.ctx, LEN as u32, &x, &mut out).map(drop).expect_err("nothing is written");
-    assert!(error.to_string().contains("CW101: `y` is given to the kernel `squares`"), "{error}");
+    let error = unwritten(&d.ctx, LEN as u32, 3, &x, &mut out).map(drop).expect_err("it is short");
+    assert!(matches!(error, cuweave::Error::Extent { extent: 100, len: 3, .. }), "{error}");
     let error = one_of_them(&d.ctx, LEN as u32, vec![&mut x]).map(drop).expect_err("they are one");
     assert!(error.to_string().contains("CW20"), "{error}");
 }

@@ -196,7 +196,7 @@ pub fn any_bits(element: &Type) -> TokenStream {
 }
 
 /// Returns the parts of a parameter's declaration that nothing proves.
-pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unproved> {
+pub fn unproved(checked: Option<&Checked>, at: usize, (access, is_table): (Access, bool)) -> Vec<Unproved> {
     if let Some(checked) = checked {
         return checked
             .proofs
@@ -207,6 +207,9 @@ pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unp
     let mut parts = vec![Open::Access, Open::Extent, Open::Elements];
     if matches!(access, Access::Write) {
         parts.push(Open::Coverage);
+    }
+    if is_table {
+        parts.push(Open::Pointers);
     }
     let reason = || "of machine code nothing is proved".to_owned();
     parts.into_iter().map(|what| Unproved { what, reason: reason() }).collect()

@@ -201,7 +201,10 @@ impl<A: Answers> Expansion<'_, A> {
         for access in template.accesses.iter() {
             if let Some(elements) = self.list(scope, access.buffer, id)? {
                 for element in elements.iter() {
-                    let Value::Buffer(Window { buffer, lo, hi }) = *element else { continue };
+                    let Value::Buffer(Window { buffer, lo, hi }) = *element else {
+                        let refusal = Refusal::Malformed("an element of a table of pointers is no buffer");
+                        return Err(self.refuse(scope, Some(id), refusal));
+                    };
                     accesses.push(Access { buffer, lo, hi, ..*access });
                 }
                 continue;

@@ -13,11 +13,12 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprArray, Type};
 
 use super::calls::ungrouped;
-use super::{Lower, Lowering, Reported, Syntax};
+use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
 use crate::dims::Bound;
 use crate::graph::parts::BufferType;
 use crate::graph::place::{Borrow, Place, PlaceKind};
 use crate::graph::scope::{Binding, View};
+use crate::report::Report;
 
 /// A list of buffers that an argument lends.
 pub(super) struct LentList {
@@ -238,6 +239,31 @@ impl Lowering<'_> {
         if self.explicit {
             self.spans.after[statement.index()].extend(others.iter().map(|_| at));
             self.statements[statement].after.to_mut().extend(others);
+        }
+    }
+}
+
+impl Lowered {
+    /// Reports buffers that are lent to be read and written through a table of pointers before they are written.
+    pub fn unwritten_behind_pointers(&self, report: &mut Report) {
+        let program = &self.source.program;
+        let launches = program.statements.enumerate().filter(|(_, one)| matches!(one.kind, Kind::Launch(())));
+        for (id, launch) in launches {
+            let Syntax { path: Some(kernel), arguments, .. } = &self.syntax[id.index()] else { continue };
+            let is_buffer = |argument: &&LaunchArgument| matches!(argument, LaunchArgument::Buffer(_));
+            let given = arguments.iter().filter(is_buffer).count();
+            let pointed = launch.accesses.iter().zip(&self.spans.accesses[id.index()]).skip(given);
+            for (access, span) in pointed.filter(|(access, _)| access.mode == Mode::Write) {
+                let kernel = kernel.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+                let name = &program.buffers[access.buffer].name;
+                report.error(
+                    *span,
+                    Code::CW101,
+                    &format!("`{name}` is given to the kernel `{kernel}` before it is written"),
+                    &[format!("`{kernel}` takes it by a `PtrMut` of a table, and may read it")],
+                    Some(&format!("write all of `{name}` before")),
+                );
+            }
         }
     }
 }
