@@ -105,7 +105,7 @@ pub use cuweave_core::runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
     AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopTurns, Managed,
-    Output, Pinned, Result, Semaphore, SemaphoreHandle, context,
+    Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, context,
 };
 pub use cuweave_macros::{arguments, call, graph, kernels};
 

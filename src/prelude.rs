@@ -10,7 +10,7 @@ use cuweave_core::runtime::builder::{Items, UpdatedByAtomics};
 #[doc(inline)]
 pub use cuweave_core::runtime::private::param::Atomic;
 #[doc(inline)]
-pub use cuweave_core::runtime::{CallStream, Pinned};
+pub use cuweave_core::runtime::{CallStream, Pinned, Ptr, PtrMut};
 #[doc(no_inline)]
 pub use std::mem::MaybeUninit;
 

@@ -285,7 +285,7 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                     .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #given_as)?;));
                 parts.given_steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
             }
-            ParameterKind::Buffer { access, element, len, optional } => {
+            ParameterKind::Buffer { access, element, len, optional, pointee } => {
                 let kind = access.ident();
                 let declared = match access {
                     Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
@@ -296,16 +296,18 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
                 let updates =
                     proof.filter(|_| matches!(access, Access::Atomic)).map(|proof| updates(&proof.updates));
-                let open = proof::unproved(checked, i, *access);
+                let open = proof::unproved(checked, i, (*access, pointee.is_some()));
                 if open.iter().any(|open| open.what == Open::Coverage) {
                     parts.any_bits.extend(proof::any_bits(element));
                 }
                 let entry = param(&label, &kind, *access, element, &open);
                 let optional_entry = optional.then(|| quote!(.optional()));
-                parts.table.push(quote!(#entry #updates #optional_entry));
-                let [fits, add, given_buffer] = match optional {
-                    true => ["FitsOptional", "optional_buffer", "optional_buffer"],
-                    false => ["Fits", "buffer", "buffer"],
+                let table_entry = pointee.as_ref().map(|_| quote!(.table()));
+                parts.table.push(quote!(#entry #updates #optional_entry #table_entry));
+                let [fits, add, given_buffer] = match (optional, pointee) {
+                    (true, _) => ["FitsOptional", "optional_buffer", "optional_buffer"],
+                    (false, None) => ["Fits", "buffer", "buffer"],
+                    (false, Some(_)) => ["Fits", "table", "buffer"],
                 }
                 .map(|name| Ident::new(name, Span::mixed_site()));
                 parts.generics.push(
@@ -313,6 +315,8 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 );
                 parts.arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
+                let inner = pointee.as_ref().map(|pointee| dim_tokens(&pointee.len, &integers)).into_iter();
+                let len = quote!(#len #(, #inner)*);
                 parts.steps.push(quote!(#private::Arguments::#add(&mut #launch, #argument, #len);));
                 parts.given_steps.push(quote! {
                     #private::Arguments::#add(
@@ -360,6 +364,7 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
                     Open::Access => "Access",
                     Open::Extent => "Extent",
                     Open::Elements => "Elements",
+                    Open::Pointers => "Pointers",
                     _ => "Coverage",
                 },
                 Span::mixed_site(),

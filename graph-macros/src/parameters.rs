@@ -5,7 +5,7 @@ use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Expr, FnArg, ForeignItemFn, Pat, PatIdent, ReturnType, Type};
+use syn::{Expr, FnArg, ForeignItemFn, Pat, PatIdent, ReturnType, Type, TypeArray};
 
 use crate::report::Report;
 
@@ -33,9 +33,32 @@ pub enum ParameterKind {
         len: Box<Expr>,
         /// True for an `Option`: a launch may give none.
         optional: bool,
+        /// For a table of pointers: what they point to. Its elements are `cuweave::Ptr<T>` or `cuweave::PtrMut<T>`.
+        pointee: Option<Box<Pointee>>,
     },
     /// A number of the contract, for lengths alone: a launch gives it, and the kernel does not take it.
     Contract(Box<Type>),
+}
+
+/// The buffers that a table of pointers points to.
+pub struct Pointee {
+    /// True for `PtrMut`: the kernel may write them.
+    pub mutable: bool,
+    /// The type of their elements.
+    pub element: Type,
+    /// The number of elements of each.
+    pub len: Expr,
+}
+
+impl Pointee {
+    /// Returns the type of an element of the table.
+    fn pointer(&self) -> Type {
+        let (element, span) = (&self.element, self.element.span());
+        match self.mutable {
+            true => syn::parse_quote_spanned!(span=> ::cuweave::PtrMut<#element>),
+            false => syn::parse_quote_spanned!(span=> ::cuweave::Ptr<#element>),
+        }
+    }
 }
 
 impl Parameter {
@@ -118,8 +141,9 @@ fn lengths(function: &ForeignItemFn, parameters: &[Parameter], report: &mut Repo
     let scalars: Vec<String> = numbers.map(|parameter| parameter.name.to_string()).collect();
     let mut reported: Vec<String> = Vec::new();
     for parameter in parameters {
-        let ParameterKind::Buffer { len, .. } = &parameter.kind else { continue };
-        for unknown in free_names(len) {
+        let ParameterKind::Buffer { len, pointee, .. } = &parameter.kind else { continue };
+        let inner = pointee.iter().flat_map(|pointee| free_names(&pointee.len));
+        for unknown in free_names(len).into_iter().chain(inner) {
             let text = unknown.to_string();
             let is_constant = !text.contains(char::is_lowercase);
             if is_constant || declared.contains(&text) || reported.contains(&text) {
@@ -195,6 +219,9 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                 );
             };
             let mutable = reference.mutability.is_some();
+            if let Some(pointee) = pointee(&array.elem) {
+                return table(name, typed.span(), (&typed.ty, array), (pointee, mutable || optional), report);
+            }
             let (access, element) = match (wrapped(&array.elem), mutable) {
                 (Some(("MaybeUninit", element)), true) => (Access::Write, element),
                 (Some(("Atomic", element)), false) => (Access::Atomic, element),
@@ -213,6 +240,7 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                 element: Box::new(element),
                 len: Box::new(array.len.clone()),
                 optional,
+                pointee: None,
             }
         }
         Type::Array(_) | Type::Slice(_) | Type::Ptr(_) => {
@@ -225,6 +253,31 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         ty => ParameterKind::Scalar(Box::new(ty.clone())),
     };
     Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
+}
+
+/// Returns a table of pointers. `misplaced` is true if it is lent by `&mut`, or may be absent.
+fn table(
+    name: &PatIdent,
+    span: Span,
+    (ty, table): (&Type, &TypeArray),
+    (pointee, misplaced): (Option<Pointee>, bool),
+    report: &mut Report,
+) -> Option<Parameter> {
+    let Some(pointee) = pointee.filter(|_| !misplaced) else {
+        return not_a_parameter(
+            ty,
+            "a table of pointers is `&[Ptr<[T; len]>; n]`, or `&[PtrMut<[T; len]>; n]` if the kernel writes through them",
+            report,
+        );
+    };
+    let kind = ParameterKind::Buffer {
+        access: Access::Read,
+        element: Box::new(pointee.pointer()),
+        len: Box::new(table.len.clone()),
+        optional: false,
+        pointee: Some(Box::new(pointee)),
+    };
+    Some(Parameter { name: name.ident.clone(), span, kind })
 }
 
 /// Reports a type that no parameter has.
@@ -280,6 +333,23 @@ fn free_names(len: &Expr) -> Vec<Ident> {
     let Free { mut names, bound } = free;
     names.retain(|name| !bound.contains(name));
     names
+}
+
+/// Returns what `Ptr<[T; len]>` and `PtrMut<[T; len]>` point to, `None` inside if that is no buffer; `None` for other types.
+fn pointee(ty: &Type) -> Option<Option<Pointee>> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let mutable = last.ident == "PtrMut";
+    if !(mutable || last.ident == "Ptr") {
+        return None;
+    }
+    let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return Some(None) };
+    Some(match list.args.first() {
+        Some(syn::GenericArgument::Type(Type::Array(array))) if list.args.len() == 1 => {
+            Some(Pointee { mutable, element: (*array.elem).clone(), len: array.len.clone() })
+        }
+        _ => None,
+    })
 }
 
 /// Returns the wrapper and `T` of `MaybeUninit<T>` or `Atomic<T>`.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use cuweave_core::codes::Code::{CW303, CW306, CW307};
 use cuweave_ptx as ptx;
-use cuweave_ptx::declare::{self, Checked, Declaration, Declared, Kind, Open, Primitive, Unproved};
+use cuweave_ptx::declare::{
+    self, Checked, Declaration, Declared, Kind, Open, PointerTable, Primitive, Unproved,
+};
 use cuweave_ptx::poly::Symbols;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -82,13 +84,15 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
         // In the order of the parameters: the variable of one that the kernel takes is its index.
         variable(&parameter.name, &mut symbols);
     }
-    let (mut multiples, mut quotients) = (Vec::new(), Vec::new());
-    let parameters = taken
-        .iter()
-        .map(|parameter| {
+    let (mut multiples, mut quotients, mut tables) = (Vec::new(), Vec::new(), Vec::new());
+    let parameters = (0u32..)
+        .zip(taken)
+        .map(|(at, parameter)| {
             let kind = match &parameter.kind {
                 ParameterKind::Scalar(ty) | ParameterKind::Contract(ty) => Kind::Scalar(primitive(ty)),
-                ParameterKind::Buffer { access, element, len, .. } => {
+                ParameterKind::Buffer { access, element, len, pointee, .. } => {
+                    let table = pointee.as_ref();
+                    tables.extend(table.map(|table| PointerTable { parameter: at, writes: table.mutable }));
                     let bound = Bound::of(len, true, &integers, &mut symbols);
                     multiples.extend(rounded(len, &integers, &mut symbols));
                     quotients.extend(divided(len, &integers, &mut symbols));
@@ -99,7 +103,10 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
                             Access::Write => declare::Access::Write,
                             Access::Atomic => declare::Access::Atomic,
                         },
-                        element: primitive(element),
+                        element: match table {
+                            Some(_) => Primitive::of("u64"),
+                            None => primitive(element),
+                        },
                         extent: bound.poly,
                         text: bound.text,
                     }
@@ -108,7 +115,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
             Declared { name: parameter.name.to_string(), kind, nullable: parameter.is_optional() }
         })
         .collect();
-    Declaration { name: plain(name), parameters, rounded: multiples, quotients }
+    Declaration { name: plain(name), parameters, rounded: multiples, quotients, tables }
 }
 
 /// Returns the names that lengths may be made of.
@@ -189,7 +196,7 @@ pub fn any_bits(element: &Type) -> TokenStream {
 }
 
 /// Returns the parts of a parameter's declaration that nothing proves.
-pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unproved> {
+pub fn unproved(checked: Option<&Checked>, at: usize, (access, is_table): (Access, bool)) -> Vec<Unproved> {
     if let Some(checked) = checked {
         return checked
             .proofs
@@ -200,6 +207,9 @@ pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unp
     let mut parts = vec![Open::Access, Open::Extent, Open::Elements];
     if matches!(access, Access::Write) {
         parts.push(Open::Coverage);
+    }
+    if is_table {
+        parts.push(Open::Pointers);
     }
     let reason = || "of machine code nothing is proved".to_owned();
     parts.into_iter().map(|what| Unproved { what, reason: reason() }).collect()

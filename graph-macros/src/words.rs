@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// The words beside those of statements.
-const WORDS: [&str; 6] = ["atomic", "per_item", "record", "Atomic", "MaybeUninit", "Pinned"];
+const WORDS: [&str; 8] = ["atomic", "per_item", "record", "Atomic", "MaybeUninit", "Pinned", "Ptr", "PtrMut"];
 
 /// Returns an item that refers to each word in `tokens`.
 pub fn words(tokens: &TokenStream) -> TokenStream {

@@ -130,6 +130,7 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
         parameters: parameters.collect(),
         rounded: Vec::new(),
         quotients: Vec::new(),
+        tables: Vec::new(),
     }
 }
 

@@ -90,6 +90,7 @@ fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declara
         parameters: parameters.collect(),
         rounded: Vec::new(),
         quotients: Vec::new(),
+        tables: Vec::new(),
     }
 }
 

@@ -138,8 +138,10 @@ fn check_with(
     };
     let parameters =
         vec![Declared { name: "x".to_owned(), kind: buffer, nullable: false }, scalar("n"), scalar("m")];
-    let (findings, checked) =
-        declare::check(&module, &[Declaration { name: "k".to_owned(), parameters, rounded, quotients }]);
+    let (findings, checked) = declare::check(
+        &module,
+        &[Declaration { name: "k".to_owned(), parameters, rounded, quotients, tables: Vec::new() }],
+    );
     let proved = checked[0].as_ref().unwrap().proofs[0].as_ref().is_some_and(|proof| proof.extent);
     (findings, proved)
 }

@@ -200,6 +200,16 @@ impl<A: Answers> Expansion<'_, A> {
         };
         let mut accesses = Vec::with_capacity(template.accesses.len());
         for access in template.accesses.iter() {
+            if let Some(elements) = self.list(scope, access.buffer, id)? {
+                for element in elements.iter() {
+                    let Value::Buffer(Window { buffer, lo, hi }) = *element else {
+                        let refusal = Refusal::Malformed("an element of a table of pointers is no buffer");
+                        return Err(self.refuse(scope, Some(id), refusal));
+                    };
+                    accesses.push(Access { buffer, lo, hi, ..*access });
+                }
+                continue;
+            }
             let window = self.view(scope, access.buffer, Some(id))?;
             self.used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;

@@ -10,6 +10,7 @@ use crate::table::Op;
 use cuweave_ptx::poly::Poly;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An expansion.
 pub(super) struct Expansion<'a, A: Answers> {
@@ -165,6 +166,24 @@ impl<A: Answers> Expansion<'_, A> {
             }
         }
         text
+    }
+
+    /// Returns the elements of a list that a buffer stands for; `None` if it stands for one buffer.
+    pub(super) fn list(
+        &mut self,
+        scope: &Scope,
+        buffer: BufferId,
+        statement: StatementId,
+    ) -> Result<Option<Arc<[Value]>>, A::Error> {
+        let Origin::Part(part) = scope.table.program.buffers[buffer].origin else { return Ok(None) };
+        // A part with a path is an element or a field.
+        if !scope.table.structure.parts[part].path.is_empty() {
+            return Ok(None);
+        }
+        match self.part(scope, part, Some(statement))? {
+            Value::List(elements) => Ok(Some(elements)),
+            _ => Ok(None),
+        }
     }
 
     /// Returns the part of the flat program's buffer that a name stands for.

@@ -47,7 +47,7 @@ pub use bind::{
     Semaphore, Shared, SharedPinned, Taken,
 };
 pub use context::context;
-pub use cuda::{AnyBits, CallStream, PinnedViewMut, SemaphoreHandle};
+pub use cuda::{AnyBits, CallStream, PinnedViewMut, Ptr, PtrMut, SemaphoreHandle};
 pub use cuweave_check;
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
@@ -92,6 +92,7 @@ pub mod private {
     };
     pub use crate::runtime::kernels::mark::{Fits, FitsOptional, OfElement, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
+    pub use crate::runtime::statements::entry;
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,
         turn, typed,

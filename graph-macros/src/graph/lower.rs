@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
-    self, Access, Buffer, BufferId, CallId, Device, DimId, Kind, Options, Origin, Program, Statement,
+    self, Access, Buffer, BufferId, CallId, Device, DimId, Kind, Options, Order, Origin, Program, Statement,
     StatementId,
 };
 use cuweave_core::order::{Regions, Source};
@@ -46,6 +46,7 @@ mod names;
 mod numbers;
 mod optional;
 mod places;
+mod pointers;
 mod refused;
 mod spans;
 mod statements;
@@ -164,6 +165,8 @@ struct Lowering<'r> {
     report: &'r mut Report,
     /// The name of the function.
     function: &'r Ident,
+    /// True if the order is the user's.
+    explicit: bool,
     symbols: Symbols,
     scopes: Scopes,
     /// Loop variables, innermost last.
@@ -274,6 +277,7 @@ impl<'r> Lowering<'r> {
         Lowering {
             report,
             function,
+            explicit: false,
             symbols: Symbols::default(),
             scopes: Scopes::new(),
             variables: Vec::new(),
@@ -338,6 +342,7 @@ pub fn lower(
     report: &mut Report,
 ) -> Lowered {
     let mut lowering = Lowering::new(name, signature, report);
+    lowering.explicit = options.order == Order::Explicit;
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =

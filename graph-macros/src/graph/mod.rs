@@ -76,7 +76,10 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     signature.keep(&lowered.kept);
     let checked = check(&lowered, &mut report).filter(|_| unread.is_none());
     match checked {
-        Some(settled) if !report.failed() => compile::settle(&mut lowered.source.program, &settled),
+        Some(settled) if !report.failed() => {
+            compile::settle(&mut lowered.source.program, &settled);
+            lowered.unwritten_behind_pointers(&mut report);
+        }
         _ => lowered.silence(),
     }
     let words = words(&item);

@@ -132,6 +132,8 @@ struct Collect<'c, 'm, 'a> {
     touched: BTreeMap<u32, Vec<Touched>>,
     /// The first access for each set of loose bits that is the base of an address.
     bases: BTreeMap<Loose, At>,
+    /// The first write for each set of loose bits that is certainly the base of its address.
+    written: BTreeMap<Loose, At>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
     /// The first read and the first write of an address that is not followed.
@@ -144,6 +146,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             flow,
             touched: BTreeMap::new(),
             bases: BTreeMap::new(),
+            written: BTreeMap::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
             anywhere: (None, None),
@@ -205,6 +208,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let (mut table, mut base) = (None, None);
             for (_, &word) in self.flow.words.iter().enumerate().filter(|(bit, _)| set & (1 << bit) != 0) {
                 match word {
+                    Word::Elements(parameter) if self.is_declared_table(parameter) => {
+                        table = table.filter(|&other| self.is_declared_table(other)).or(Some(parameter));
+                    }
                     Word::Elements(parameter) => table = table.or(Some(parameter)),
                     Word::Parameter(parameter, offset) => base = base.or(Some((parameter, offset))),
                     Word::Shared => {}
@@ -219,7 +225,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 (Some(_), _) if !followed => {}
                 (Some(_), base) => {
                     let beside = base.map(|(parameter, _)| parameter);
-                    found.table.get_or_insert(Table { site, beside });
+                    let writes = self.written_through(set, shared).map(|at| self.site(at));
+                    let known = found.table.get_or_insert(Table { site, beside, writes: None });
+                    known.writes = known.writes.take().or(writes);
                 }
                 (None, Some((_, offset))) => {
                     found.base.get_or_insert((site, offset));
@@ -227,6 +235,17 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 (None, None) => {}
             }
         }
+    }
+
+    fn is_declared_table(&self, parameter: u32) -> bool {
+        self.flow.tables.get(parameter as usize).is_some_and(|table| *table)
+    }
+
+    /// Returns a write whose base address is certainly the one word of a set.
+    fn written_through(&self, set: Loose, shared: Loose) -> Option<At> {
+        let direct = self.written.get(&set);
+        let stored = self.written.get(&shared).filter(|_| set == self.flow.shared_words);
+        direct.or(stored).copied().filter(|_| set.is_power_of_two())
     }
 
     /// Returns the outline of the writes through these parameters. Must be called after [`Collect::kernel`].
@@ -362,6 +381,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     self.anywhere(how, at);
                     if sum.loose & MEMORY == 0 {
                         self.bases.entry(sum.loose).or_insert(at);
+                        if sums.len() == 1 && matches!(how, AccessKind::Write | AccessKind::Atomic) {
+                            self.written.entry(sum.loose).or_insert(at);
+                        }
                     }
                 }
                 None => {

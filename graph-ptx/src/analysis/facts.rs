@@ -115,6 +115,8 @@ pub struct Table {
     pub site: Site,
     /// A parameter that is no pointer, whose bits are added to what is loaded. Either of them may be the base.
     pub beside: Option<u32>,
+    /// A store or an atomic whose base address is certainly loaded through the parameter.
+    pub writes: Option<Site>,
 }
 
 /// An instruction that uses the bits of a pointer as a number.

@@ -76,6 +76,8 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     pub kernel: Rc<Code<'m, 'a>>,
     /// True for parameters that are pointers.
     pub pointers: &'c [bool],
+    /// True for parameters that are declared tables of pointers.
+    pub tables: &'c [bool],
     pub things: Vec<Thing>,
     origins: HashMap<Thing, Origin>,
     pub instances: Vec<Instance<'m, 'a>>,
@@ -116,6 +118,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             codes,
             kernel: kernel.clone(),
             pointers,
+            tables: taken.tables,
             things: Vec::new(),
             origins: HashMap::new(),
             instances: Vec::new(),

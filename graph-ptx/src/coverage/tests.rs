@@ -14,7 +14,8 @@ fn outline(body: &str) -> Outline {
     );
     let module = parse(&text).unwrap();
     let mut analysis = Analysis::new(&module);
-    let taken = Taken { pointers: &[true, false], never_null: &[], scalars: &[false, true] };
+    let taken =
+        Taken { pointers: &[true, false], never_null: &[], scalars: &[false, true], ..Taken::default() };
     analysis.kernel_and_outline("k", taken, &[0]).1
 }
 

@@ -1,6 +1,6 @@
 //! Checks declarations against a module.
 
-use super::declaration::{Access, Checked, Declaration, Finding, Kind, Primitive, Proof};
+use super::declaration::{Access, Checked, Declaration, Finding, Kind, PointerTable, Primitive, Proof};
 use super::limits::{BlockRule, MOST_STATIC_SHARED, is_cooperative, static_shared};
 use super::{elements, extents, open, textures};
 use crate::analysis::access::Analysis;
@@ -85,10 +85,13 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             .zip(&pointers)
             .map(|(declared, pointer)| *pointer && !declared.nullable)
             .collect();
-        let taken = Taken { pointers: &pointers, never_null: &never_null, scalars: &scalars };
+        let tables: Vec<bool> =
+            (0u32..).zip(&pointers).map(|(at, _)| declaration.table(at).is_some()).collect();
+        let taken =
+            Taken { pointers: &pointers, never_null: &never_null, scalars: &scalars, tables: &tables };
         let (kernel, outline) = analysis.kernel_and_outline(entry.name, taken, &written);
         result.proofs = (0..entry.parameters.len())
-            .map(|at| if fits[at] { check.parameter(at, &kernel.parameters[at]) } else { None })
+            .map(|at| if fits[at] { check.parameter(at, &kernel) } else { None })
             .collect();
         result.outline = open::coverage(outline, &mut result.proofs);
         kernels.push(kernel);
@@ -220,7 +223,8 @@ impl Check<'_, '_, '_> {
     }
 
     /// Checks the access and the extent of a parameter whose kind is right.
-    fn parameter(&mut self, at: usize, facts: &Facts) -> Option<Proof> {
+    fn parameter(&mut self, at: usize, kernel: &Kernel) -> Option<Proof> {
+        let facts = &kernel.parameters[at];
         let declared = &self.declaration.parameters[at];
         let name = declared.name.clone();
         let Kind::Buffer { access, element, extent, text } = &declared.kind else {
@@ -253,7 +257,10 @@ impl Check<'_, '_, '_> {
             self.push("CW303", Some(at), message, vec![quoted(&number.site)], Some(help));
             return None;
         }
-        if let Some(table) = &facts.table {
+        let is_table = self.declaration.table(at as u32);
+        if let Some(table) = is_table {
+            self.table(at, table, kernel)?;
+        } else if let Some(table) = &facts.table {
             let beside = table.beside.and_then(|beside| self.declaration.parameters.get(beside as usize));
             let message = match beside {
                 None => format!("the PTX takes what it loads through `{name}` for an address"),
@@ -262,8 +269,8 @@ impl Check<'_, '_, '_> {
                     beside.name
                 ),
             };
-            let help = "buffers of pointers are not supported: pass each buffer as a parameter of its own, or load indices \
-                        into one";
+            let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; n]`, or pass each buffer as \
+                        a parameter of its own";
             self.push("CW303", Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
             return None;
         }
@@ -283,7 +290,29 @@ impl Check<'_, '_, '_> {
         proof.open.extend(open::access(access, &proof, facts));
         proof.open.extend(open::extent(element, &text, &proof, facts));
         proof.open.extend(elements::unproved(self.declaration, element, facts));
+        proof.open.extend(is_table.map(|_| open::pointers(facts)));
         Some(proof)
+    }
+
+    /// Returns `None` if a declared table of pointers is none, or is written through against its declaration.
+    fn table(&mut self, at: usize, table: PointerTable, kernel: &Kernel) -> Option<()> {
+        let (facts, name) = (&kernel.parameters[at], &self.declaration.parameters[at].name);
+        let followed = !(kernel.reads_anywhere || kernel.writes_anywhere);
+        if followed && facts.table.is_none() {
+            let message = format!(
+                "`{name}` is declared a table of pointers, the PTX takes nothing of it for an address"
+            );
+            let site = facts.reads.iter().map(quoted).collect();
+            let help = "declare its elements as what they are: `&[u64; n]`".to_owned();
+            self.push("CW303", Some(at), message, site, Some(help));
+            return None;
+        }
+        let written = facts.table.as_ref().and_then(|table| table.writes.as_ref()).filter(|_| !table.writes);
+        let Some(site) = written else { return Some(()) };
+        let message = format!("`{name}` is declared to be read through, the PTX writes through its pointers");
+        let help = "declare it `&[PtrMut<[T; len]>; n]`".to_owned();
+        self.push("CW304", Some(at), message, vec![quoted(site)], Some(help));
+        None
     }
 
     /// Returns `None` if a float of another width than the declared element's is accessed.

@@ -106,6 +106,24 @@ pub struct Declaration {
     pub rounded: Vec<Rounded>,
     /// The variables of extents that are quotients.
     pub quotients: Vec<Quotient>,
+    /// The buffers that are tables of pointers.
+    pub tables: Vec<PointerTable>,
+}
+
+impl Declaration {
+    /// Returns the table of pointers that a parameter is.
+    pub(super) fn table(&self, parameter: u32) -> Option<PointerTable> {
+        self.tables.iter().find(|table| table.parameter == parameter).copied()
+    }
+}
+
+/// A buffer whose elements are addresses of buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerTable {
+    /// The index of its parameter.
+    pub parameter: u32,
+    /// True if the kernel may write through its elements.
+    pub writes: bool,
 }
 
 /// A variable of extents: `of.next_multiple_of(to)`.
@@ -194,6 +212,8 @@ pub enum Open {
     Elements,
     /// The coverage: every element of a write-only parameter is written.
     Coverage,
+    /// The pointers in a table: the use and the extent of the buffers that they point to.
+    Pointers,
 }
 
 impl fmt::Display for Open {
@@ -203,6 +223,7 @@ impl fmt::Display for Open {
             Open::Extent => "its extent",
             Open::Elements => "its elements",
             Open::Coverage => "that all of it is written",
+            Open::Pointers => "how the buffers that it points to are used, and how far",
         })
     }
 }

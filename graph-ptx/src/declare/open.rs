@@ -81,3 +81,12 @@ pub(super) fn extent(
     };
     Some(Unproved { what: Open::Extent, reason })
 }
+
+/// Returns the part of a table of pointers that nothing proves.
+pub(super) fn pointers(facts: &Facts) -> Unproved {
+    let reason = match &facts.table {
+        Some(table) => format!("the addresses that it holds are not followed beyond {}", quoted(&table.site)),
+        None => "the addresses that it holds are not followed".to_owned(),
+    };
+    Unproved { what: Open::Pointers, reason }
+}

@@ -13,6 +13,15 @@ fn scalar(name: &str) -> Kind {
 }
 
 fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checked>) {
+    run_with_tables(text, name, kinds, Vec::new())
+}
+
+fn run_with_tables(
+    text: &str,
+    name: &str,
+    kinds: Vec<Kind>,
+    tables: Vec<PointerTable>,
+) -> (Vec<Finding>, Option<Checked>) {
     let text = format!("{HEAD}{text}");
     let module = parse(&text).unwrap();
     let parameters = kinds
@@ -22,7 +31,13 @@ fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checke
         .collect();
     let (findings, mut checked) = check(
         &module,
-        &[Declaration { name: name.to_owned(), parameters, rounded: Vec::new(), quotients: Vec::new() }],
+        &[Declaration {
+            name: name.to_owned(),
+            parameters,
+            rounded: Vec::new(),
+            quotients: Vec::new(),
+            tables,
+        }],
     );
     (findings, checked.remove(0))
 }
@@ -256,8 +271,13 @@ fn what_only_null_leads_to_is_dead() {
             |name: &str, access, nullable| Declared { name: name.to_owned(), kind: buffer(access), nullable };
         let parameters =
             vec![parameter("inp", Access::Read, nullable), parameter("out", Access::Write, false)];
-        let declaration =
-            Declaration { name: "k".to_owned(), parameters, rounded: Vec::new(), quotients: Vec::new() };
+        let declaration = Declaration {
+            name: "k".to_owned(),
+            parameters,
+            rounded: Vec::new(),
+            quotients: Vec::new(),
+            tables: Vec::new(),
+        };
         let (findings, mut checked) = check(&module, &[declaration]);
         assert_eq!(findings, []);
         checked.remove(0).unwrap().proofs.remove(1).unwrap()
@@ -266,4 +286,42 @@ fn what_only_null_leads_to_is_dead() {
     assert_eq!((plain.access, plain.extent), (true, true));
     // A load that may go through `out` may come before the store.
     assert!(!declared(true).access);
+}
+
+#[test]
+fn tables_of_pointers_are_told_from_others() {
+    const INDEX: &str = "ld.global.u64 %rd5, [%rd2]; add.s64 %rd6, %rd4, %rd5;";
+    let run = |body: &str, writes: bool| {
+        let text = format!(
+            ".func opaque(.param .b64 p);\n.entry k(.param .u64 xs, .param .u64 ids) {{ .reg .b64 %rd<9>; .reg .f32 %f<3>;\n\
+             .shared .align 8 .b8 cell[8];\nld.param.u64 %rd1, [xs]; ld.param.u64 %rd2, [ids];\n\
+             ld.global.u64 %rd4, [%rd1];\n{body}\nret; }}"
+        );
+        let number = Kind::Buffer {
+            access: Access::Read,
+            element: Primitive::of("u64"),
+            extent: Poly::constant(1),
+            text: "1".to_owned(),
+        };
+        let tables = vec![PointerTable { parameter: 0, writes }];
+        let (findings, checked) = run_with_tables(&text, "k", vec![number.clone(), number], tables);
+        let proofs = checked.unwrap().proofs;
+        let open = proofs[0].as_ref().map(|proof| proof.open.iter().any(|open| open.what == Open::Pointers));
+        (codes(&findings), open)
+    };
+    let (read, stored) = ("ld.global.f32 %f1, [%rd4];", "st.global.f32 [%rd4], %f1;");
+    let (stored_apart, updated) = ("st.global.f32 [%rd6], %f1;", "red.global.add.f32 [%rd4], %f1;");
+    let shared = "st.shared.u64 [cell], %rd4; ld.shared.u64 %rd5, [cell]; st.global.f32 [%rd5], %f1;";
+    for writes in [false, true] {
+        assert_eq!(run(read, writes), (vec![], Some(true)), "what is read through is assumed");
+        // Which of the two words is the base is not known: the declared table is.
+        assert_eq!(run(&format!("{INDEX} {stored_apart}"), writes), (vec![], Some(true)));
+        assert_eq!(run(&format!("{INDEX} ld.global.f32 %f1, [%rd6];"), writes), (vec![], Some(true)));
+        // Nothing is taken for an address.
+        assert_eq!(run("st.local.u64 [%rd3], %rd4;", writes), (vec![("CW303", Some(0))], None));
+    }
+    for body in [stored, updated, shared] {
+        assert_eq!(run(body, true), (vec![], Some(true)), "{body}");
+        assert_eq!(run(body, false), (vec![("CW304", Some(0))], None), "{body}");
+    }
 }

@@ -70,6 +70,7 @@ mod tests {
             parameters: Vec::new(),
             rounded: Vec::new(),
             quotients: Vec::new(),
+            tables: Vec::new(),
         };
         check(&parse(&text).unwrap(), &[declaration]).0
     }

@@ -126,7 +126,7 @@ fn outlines(module: &ptx::Module<'_>, function: &Function<'_>) -> (Vec<bool>, Ou
         .filter(|&at| pointers[at as usize] && kernel.parameters[at as usize].access() == Access::Writes)
         .collect();
     let scalars: Vec<bool> = pointers.iter().map(|pointer| !pointer).collect();
-    let taken = Taken { pointers: &pointers, never_null: &pointers, scalars: &scalars };
+    let taken = Taken { pointers: &pointers, never_null: &pointers, scalars: &scalars, ..Taken::default() };
     let (_, outline) = analysis.kernel_and_outline(function.name, taken, &written);
     let bytes = outline.encode();
     let encoded = Outline { instructions: Vec::new(), loops: false, ..outline.clone() };
@@ -315,7 +315,12 @@ fn verdicts_are_what_random_kernels_write() {
         let program = Program::decode(&module);
         let function = module.entry("k").unwrap();
         let mut analysis = Analysis::new(&module);
-        let taken = Taken { pointers: &[true, false], never_null: &[true, false], scalars: &[false, true] };
+        let taken = Taken {
+            pointers: &[true, false],
+            never_null: &[true, false],
+            scalars: &[false, true],
+            ..Taken::default()
+        };
         let (_, outline) = analysis.kernel_and_outline("k", taken, &[0]);
         let before = tally.wrong.len();
         for _ in 0..3 {

@@ -49,7 +49,10 @@ impl Flattened {
                 let kernel = records[statement].launch().map(|launch| launch.kernel);
                 let params = kernel.iter().flat_map(|kernel| kernel.params);
                 let params = params.filter(|param| param.kind != ParamKind::Scalar);
+                let given = params.clone().count();
                 let extents = extents.get(&statement).map_or(&[][..], Vec::as_slice);
+                // What tables of pointers point to.
+                let pointed = all.clone().skip(given).map(|at| bytes(at, range(at), by_mode(at)));
                 all.zip(params)
                     .map(|(at, param)| {
                         let times = match param.kind {
@@ -59,6 +62,7 @@ impl Flattened {
                         };
                         bytes(at, extents.get(at).copied().unwrap_or_else(|| range(at)), times)
                     })
+                    .chain(pointed)
                     .fold(0, u64::saturating_add)
             }
             Traffic::Ranges => all.map(|at| bytes(at, range(at), 1)).fold(0, u64::saturating_add),

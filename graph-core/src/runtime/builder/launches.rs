@@ -112,6 +112,11 @@ impl Program {
         let declared = kernel.declared();
         let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
         self.count(&site, kernel.name, &names, given.len())?;
+        if let Some(table) = kernel.params.iter().find(|param| param.table) {
+            let message = format!("`{}` of `{}` is a table of pointers", table.name, kernel.name);
+            let help = "launch the kernel in a graph function, and call that";
+            return Err(self.refuse(&site, Code::CW401, &message, Some(help)));
+        }
         let mut accesses = Vec::new();
         let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
         for (argument, (name, param)) in given.iter().zip(declared) {

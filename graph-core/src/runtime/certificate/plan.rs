@@ -2,13 +2,14 @@
 
 use cuweave_check::certificate as c;
 
-use crate::index::{Index, Vector, size};
-use crate::ir::{BufferId, Device, Kind, StatementId};
+use crate::index::{Index, Vector, between, size};
+use crate::ir::{BufferId, Device, Kind, Origin, StatementId};
 use crate::operation::{MemoryId, Operation, OperationId, Place, What};
 use crate::scopes::{Scope, ScopeId};
 
 use crate::runtime::build::is_one_node;
 use crate::runtime::cuda;
+use crate::runtime::kernels::{ENTRY, LaunchRecord};
 
 use super::Certified;
 use super::source::Numbering;
@@ -223,8 +224,32 @@ impl Certified<'_> {
         let record = &self.nodes.records[id];
         let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };
         let words = &self.nodes.words[size(launch.first)..];
-        let given: Vec<u64> = launch.kernel.address_words().map(|word| cuda::number(words[word])).collect();
+        let mut given: Vec<u64> =
+            launch.kernel.address_words().map(|word| cuda::number(words[word])).collect();
+        given.extend(self.pointed(id, launch));
         self.by_access(id, count, &given)
+    }
+
+    /// Returns the addresses that the entries of a launch's tables of pointers are given, in the order of its accesses to what
+    /// they point to.
+    pub(super) fn pointed(&self, id: StatementId, launch: &LaunchRecord) -> Vec<u64> {
+        let program = self.definition.program();
+        let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());
+        let tables = program.statements[id].accesses.iter().zip(buffers).filter(|(_, param)| param.table);
+        let mut addresses = Vec::new();
+        for (table, _) in tables {
+            let Origin::Alloc(first) = program.buffers[table.buffer].origin else { continue };
+            for entry in between(first, id) {
+                let of_table = || program.statements[entry].accesses.first().map(|access| access.buffer);
+                if let Some(record) = self.nodes.records[entry].launch()
+                    && std::ptr::eq(record.kernel, &ENTRY)
+                    && of_table() == Some(table.buffer)
+                {
+                    addresses.push(cuda::number(self.nodes.words[size(record.first) + 1]));
+                }
+            }
+        }
+        addresses
     }
 
     /// Returns the addresses that a launch is given for its buffers in the order of its accesses, and 0 for state.

@@ -302,6 +302,7 @@ impl Certified<'_> {
                 numbers.extend(words.chain(bytes.is_empty().then_some(0)));
             }
         }
+        given.extend(self.pointed(id, record));
         (member.numbers, member.addresses) = (numbers, self.by_access(id, member.addresses.len(), &given));
     }
 }

@@ -14,6 +14,7 @@
 //! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
 //!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
 //!   `collective`: what calls of several ranks describe; `any_bits`: element types without invalid bits;
+//!   `pointer`: element types of tables of pointers;
 //! - `managed`: managed memory, and its elements on the host;
 //! - `multicast`: multicast objects, the memory that is bound to them, and mappings of both;
 //! - `host`: functions of the program that host nodes call; `sync`: values and semaphores that nodes wait for and write;
@@ -37,6 +38,7 @@ mod mappings;
 mod multicast;
 mod params;
 mod peers;
+mod pointer;
 mod quiet;
 mod read;
 mod simulator;
@@ -69,6 +71,7 @@ pub use params::{
     Filling, Launching, MemLocation, Mirror, ObjectProperties, Packed, Place, Scratch, Values, Word,
     WordCount, address_word, number, pattern, push_value, write_value,
 };
+pub use pointer::{Ptr, PtrMut};
 pub use quiet::Quiet;
 pub use read::KernelNode;
 pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};

@@ -71,6 +71,11 @@ impl Kernel {
         AddressWords { kernel: self, left: self.addresses, next: None }
     }
 
+    /// Returns true if it is given a table of pointers: it accesses more than its parameters.
+    pub(crate) fn takes_tables(&self) -> bool {
+        self.params.iter().any(|param| param.table)
+    }
+
     /// Returns true if it uses module-level variables that some kernel writes.
     pub(crate) fn shares_state(&self) -> bool {
         !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())

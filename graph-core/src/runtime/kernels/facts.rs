@@ -20,7 +20,7 @@ use super::declaration::Kernel;
 use super::fitting::{Needs, Unfit};
 use super::left_alone::{Change, LeftAlone};
 use super::located::Located;
-use super::modules::Modules;
+use super::modules::{ENTRY, Modules};
 use super::record::LaunchRecord;
 use super::shape::Shape;
 use super::text::{Deciding, Entry};
@@ -109,7 +109,9 @@ pub(crate) fn gather<'r>(
         };
         let module = modules.module(device, record.kernel);
         let entry = module.and_then(|module| module.entry(record.kernel.name));
-        let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
+        let fixed = allowed.batches
+            && !record.kernel.takes_tables()
+            && !changing.blocks.get(statement).is_some_and(|&changes| changes);
         let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
         let launch = Launch {
             kernel,
@@ -198,6 +200,10 @@ impl Facts {
             self.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
         for &(device, kernel) in &self.kernels {
+            // It is not the user's, and too short to gain by it.
+            if std::ptr::eq(kernel, &ENTRY) {
+                continue;
+            }
             let Some(module) = modules.module(device, kernel) else { continue };
             let name = kernel.name;
             let left =
@@ -206,7 +212,9 @@ impl Facts {
                 self.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;
             };
-            if allowed.batches
+            if allowed.batches && kernel.takes_tables() {
+                self.left_alone.insert(left(Change::Batching, &"it is given a table of pointers"));
+            } else if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {
                 self.left_alone.insert(left(Change::Batching, &why));

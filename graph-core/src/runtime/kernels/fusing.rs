@@ -56,7 +56,11 @@ impl LoadedModule {
         let Some(module) = self.parsed() else { return };
         let mut analysis = None;
         for kernel in kernels {
-            let Some(entry) = self.entry(kernel.name).filter(|_| kernel.absent == 0) else { continue };
+            let Some(entry) =
+                self.entry(kernel.name).filter(|_| kernel.absent == 0 && !kernel.takes_tables())
+            else {
+                continue;
+            };
             entry.fusing.get_or_init(|| {
                 if kernel.shares_state() {
                     return Err("it uses a variable which is written".to_owned());
@@ -71,7 +75,12 @@ impl LoadedModule {
                 let scalars: Vec<bool> =
                     parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && number(one)).collect();
                 let analysis = analysis.get_or_insert_with(|| ptx::Analysis::new(module));
-                let taken = ptx::Taken { pointers: &pointers, never_null: &pointers, scalars: &scalars };
+                let taken = ptx::Taken {
+                    pointers: &pointers,
+                    never_null: &pointers,
+                    scalars: &scalars,
+                    ..ptx::Taken::default()
+                };
                 let outline = analysis.accesses(kernel.name, taken);
                 Ok(Arc::new(Outlined { outline, facts }))
             });
@@ -84,6 +93,9 @@ impl LoadedModule {
         let entry = self.entry(kernel.name)?;
         if kernel.absent != 0 {
             return Some(Err("a launch of it gives none for an optional buffer".to_owned()));
+        }
+        if kernel.takes_tables() {
+            return Some(Err("it is given a table of pointers".to_owned()));
         }
         if entry.fusing.get().is_none() {
             self.outline(&[kernel]);

@@ -43,7 +43,7 @@ pub use limits::Limits;
 pub(crate) use module::LoadedModule;
 pub use module::{Loaded, Module, load};
 pub use modules::Modules;
-pub(crate) use modules::{FILL64, HUB, SET_CONDITION, SET_CONDITIONS, SET_LOOP, STAMP};
+pub(crate) use modules::{ENTRY, FILL64, HUB, SET_CONDITION, SET_CONDITIONS, SET_LOOP, STAMP};
 pub(crate) use notes::{Note, Variable, forget_the_finished};
 pub use param::{Param, ParamKind, Updates};
 pub(crate) use record::LaunchRecord;

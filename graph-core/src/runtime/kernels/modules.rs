@@ -36,6 +36,13 @@ pub(crate) static FILL64: Kernel = Kernel::new(
     ],
 );
 
+/// Writes an address into a table of pointers.
+pub(crate) static ENTRY: Kernel = Kernel::new(
+    "cuweave_entry",
+    &INTERNAL,
+    &[Param::fixed::<u64>("entry", ParamKind::Write), Param::fixed::<u8>("element", ParamKind::Read)],
+);
+
 static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
 
 /// Sets the one condition of a statement to the number that stands for the value of the operand: of values below 16 in a table of

@@ -54,6 +54,8 @@ pub struct Param {
     pub dense: bool,
     /// True if a launch may give none.
     pub optional: bool,
+    /// True for a table of pointers, which a launch gives as a list of buffers.
+    pub table: bool,
     /// The parts of the declaration that the PTX does not prove, and the reasons. The user vouches for them.
     pub unproved: &'static [(Open, &'static str)],
 }
@@ -93,6 +95,7 @@ impl Param {
             checks_bits: false,
             dense: false,
             optional: false,
+            table: false,
             unproved: &[],
         }
     }
@@ -124,6 +127,12 @@ impl Param {
     /// Makes it one for which a launch may give none.
     pub const fn optional(mut self) -> Param {
         self.optional = true;
+        self
+    }
+
+    /// Makes it a table of pointers.
+    pub const fn table(mut self) -> Param {
+        self.table = true;
         self
     }
 

@@ -30,6 +30,17 @@ pub struct Arguments {
     pub(crate) in_order: usize,
     /// The first buffer whose extent has no value.
     pub(crate) fault: Option<(usize, Fault)>,
+    /// The tables of pointers among the buffers.
+    pub(crate) tables: Vec<TableArgument>,
+}
+
+/// A table of pointers among the buffers of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableArgument {
+    /// The index of the buffer.
+    pub at: usize,
+    /// The number of elements that the kernel touches of each buffer that it points to.
+    pub extent: u64,
 }
 
 impl Arguments {
@@ -47,6 +58,7 @@ impl Arguments {
             absent: 0,
             in_order: 0,
             fault: None,
+            tables: Vec::new(),
         }
     }
 
@@ -81,6 +93,17 @@ impl Arguments {
             Some(many) => many.1.push(extent),
         }
         self.scalar(0u64);
+    }
+
+    /// Adds a table of `count` pointers to buffers, of each of which the kernel touches `extent` elements.
+    pub fn table(&mut self, mark: impl Mark, count: Dim, extent: Dim) {
+        let at = self.extent_count;
+        let extent = extent.value().unwrap_or_else(|fault| {
+            self.fault.get_or_insert((at, fault));
+            0
+        });
+        self.tables.push(TableArgument { at, extent });
+        self.buffer(mark, count);
     }
 
     /// Adds a buffer of which the kernel touches `extent` elements, or a null pointer.

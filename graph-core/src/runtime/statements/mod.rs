@@ -3,6 +3,7 @@
 //! - `kinds`: the matches on kinds, and a file for each kind;
 //! - `evaluator`: the evaluation of a statement by generated code; `dims`, `config`, `arguments`: the values of lengths and
 //!   launches;
+//! - `entry`: the kernel that writes an entry of a table of pointers;
 //! - `hosts`: the functions of host statements;
 //! - `emission`: the addresses that nodes use; `members`: the blocks of a batch.
 
@@ -10,6 +11,7 @@ mod arguments;
 mod config;
 mod dims;
 mod emission;
+pub mod entry;
 mod evaluator;
 mod hosts;
 mod kinds;

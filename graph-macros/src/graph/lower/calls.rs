@@ -94,6 +94,8 @@ impl Lowering<'_> {
         let literals = literals(&config, self.report);
         let mut accesses = Vec::new();
         let mut arguments = Vec::new();
+        // The elements of lists: they are accessed, and are no arguments of the kernel.
+        let (mut pointed, mut entries) = (Vec::new(), Vec::new());
         let mut faulty = false;
         for argument in &call.args {
             // A buffer for an optional parameter may be written in `Some`.
@@ -101,7 +103,16 @@ impl Lowering<'_> {
                 Expr::Call(some) if some.args.len() == 1 && is_named(&some.func, "Some") => &some.args[0],
                 _ => argument,
             };
-            match self.launch_argument(argument, &kernel_name) {
+            let lowered = match self.lent_list(argument) {
+                Ok(Some(list)) => self.pointers(&list, attributes).map(|pointers| {
+                    pointed.extend(pointers.pointed);
+                    entries.extend(pointers.entries);
+                    Some(pointers.table)
+                }),
+                Ok(None) => self.launch_argument(argument, &kernel_name),
+                Err(Reported) => Err(Reported),
+            };
+            match lowered {
                 Ok(Some(access)) => {
                     arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
                     accesses.push(access);
@@ -113,6 +124,7 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
+        accesses.extend(pointed);
         let syntax = Syntax {
             path: Some(kernel.path.clone()),
             config: Some(config),
@@ -125,6 +137,7 @@ impl Lowering<'_> {
         let text = name.map_or(kernel_name, ToString::to_string);
         let id = self.push(text, span, (Kind::Launch(()), syntax), accesses);
         self.after(id, attributes);
+        self.comes_after(id, &entries, span);
         self.name(name, id);
         Ok(())
     }

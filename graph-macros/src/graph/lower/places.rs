@@ -73,9 +73,12 @@ impl Lowering<'_> {
             Some(buffer) => buffer,
             None => {
                 self.structured = true;
-                let none: Type = syn::parse_quote!(());
+                let element: Type = match &place.kind {
+                    PlaceKind::Buffer(buffer) => buffer.element.clone(),
+                    _ => syn::parse_quote!(()),
+                };
                 let name = written(at);
-                let view = self.buffer(name, at.span(), Origin::Part(part), len.clone(), none, None);
+                let view = self.buffer(name, at.span(), Origin::Part(part), len.clone(), element, None);
                 self.parts_of_arguments.buffers.insert(part, view.buffer);
                 view.buffer
             }

@@ -17,6 +17,8 @@ pub struct Taken<'p> {
     pub never_null: &'p [bool],
     /// True for the integers by value.
     pub scalars: &'p [bool],
+    /// True for the buffers whose elements are addresses.
+    pub tables: &'p [bool],
 }
 
 /// The analysed functions of a module.

@@ -12,7 +12,7 @@ fn accesses(body: &str, never_null: [bool; 2]) -> [Access; 2] {
          {body}\nEND: ret; }}"
     );
     let module = parse(&text).unwrap();
-    let taken = Taken { pointers: &[true, true], never_null: &never_null, scalars: &[] };
+    let taken = Taken { pointers: &[true, true], never_null: &never_null, scalars: &[], ..Taken::default() };
     let (kernel, _) = Analysis::new(&module).kernel_and_outline("k", taken, &[]);
     [0, 1].map(|at| kernel.parameters[at].access())
 }

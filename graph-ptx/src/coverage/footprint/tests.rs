@@ -19,7 +19,12 @@ fn outline(body: &str) -> Outline {
     );
     let module = parse(&text).unwrap();
     let mut analysis = Analysis::new(&module);
-    let taken = Taken { pointers: &[true, true, false], never_null: &[], scalars: &[false, false, true] };
+    let taken = Taken {
+        pointers: &[true, true, false],
+        never_null: &[],
+        scalars: &[false, false, true],
+        ..Taken::default()
+    };
     analysis.accesses("k", taken)
 }
 

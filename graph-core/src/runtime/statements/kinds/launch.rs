@@ -26,6 +26,12 @@ fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'
         .map(|(access, _)| access)
 }
 
+/// Returns the accesses to the buffers that a launch is given, and those to the elements of its tables of pointers.
+fn given_and_pointed(accesses: &[Access], given: usize) -> [&[Access]; 2] {
+    let (given, pointed) = accesses.split_at(given.min(accesses.len()));
+    [given, pointed]
+}
+
 /// Evaluates a launch with its arguments, in the order of the kernel's parameters.
 ///
 /// # Errors
@@ -73,15 +79,19 @@ impl Evaluator<'_> {
         }
         let program = self.program;
         let accesses: &[Access] = &program.statements[self.statement].accesses;
-        if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
+        let given = arguments.extents().len();
+        let [accesses, pointed] = given_and_pointed(accesses, given);
+        if arguments.words().len() != kernel.words || arguments.in_order != given || accesses.len() != given {
             return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }
         if let Some(fault) = arguments.fault {
             return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
         }
         if let Some(access) = read_before_written(kernel, accesses) {
-            return Err(self.read_unwritten(kernel, access));
+            let taken = "`&mut [MaybeUninit<T>; _]`";
+            return Err(self.read_unwritten(kernel, access, ("as `&mut [T; _]`", Some(taken))));
         }
+        self.pointed(kernel, accesses, pointed, arguments)?;
         for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
             let len = self.len(access);
             if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
@@ -99,16 +109,57 @@ impl Evaluator<'_> {
         Ok(LaunchRecord { kernel, function, shape: *shape, first })
     }
 
+    /// Checks the elements of the lists that a launch is given as tables of pointers.
+    fn pointed(
+        &self,
+        kernel: &Kernel,
+        accesses: &[Access],
+        mut pointed: &[Access],
+        arguments: &Arguments,
+    ) -> Result<()> {
+        for table in &arguments.tables {
+            let count = usize::try_from(self.len(&accesses[table.at])).unwrap_or(usize::MAX);
+            let Some((elements, others)) = pointed.split_at_checked(count) else {
+                return Err(self.no_list(kernel));
+            };
+            pointed = others;
+            for element in elements {
+                if element.mode == Mode::Write {
+                    return Err(self.read_unwritten(kernel, element, ("by a `PtrMut` of a table", None)));
+                }
+                if table.extent > self.len(element) {
+                    return Err(self.extent_fault(kernel, element, table.at, Ok(table.extent)));
+                }
+            }
+        }
+        if pointed.is_empty() { Ok(()) } else { Err(self.no_list(kernel)) }
+    }
+
+    /// Returns the error for a table of pointers that is not made of a list of buffers, and for a list that is no table.
+    #[cold]
+    fn no_list(&self, kernel: &Kernel) -> Error {
+        let message =
+            format!("`{}` takes a table of pointers, which is no list of buffers here", kernel.name);
+        let help = "give it a list: `&xs`, `&mut xs` or `&[&a, &b]`";
+        let text = render(Code::CW001, &message, &[], Some(help));
+        Error::Refused(vec![Refusal { code: Code::CW001, at: *self.at(), text }])
+    }
+
     /// Returns the error for an argument that is not fully written before the kernel may read it.
     #[cold]
-    fn read_unwritten(&self, kernel: &Kernel, access: &Access) -> Error {
+    fn read_unwritten(
+        &self,
+        kernel: &Kernel,
+        access: &Access,
+        (taken, instead): (&str, Option<&str>),
+    ) -> Error {
         let name = self.name(access);
-        let mut notes = vec![format!("`{}` takes it as `&mut [T; _]`, and may read it", kernel.name)];
+        let mut notes = vec![format!("`{}` takes it {taken}, and may read it", kernel.name)];
         if !matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_)) {
             notes.push(format!("`{name}` is an argument that is discarded, or declared as `MaybeUninit`: it has no contents at first"));
         }
-        let help =
-            format!("write all of `{name}` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`");
+        let instead = instead.map_or(String::new(), |kind| format!(", or declare the parameter as {kind}"));
+        let help = format!("write all of `{name}` before{instead}");
         let message = format!("`{name}` is given to the kernel `{}` before it is written", kernel.name);
         let text = render(Code::CW101, &message, &notes, Some(&help));
         Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
