@@ -254,8 +254,8 @@ pub struct Member {
     pub statement: usize,
     /// Its lane.
     pub lane: usize,
-    /// The addresses that it is given for its accesses, in their order; none if they are not known. Those of memory that a
-    /// table of pointers points to are in the table.
+    /// The addresses that it is given for its accesses, in their order; none if they are not known. Those of memory that
+    /// a table of pointers points to are in the table.
     pub addresses: Vec<u64>,
     /// The numbers that it is run with; none if they are not known.
     pub numbers: Vec<u64>,

@@ -296,7 +296,7 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
                 let updates =
                     proof.filter(|_| matches!(access, Access::Atomic)).map(|proof| updates(&proof.updates));
-                let open = proof::unproved(checked, i, (*access, pointee.is_some()));
+                let open = proof::unproved(checked, i, *access, pointee.is_some());
                 if open.iter().any(|open| open.what == Open::Coverage) {
                     parts.any_bits.extend(proof::any_bits(element));
                 }

@@ -50,14 +50,11 @@ pub struct Pointee {
     pub len: Expr,
 }
 
-impl Pointee {
-    /// Returns the type of an element of the table.
-    fn pointer(&self) -> Type {
-        let (element, span) = (&self.element, self.element.span());
-        match self.mutable {
-            true => syn::parse_quote_spanned!(span=> ::cuweave::PtrMut<#element>),
-            false => syn::parse_quote_spanned!(span=> ::cuweave::Ptr<#element>),
-        }
+/// Returns the type of the elements of a table of pointers to buffers.
+pub fn pointer(element: &Type, mutable: bool, span: Span) -> Type {
+    match mutable {
+        true => syn::parse_quote_spanned!(span=> ::cuweave::PtrMut<#element>),
+        false => syn::parse_quote_spanned!(span=> ::cuweave::Ptr<#element>),
     }
 }
 
@@ -220,7 +217,18 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
             };
             let mutable = reference.mutability.is_some();
             if let Some(pointee) = pointee(&array.elem) {
-                return table(name, typed.span(), (&typed.ty, array), (pointee, mutable || optional), report);
+                let Some(pointee) = pointee.filter(|_| !mutable && !optional) else {
+                    return not_a_parameter(
+                        &typed.ty,
+                        "a table of pointers is `&[Ptr<[T; len]>; n]`, or `&[PtrMut<[T; len]>; n]` if the kernel writes through them",
+                        report,
+                    );
+                };
+                return Some(Parameter {
+                    name: name.ident.clone(),
+                    span: typed.span(),
+                    kind: table(array, pointee),
+                });
             }
             let (access, element) = match (wrapped(&array.elem), mutable) {
                 (Some(("MaybeUninit", element)), true) => (Access::Write, element),
@@ -255,29 +263,15 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
     Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
 }
 
-/// Returns a table of pointers. `misplaced` is true if it is lent by `&mut`, or may be absent.
-fn table(
-    name: &PatIdent,
-    span: Span,
-    (ty, table): (&Type, &TypeArray),
-    (pointee, misplaced): (Option<Pointee>, bool),
-    report: &mut Report,
-) -> Option<Parameter> {
-    let Some(pointee) = pointee.filter(|_| !misplaced) else {
-        return not_a_parameter(
-            ty,
-            "a table of pointers is `&[Ptr<[T; len]>; n]`, or `&[PtrMut<[T; len]>; n]` if the kernel writes through them",
-            report,
-        );
-    };
-    let kind = ParameterKind::Buffer {
+/// Returns the kind of a table of pointers.
+fn table(array: &TypeArray, pointee: Pointee) -> ParameterKind {
+    ParameterKind::Buffer {
         access: Access::Read,
-        element: Box::new(pointee.pointer()),
-        len: Box::new(table.len.clone()),
+        element: Box::new(pointer(&pointee.element, pointee.mutable, pointee.element.span())),
+        len: Box::new(array.len.clone()),
         optional: false,
         pointee: Some(Box::new(pointee)),
-    };
-    Some(Parameter { name: name.ident.clone(), span, kind })
+    }
 }
 
 /// Reports a type that no parameter has.
@@ -335,7 +329,8 @@ fn free_names(len: &Expr) -> Vec<Ident> {
     names
 }
 
-/// Returns what `Ptr<[T; len]>` and `PtrMut<[T; len]>` point to, `None` inside if that is no buffer; `None` for other types.
+/// Returns what `Ptr<[T; len]>` and `PtrMut<[T; len]>` point to, `None` inside if that is no buffer; `None` for other
+/// types.
 fn pointee(ty: &Type) -> Option<Option<Pointee>> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;

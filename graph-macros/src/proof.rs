@@ -196,7 +196,7 @@ pub fn any_bits(element: &Type) -> TokenStream {
 }
 
 /// Returns the parts of a parameter's declaration that nothing proves.
-pub fn unproved(checked: Option<&Checked>, at: usize, (access, is_table): (Access, bool)) -> Vec<Unproved> {
+pub fn unproved(checked: Option<&Checked>, at: usize, access: Access, is_table: bool) -> Vec<Unproved> {
     if let Some(checked) = checked {
         return checked
             .proofs

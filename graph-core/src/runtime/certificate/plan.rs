@@ -230,8 +230,8 @@ impl Certified<'_> {
         self.by_access(id, count, &given)
     }
 
-    /// Returns the addresses that the entries of a launch's tables of pointers are given, in the order of its accesses to what
-    /// they point to.
+    /// Returns the addresses that the entries of a launch's tables of pointers are given, in the order of its accesses to
+    /// what they point to.
     pub(super) fn pointed(&self, id: StatementId, launch: &LaunchRecord) -> Vec<u64> {
         let program = self.definition.program();
         let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());

@@ -37,12 +37,12 @@ pointers! {
     /// An element of a table of pointers through which a kernel reads.
     ///
     /// In a declaration of a kernel, `xs: &[Ptr<[T; len]>; n]` is a table of `n` pointers to buffers of at least `len`
-    /// elements: `float* const* xs` in CUDA. A launch gives a list of buffers, `&xs`, and the graph makes the table. Safe code
-    /// neither makes a pointer nor reads one.
+    /// elements: `float* const* xs` in CUDA. A launch gives a list of buffers, `&xs`, and the graph makes the table. Safe
+    /// code neither makes a pointer nor reads one.
     Ptr
     /// An element of a table of pointers through which a kernel reads and writes.
     ///
-    /// In a declaration of a kernel, `xs: &[PtrMut<[T; len]>; n]` is a table of `n` pointers to buffers of at least `len`
-    /// elements: `float** xs` in CUDA. A launch gives a list of buffers, `&mut xs`. See [`Ptr`].
+    /// In a declaration of a kernel, `xs: &[PtrMut<[T; len]>; n]` is a table of `n` pointers to buffers of at least
+    /// `len` elements: `float** xs` in CUDA. A launch gives a list of buffers, `&mut xs`. See [`Ptr`].
     PtrMut
 }

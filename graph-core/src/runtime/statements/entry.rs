@@ -1,7 +1,7 @@
 //! The kernel that writes an entry of a table of pointers, as generated code launches it: once for each entry.
 //!
-//! Its element is lent by an empty range, so that its address alone is taken: the launch that is given the table accesses
-//! the elements, and is ordered by them.
+//! Its element is lent by an empty range, so that its address alone is taken: the launch that is given the table
+//! accesses the elements, and is ordered by them.
 
 use crate::runtime::kernels::item::KernelPath;
 use crate::runtime::kernels::mark::Mark;

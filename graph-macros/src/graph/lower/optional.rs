@@ -100,7 +100,9 @@ impl Lowering<'_> {
         let [mut with, mut without] = [call.clone(), call.clone()];
         with.args[at] = lent;
         without.args[at] = syn::parse_quote_spanned!(argument.span()=> None);
-        let choice: ExprIf = syn::parse_quote_spanned!(call.span()=> if let Some(#given) = #of { #(#attributes)* #with; } else { #(#attributes)* #without; });
+        let choice: ExprIf = syn::parse_quote_spanned!(call.span()=>
+            if let Some(#given) = #of { #(#attributes)* #with; } else { #(#attributes)* #without; }
+        );
         let first = self.statements.len();
         self.if_else(&choice)?;
         if let Some(name) = name {

@@ -1,8 +1,9 @@
 //! Lowers the names of parts of arguments: `layer.q`, `layers[i].inner`, `caches[i]`.
 
-use cuweave_core::ir::Origin;
+use cuweave_core::ids::PartId;
+use cuweave_core::ir::{BufferId, Origin};
 use cuweave_core::structure::Item;
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Expr, ExprParen, ExprReference, Member, Type};
@@ -64,25 +65,15 @@ impl Lowering<'_> {
             return Err(self.refuse(at, &format!("{what} is not a buffer"), help));
         }
         let part = self.parts_of_arguments.number(place);
-        let known = self.parts_of_arguments.buffers.get(&part).copied();
         let len = match &place.kind {
             PlaceKind::Buffer(buffer) => self.bound(&buffer.len.clone()),
             _ => Bound::length(part, &written(at), &mut self.symbols),
         };
-        let buffer = match known {
-            Some(buffer) => buffer,
-            None => {
-                self.structured = true;
-                let element: Type = match &place.kind {
-                    PlaceKind::Buffer(buffer) => buffer.element.clone(),
-                    _ => syn::parse_quote!(()),
-                };
-                let name = written(at);
-                let view = self.buffer(name, at.span(), Origin::Part(part), len.clone(), element, None);
-                self.parts_of_arguments.buffers.insert(part, view.buffer);
-                view.buffer
-            }
+        let element: Type = match &place.kind {
+            PlaceKind::Buffer(buffer) => buffer.element.clone(),
+            _ => syn::parse_quote!(()),
         };
+        let buffer = self.part_buffer(part, || written(at), at.span(), len.clone(), element);
         let mut used = at;
         while let Expr::Reference(ExprReference { expr, .. }) | Expr::Paren(ExprParen { expr, .. }) = used {
             used = expr;
@@ -90,6 +81,24 @@ impl Lowering<'_> {
         let place_of_use = (buffer, used.span().start());
         self.parts_of_arguments.exprs.insert(place_of_use, place.expr.clone());
         Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
+    }
+
+    /// Returns the buffer that stands for a part, made at its first use.
+    pub(super) fn part_buffer(
+        &mut self,
+        part: PartId,
+        name: impl FnOnce() -> String,
+        span: Span,
+        len: Bound,
+        element: Type,
+    ) -> BufferId {
+        if let Some(&known) = self.parts_of_arguments.buffers.get(&part) {
+            return known;
+        }
+        self.structured = true;
+        let view = self.buffer(name(), span, Origin::Part(part), len, element, None);
+        self.parts_of_arguments.buffers.insert(part, view.buffer);
+        view.buffer
     }
 
     /// Makes the build check the indices of all elements whose scalars an expression mentions.

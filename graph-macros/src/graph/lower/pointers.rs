@@ -1,7 +1,7 @@
 //! Lowers lists of buffers that a launch is given as tables of pointers: `&xs`, `&mut xs`, `&[&a, &b]`.
 //!
-//! The table is a temporary: a launch for each element writes its address, and the launch that is given the table accesses
-//! all elements besides, so that they order it and live as long.
+//! The table is a temporary: a launch for each element writes its address, and the launch that is given the table
+//! accesses all elements besides, so that they order it and live as long.
 
 use std::rc::Rc;
 
@@ -18,6 +18,7 @@ use crate::dims::Bound;
 use crate::graph::parts::BufferType;
 use crate::graph::place::{Borrow, Place, PlaceKind};
 use crate::graph::scope::{Binding, View};
+use crate::parameters::pointer;
 use crate::report::Report;
 
 /// A list of buffers that an argument lends.
@@ -37,8 +38,8 @@ enum ListElements {
     Given(Rc<Place>, Box<BufferType>, Ident),
 }
 
-/// A table of pointers: its access, the accesses to what it points to, and the launches that write its entries, which come
-/// before the one that is given it.
+/// A table of pointers: its access, the accesses to what it points to, and the launches that write its entries, which
+/// come before the one that is given it.
 pub(super) struct Pointers {
     pub table: (Access, Span),
     pub pointed: Vec<(Access, Span)>,
@@ -164,16 +165,8 @@ impl Lowering<'_> {
     fn every(&mut self, name: &Ident, place: &Place, ty: &BufferType) -> View {
         let part = self.parts_of_arguments.number(place);
         let len = self.bound(&ty.len);
-        let buffer = match self.parts_of_arguments.buffers.get(&part) {
-            Some(&known) => known,
-            None => {
-                self.structured = true;
-                let (text, origin, element) = (name.to_string(), Origin::Part(part), ty.element.clone());
-                let view = self.buffer(text, name.span(), origin, len.clone(), element, None);
-                self.parts_of_arguments.buffers.insert(part, view.buffer);
-                view.buffer
-            }
-        };
+        let buffer =
+            self.part_buffer(part, || name.to_string(), name.span(), len.clone(), ty.element.clone());
         View { buffer, lo: Bound::constant(0), hi: len, borrow: None }
     }
 
@@ -189,10 +182,7 @@ impl Lowering<'_> {
                 (ty.element.clone(), self.bound(&syn::parse_quote_spanned!(span=> #name.len())))
             }
         };
-        let pointer: Type = match list.borrow {
-            Borrow::Mutable => syn::parse_quote_spanned!(span=> ::cuweave::PtrMut<#element>),
-            Borrow::Shared => syn::parse_quote_spanned!(span=> ::cuweave::Ptr<#element>),
-        };
+        let pointer = pointer(&element, list.borrow == Borrow::Mutable, span);
         let id = StatementId::new(self.statements.len());
         let name = &list.table;
         let table = self.buffer(name.clone(), span, Origin::Alloc(id), count, pointer, None);

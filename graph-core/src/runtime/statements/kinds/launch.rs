@@ -26,12 +26,6 @@ fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'
         .map(|(access, _)| access)
 }
 
-/// Returns the accesses to the buffers that a launch is given, and those to the elements of its tables of pointers.
-fn given_and_pointed(accesses: &[Access], given: usize) -> [&[Access]; 2] {
-    let (given, pointed) = accesses.split_at(given.min(accesses.len()));
-    [given, pointed]
-}
-
 /// Evaluates a launch with its arguments, in the order of the kernel's parameters.
 ///
 /// # Errors
@@ -80,7 +74,8 @@ impl Evaluator<'_> {
         let program = self.program;
         let accesses: &[Access] = &program.statements[self.statement].accesses;
         let given = arguments.extents().len();
-        let [accesses, pointed] = given_and_pointed(accesses, given);
+        // Behind the buffers that it is given stand the elements of its tables of pointers.
+        let (accesses, pointed) = accesses.split_at(given.min(accesses.len()));
         if arguments.words().len() != kernel.words || arguments.in_order != given || accesses.len() != given {
             return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }
@@ -88,8 +83,8 @@ impl Evaluator<'_> {
             return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
         }
         if let Some(access) = read_before_written(kernel, accesses) {
-            let taken = "`&mut [MaybeUninit<T>; _]`";
-            return Err(self.read_unwritten(kernel, access, ("as `&mut [T; _]`", Some(taken))));
+            let instead = "`&mut [MaybeUninit<T>; _]`";
+            return Err(self.read_unwritten(kernel, access, "as `&mut [T; _]`", Some(instead)));
         }
         self.pointed(kernel, accesses, pointed, arguments)?;
         for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
@@ -125,7 +120,7 @@ impl Evaluator<'_> {
             pointed = others;
             for element in elements {
                 if element.mode == Mode::Write {
-                    return Err(self.read_unwritten(kernel, element, ("by a `PtrMut` of a table", None)));
+                    return Err(self.read_unwritten(kernel, element, "by a `PtrMut` of a table", None));
                 }
                 if table.extent > self.len(element) {
                     return Err(self.extent_fault(kernel, element, table.at, Ok(table.extent)));
@@ -135,7 +130,8 @@ impl Evaluator<'_> {
         if pointed.is_empty() { Ok(()) } else { Err(self.no_list(kernel)) }
     }
 
-    /// Returns the error for a table of pointers that is not made of a list of buffers, and for a list that is no table.
+    /// Returns the error for a table of pointers that is not made of a list of buffers, and for a list that is no
+    /// table.
     #[cold]
     fn no_list(&self, kernel: &Kernel) -> Error {
         let message =
@@ -147,12 +143,7 @@ impl Evaluator<'_> {
 
     /// Returns the error for an argument that is not fully written before the kernel may read it.
     #[cold]
-    fn read_unwritten(
-        &self,
-        kernel: &Kernel,
-        access: &Access,
-        (taken, instead): (&str, Option<&str>),
-    ) -> Error {
+    fn read_unwritten(&self, kernel: &Kernel, access: &Access, taken: &str, instead: Option<&str>) -> Error {
         let name = self.name(access);
         let mut notes = vec![format!("`{}` takes it {taken}, and may read it", kernel.name)];
         if !matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_)) {
