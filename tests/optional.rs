@@ -232,6 +232,40 @@ fn a_launch_with_or_without_has_a_name() {
     }
 }
 
+/// Choices whose arms do not run in one graph, where nothing but names orders.
+#[cuweave::graph(order = "explicit")]
+fn explicit(n: u32, twice: bool, bias: Option<&[f32; n]>, x: &[f32; n], out: &mut [f32; 2 * n]) {
+    let given_on = biased[per_item(n)](&x, bias, &mut out[..n], n);
+    if twice {
+        #[after(given_on)]
+        doubled[per_item(n)](None, &mut out[..n], n);
+    } else {
+        #[after(given_on)]
+        copy(&x, &mut out[..n]);
+    }
+    match bias {
+        Some(b) => biased[per_item(n)](&x, &b, &mut out[n..], n),
+        None => biased[per_item(n)](&x, None, &mut out[n..], n),
+    }
+}
+
+#[test]
+fn arms_of_a_choice_need_no_order() {
+    let d = device();
+    let n = 40;
+    let (x, bias, mut out) = (d.upload(&ramp(n)), d.upload(&vec![3.0; n]), d.zeros::<f32>(2 * n));
+    for (given, twice) in [(true, true), (true, false), (false, true), (false, false)] {
+        let graph =
+            explicit(&d.ctx, n as u32, twice, given.then_some(&bias), &x, &mut out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&d.stream).expect("it is launched");
+        drop(exec);
+        let biased: Vec<f32> = ramp(n).iter().map(|x| if given { x + 3.0 } else { *x }).collect();
+        let first = if twice { biased.iter().map(|x| 2.0 * x).collect() } else { ramp(n) };
+        assert_eq!(d.download(&out), [first, biased].concat(), "{given}, {twice}");
+    }
+}
+
 /// Scales by 2 where no scale is given.
 #[cuweave::graph]
 fn scaled(n: u32, repeated: Option<u32>, x: &[f32; n], bias: Option<&[f32; n]>, out: &mut [f32; n]) {

@@ -331,6 +331,7 @@ fn unordered_conflicts(
                 if other.mode.conflicts(access.mode)
                     && !ordered.reach.ordered(from, id)
                     && ordered.overlap(other, access)
+                    && !ordered.source.regions.exclusive(from, id)
                 {
                     missing.push((from, at, narrow(index)));
                 }
