@@ -199,7 +199,7 @@ pub mod error {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible,
-        ModuleFailure, Refusal, ShortLaunch,
+        ModuleFailure, OutsideExtent, Refusal, ShortLaunch,
     };
 }
 

@@ -230,8 +230,13 @@ fn facts(checked: Option<&Checked>) -> TokenStream {
         let bytes = Literal::byte_string(&outline.encode());
         quote!(.outlined(#bytes))
     });
+    let accesses = checked.map(|checked| &checked.accesses).filter(|accesses| !accesses.blocks.is_empty());
+    let accesses = accesses.map(|accesses| {
+        let bytes = Literal::byte_string(&accesses.encode());
+        quote!(.accessing(#bytes))
+    });
     let cooperative = checked.filter(|checked| checked.cooperative).map(|_| quote!(.cooperative()));
-    quote!(#hidden #outline #cooperative)
+    quote!(#hidden #outline #accesses #cooperative)
 }
 
 /// The generated code for the parameters of a kernel.

@@ -20,7 +20,7 @@ pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 use parts::lines;
-pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
+pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, OutsideExtent, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
 
 /// The result of every fallible function of cuweave.
@@ -204,6 +204,9 @@ pub enum Error {
     /// The threads of a launch do not write all elements of a write-only parameter.
     #[error("{0}")]
     Short(Box<ShortLaunch>),
+    /// The threads of a launch access elements outside the declared extent of a parameter.
+    #[error("{0}")]
+    OutsideExtent(Box<OutsideExtent>),
     /// Nothing proves that a launch writes all elements of a write-only parameter, and their type has invalid bit patterns.
     #[error(
         "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"

@@ -73,13 +73,27 @@ impl<'m, 'a> Analysis<'m, 'a> {
 
     /// Does the same, and outlines the writes through the `written` parameters, all of them pointers.
     pub fn kernel_and_outline(&mut self, name: &str, taken: Taken<'_>, written: &[u32]) -> (Kernel, Outline) {
+        let (kernel, outline, _) = self.kernel_and_outlines(name, taken, written, |_| Vec::new());
+        (kernel, outline)
+    }
+
+    /// Does the same, and outlines all loads and stores through the pointers that `open` returns for the kernel.
+    pub fn kernel_and_outlines(
+        &mut self,
+        name: &str,
+        taken: Taken<'_>,
+        written: &[u32],
+        open: impl FnOnce(&Kernel) -> Vec<u32>,
+    ) -> (Kernel, Outline, Outline) {
         let Taken { pointers, scalars, .. } = taken;
         let Some(flow) = Flow::new(&mut self.codes, name, taken).filter(|flow| !flow.gave_up) else {
             let foreign = Some("the kernel is too large to be analysed".to_owned());
             let followed = |&parameter: &u32| Followed { parameter, foreign: foreign.clone() };
             let outline =
                 Outline { parameters: written.iter().map(followed).collect(), ..Outline::default() };
-            return (unknown(&self.codes, name), outline);
+            let kernel = unknown(&self.codes, name);
+            open(&kernel);
+            return (kernel, outline, Outline::default());
         };
         let mut collect = Collect::new(flow);
         let kernel = collect.kernel(pointers);
@@ -87,7 +101,11 @@ impl<'m, 'a> Analysis<'m, 'a> {
             [] => Outline::default(),
             written => collect.outline(written, scalars),
         };
-        (kernel, outline)
+        let accesses = match &open(&kernel)[..] {
+            [] => Outline::default(),
+            open => collect.accesses(open, scalars),
+        };
+        (kernel, outline, accesses)
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) struct Runner<'o, 'l> {
     launch: &'o Launch<'l>,
     found: Vec<Found>,
     steps: u32,
+    most_steps: u32,
     stuck: bool,
     /// True for a run that collects the accesses that may happen, false for one that collects those that surely do.
     may: bool,
@@ -78,6 +79,7 @@ impl<'o, 'l> Runner<'o, 'l> {
             launch,
             found,
             steps: 0,
+            most_steps: MOST_STEPS,
             stuck: false,
             may: false,
             loops: HashMap::new(),
@@ -94,11 +96,23 @@ impl<'o, 'l> Runner<'o, 'l> {
         self.run_and_trace().0
     }
 
+    /// Returns what is found within so many steps, and the steps.
+    pub fn run_for(mut self, most_steps: u32) -> (Vec<Found>, u32) {
+        self.most_steps = most_steps.min(MOST_STEPS);
+        self.go();
+        (self.found, self.steps)
+    }
+
     pub fn run_and_trace(mut self) -> (Vec<Found>, Trace) {
+        self.go();
+        (self.found, self.trace)
+    }
+
+    fn go(&mut self) {
         let counts: Vec<u64> =
             self.launch.block.iter().chain(&self.launch.grid).map(|&count| u64::from(count)).collect();
         if self.outline.blocks.is_empty() || counts.contains(&0) {
-            return (self.found, self.trace);
+            return;
         }
         let values = vec![Value::Opaque(FORM); self.outline.values as usize];
         let place = |index: u32| match counts[index as usize] {
@@ -123,14 +137,13 @@ impl<'o, 'l> Runner<'o, 'l> {
                     }
                 }
                 self.steps += 1;
-                if self.steps > MOST_STEPS || self.stuck || group.counts.len() > MOST_INDICES {
+                if self.steps > self.most_steps || self.stuck || group.counts.len() > MOST_INDICES {
                     self.all_inexact("it takes too many steps to follow");
                     self.trace.gives_up();
-                    return (self.found, self.trace);
+                    return;
                 }
             }
         }
-        (self.found, self.trace)
     }
 
     fn step(&mut self, group: &mut Group) -> Next {

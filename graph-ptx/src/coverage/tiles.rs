@@ -59,6 +59,14 @@ impl Tile {
         self.steps = steps;
     }
 
+    /// Returns the first byte, and the one behind the last.
+    pub fn span(&self) -> (i128, i128) {
+        let last = self.steps.iter().fold(self.first, |last, &(stride, count)| {
+            last.saturating_add(i128::from(stride).saturating_mul(i128::from(count) - 1))
+        });
+        (self.first, last.saturating_add(self.bytes.into()))
+    }
+
     fn runs(&self) -> u64 {
         self.steps.iter().fold(1u64, |all, step| all.saturating_mul(step.1))
     }

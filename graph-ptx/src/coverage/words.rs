@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the reason that none of the stores of a followed parameter is ever counted.
+/// Returns the reason that none of the loads and stores of a followed parameter is ever counted.
 pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     let parameter = i64::from(outline.parameters.get(followed)?.parameter);
     let opaque = opaque(outline);
@@ -195,7 +195,8 @@ pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     let mut why = None;
     for (block, behind) in outline.blocks.iter().zip(&behind) {
         for op in &block.ops {
-            let of_it = op.code == Code::Store && op.args.first() == Some(&Arg::Constant(parameter));
+            let is_access = matches!(op.code, Code::Store | Code::Load);
+            let of_it = is_access && op.args.first() == Some(&Arg::Constant(parameter));
             if !of_it {
                 continue;
             }

@@ -89,11 +89,16 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             (0u32..).zip(&pointers).map(|(at, _)| declaration.table(at).is_some()).collect();
         let taken =
             Taken { pointers: &pointers, never_null: &never_null, scalars: &scalars, tables: &tables };
-        let (kernel, outline) = analysis.kernel_and_outline(entry.name, taken, &written);
-        result.proofs = (0..entry.parameters.len())
-            .map(|at| if fits[at] { check.parameter(at, &kernel) } else { None })
-            .collect();
+        let proofs = &mut result.proofs;
+        let (kernel, outline, accesses) =
+            analysis.kernel_and_outlines(entry.name, taken, &written, |kernel| {
+                *proofs = (0..entry.parameters.len())
+                    .map(|at| if fits[at] { check.parameter(at, kernel) } else { None })
+                    .collect();
+                open::extents(proofs)
+            });
         result.outline = open::coverage(outline, &mut result.proofs);
+        result.accesses = open::bounded(accesses);
         kernels.push(kernel);
         checked.push(Some(result));
     }

@@ -40,6 +40,20 @@ pub(super) fn coverage(outline: Outline, proofs: &mut [Option<Proof>]) -> Outlin
     if hope { outline } else { Outline::default() }
 }
 
+/// Returns the parameters whose extents are not proved.
+pub(super) fn extents(proofs: &[Option<Proof>]) -> Vec<u32> {
+    let is_open = |proof: &Option<Proof>| {
+        proof.as_ref().is_some_and(|proof| proof.open.iter().any(|open| open.what == Open::Extent))
+    };
+    (0u32..).zip(proofs).filter(|(_, proof)| is_open(proof)).map(|(at, _)| at).collect()
+}
+
+/// Returns the outline of the accesses whose extents are not proved; empty if no launch is known to make any of them.
+pub(super) fn bounded(accesses: Outline) -> Outline {
+    let hope = (0..accesses.parameters.len()).any(|nth| accesses.hopeless(nth).is_none());
+    if hope { accesses } else { Outline::default() }
+}
+
 /// Returns the reason that the use is not proved, where it is not.
 pub(super) fn access(access: Access, proof: &Proof, facts: &Facts) -> Option<Unproved> {
     if proof.access {

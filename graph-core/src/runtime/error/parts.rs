@@ -85,6 +85,42 @@ impl fmt::Display for ShortLaunch {
     }
 }
 
+/// A launch whose threads access elements outside the declared extent of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutsideExtent {
+    /// The node.
+    pub at: At,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The buffer.
+    pub buffer: String,
+    /// The elements that the kernel declares to access.
+    pub extent: u64,
+    /// The element behind the last one that is accessed, or the first one, which is negative, if it lies before the buffer.
+    pub reaches: i128,
+    /// The threads of the launch.
+    pub threads: u64,
+}
+
+impl fmt::Display for OutsideExtent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OutsideExtent { at, kernel, parameter, buffer, extent, reaches, threads } = self;
+        let s = if *threads == 1 { "" } else { "s" };
+        write!(f, "{at}: `{kernel}` accesses ")?;
+        match reaches {
+            ..0 => write!(f, "element {reaches}")?,
+            _ => write!(f, "element {}", reaches - 1)?,
+        }
+        write!(
+            f,
+            " of `{buffer}` in a launch of {threads} thread{s}, and its parameter `{parameter}` is declared to have {extent} elements"
+        )
+    }
+}
+
 /// The call that a [`DriverFailure`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

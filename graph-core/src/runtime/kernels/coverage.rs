@@ -75,17 +75,18 @@ struct Seen {
 }
 
 #[derive(Debug)]
-struct Outlined {
-    outline: Outline,
+pub(super) struct Outlined {
+    pub outline: Outline,
     /// The scalars that the verdict depends on: parameter and first word.
     scalars: Vec<(u32, usize)>,
     /// Each parameter in the outline: its index, and the index of its buffer.
-    followed: Vec<(usize, usize)>,
+    pub followed: Vec<(usize, usize)>,
 }
 
 impl Outlined {
-    fn of(kernel: &Kernel) -> Option<Outlined> {
-        let outline = Outline::decode(kernel.outline)?;
+    /// Returns an outline of a kernel from its bytes; `None` for bytes of another version of this crate.
+    pub fn of(kernel: &Kernel, bytes: &[u8]) -> Option<Outlined> {
+        let outline = Outline::decode(bytes)?;
         let word = |parameter: u32| {
             let before = kernel.params.get(..size(parameter))?;
             Some((parameter, before.iter().map(Param::words).sum()))
@@ -100,11 +101,22 @@ impl Outlined {
         Some(Outlined { outline, scalars, followed })
     }
 
+    /// Returns the bits of a scalar, by its parameter.
+    pub fn scalar(&self, words: &[Word], parameter: u32) -> Option<u64> {
+        let at = self.scalars.iter().find(|scalar| scalar.0 == parameter)?.1;
+        words.get(at).map(|&word| cuda::number(word))
+    }
+
+    /// Appends the numbers that a verdict depends on: the kernel, the configuration and the scalars.
+    pub fn key(&self, kernel: &'static Kernel, shape: &Shape, words: &[Word], key: &mut Vec<u64>) {
+        key.push(wide(std::ptr::from_ref(kernel).addr()));
+        key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
+        let scalars = self.scalars.iter().filter_map(|scalar| words.get(scalar.1));
+        key.extend(scalars.map(|&word| cuda::number(word)));
+    }
+
     fn judge(&self, kernel: &Kernel, shape: &Shape, words: &[Word], extents: &[u64]) -> Arc<[Verdict]> {
-        let scalar = |parameter: u32| {
-            let at = self.scalars.iter().find(|scalar| scalar.0 == parameter)?.1;
-            words.get(at).map(|&word| cuda::number(word))
-        };
+        let scalar = |parameter: u32| self.scalar(words, parameter);
         let launch = Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
         let extents: Vec<Extent> = self
             .followed
@@ -158,10 +170,7 @@ impl Judge {
         let (seen, key) = (&mut self.seen[seen], &mut self.key);
         let Some(outlined) = &seen.outlined else { return Vec::new() };
         key.clear();
-        key.push(wide(seen.address));
-        key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
-        let scalars = outlined.scalars.iter().filter_map(|scalar| words.get(scalar.1));
-        key.extend(scalars.map(|&word| cuda::number(word)));
+        outlined.key(kernel, shape, words, key);
         key.extend(outlined.followed.iter().filter_map(|followed| extents.get(followed.1)));
         if seen.key != *key {
             seen.verdicts = VERDICTS.get_or_make(key, || outlined.judge(kernel, shape, words, extents));
@@ -185,7 +194,8 @@ impl Judge {
         let address = std::ptr::from_ref(kernel).addr();
         if self.seen.get(self.last).is_none_or(|seen| seen.address != address) {
             self.last = self.seen.iter().position(|seen| seen.address == address).unwrap_or_else(|| {
-                let outlined = OUTLINES.get_or_make(&address, || Outlined::of(kernel).map(Arc::new));
+                let outlined =
+                    OUTLINES.get_or_make(&address, || Outlined::of(kernel, kernel.outline).map(Arc::new));
                 let (key, verdicts) = (Vec::new(), Arc::default());
                 self.seen.push(Seen { address, outlined, key, verdicts });
                 self.seen.len() - 1
@@ -223,13 +233,6 @@ impl Outlined {
         let ops = self.outline.blocks.iter().flat_map(|block| &block.ops);
         let most_steps = ops.filter(|op| op.code != Code::Opaque).count();
         let most = [MOST_BLOCKS, 65_535, 65_535];
-        let threads = |shape: &Shape| -> u64 {
-            shape
-                .grid
-                .iter()
-                .chain(&shape.block)
-                .fold(1u64, |all, &count| all.saturating_mul(u64::from(count)))
-        };
         if most_steps > 4096 {
             return None;
         }
@@ -249,7 +252,7 @@ impl Outlined {
                         let middle = short + (enough - short) / 2;
                         if covers(&with(middle)) { enough = middle } else { short = middle }
                     }
-                    return Some(threads(&with(enough)));
+                    return Some(with(enough).threads());
                 }
                 short = enough;
             }

@@ -31,6 +31,8 @@ pub struct Kernel {
     pub hidden_writes: &'static [&'static str],
     /// The elements that it writes: an encoded `cuweave_ptx::coverage::Outline`, or empty.
     pub outline: &'static [u8],
+    /// Its accesses through parameters whose extents are not proved, encoded in the same way, or empty.
+    pub accesses: &'static [u8],
     /// True if all blocks of its grid wait for each other.
     pub cooperative: bool,
     /// The numbers of the declaration that it does not take: their positions among all that is declared, and their names.
@@ -59,6 +61,7 @@ impl Kernel {
             hidden_reads: &[],
             hidden_writes: &[],
             outline: &[],
+            accesses: &[],
             cooperative: false,
             contract: &[],
             absent: 0,
@@ -84,6 +87,12 @@ impl Kernel {
     /// Sets the outline of the elements that it writes.
     pub const fn outlined(mut self, outline: &'static [u8]) -> Kernel {
         self.outline = outline;
+        self
+    }
+
+    /// Sets the outline of its accesses through parameters whose extents are not proved.
+    pub const fn accessing(mut self, accesses: &'static [u8]) -> Kernel {
+        self.accesses = accesses;
         self
     }
 

@@ -5,7 +5,8 @@
 //! - `code`, `digest`, `store`: machine code of PTX, kept in memory and on disk;
 //! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of one by its resources;
 //! - `fusing`: fused kernels; `notes`: the last launches that used a module's variables;
-//! - `limits`, `coverage`: the checks that the device supports a launch and that its threads write all elements; `facts`:
+//! - `limits`, `coverage`, `spans`: the checks that the device supports a launch, that its threads write all elements and
+//!   that they access none outside; `facts`:
 //!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
 
 mod batched;
@@ -30,6 +31,7 @@ mod notes;
 mod param;
 mod record;
 mod shape;
+mod spans;
 mod store;
 mod text;
 mod variants;
@@ -48,6 +50,7 @@ pub(crate) use notes::{Note, Variable, forget_the_finished};
 pub use param::{Param, ParamKind, Updates};
 pub(crate) use record::LaunchRecord;
 pub use shape::Shape;
+pub(crate) use spans::Outside;
 pub use store::{CodeCache, set_code_cache};
 pub(crate) use text::programmatic;
 pub(crate) use variants::{Fused, Variant};

@@ -17,6 +17,7 @@ use super::function::FunctionInfo;
 use super::module::{LoadedModule, Module};
 use super::param::{Param, ParamKind};
 use super::shape::Shape;
+use super::spans::SpanCheck;
 use super::text::{Form, Programmatic};
 
 /// Kernels that the compiler inserts: the hub of wide joins, and fills that a memset cannot do.
@@ -134,6 +135,8 @@ pub struct Modules {
     places: [u32; PLACES],
     /// The check of the elements that the kernels write.
     pub(crate) judge: Judge,
+    /// The check of the elements that they access.
+    pub(crate) spans: SpanCheck,
 }
 
 /// The number of slots of the cache.
@@ -176,6 +179,7 @@ impl Modules {
             expected: Vec::new(),
             places: [0; PLACES],
             judge: Judge::default(),
+            spans: SpanCheck::default(),
         }
     }
 

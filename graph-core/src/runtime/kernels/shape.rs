@@ -11,6 +11,14 @@ pub struct Shape {
     pub shared: u32,
 }
 
+impl Shape {
+    /// Returns the number of threads of all blocks.
+    pub(crate) fn threads(&self) -> u64 {
+        let counts = self.grid.iter().chain(&self.block);
+        counts.fold(1u64, |all, &count| all.saturating_mul(u64::from(count)))
+    }
+}
+
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Shape { grid: [gx, gy, gz], block: [bx, by, bz], shared } = self;

@@ -8,8 +8,8 @@ use crate::operation::{Operations, Pointed, PointedId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::runtime::cuda::{self, Launching, Node, Outcome, Values, Word};
-use crate::runtime::error::{Error, Fault, Refusal, Result, ShortLaunch};
-use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Param, ParamKind, Shape};
+use crate::runtime::error::{Error, Fault, OutsideExtent, Refusal, Result, ShortLaunch};
+use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind, Shape};
 
 use crate::runtime::statements::arguments::Arguments;
 use crate::runtime::statements::config::{BlockLimits, Config};
@@ -95,6 +95,12 @@ impl Evaluator<'_> {
         }
         if !kernel.outline.is_empty() {
             self.covered(kernel, shape, accesses, arguments)?;
+        }
+        if !kernel.accesses.is_empty() {
+            let found = self.modules.spans.outside(kernel, shape, arguments.words(), arguments.extents());
+            if let Some(outside) = found {
+                return Err(self.outside(kernel, shape, &accesses[outside.access], &outside, arguments));
+            }
         }
         if let Some(kept) = &mut self.extents {
             kept.insert(self.statement, arguments.extents().to_vec());
@@ -207,8 +213,7 @@ impl Evaluator<'_> {
                     Verdict::Short { written, missing } => (*written, *missing),
                     _ => (0, 0),
                 };
-                let counts = shape.grid.iter().chain(&shape.block);
-                let threads = counts.fold(1u64, |all, &count| all.saturating_mul(u64::from(count)));
+                let threads = shape.threads();
                 let extent = extents.get(finding.access).copied().unwrap_or(0);
                 let at = *at;
                 let short =
@@ -216,6 +221,23 @@ impl Evaluator<'_> {
                 Error::Short(Box::new(short))
             }
         }
+    }
+
+    #[cold]
+    fn outside(
+        &self,
+        kernel: &Kernel,
+        shape: &Shape,
+        access: &Access,
+        outside: &Outside,
+        arguments: &Arguments,
+    ) -> Error {
+        let parameter = kernel.params[outside.parameter].name.to_owned();
+        let extent = arguments.extents().get(outside.access).copied().unwrap_or(0);
+        let (at, kernel, buffer) = (*self.at(), kernel.name.to_owned(), self.name(access));
+        let (reaches, threads) = (outside.reaches, shape.threads());
+        let outside = OutsideExtent { at, kernel, parameter, buffer, extent, reaches, threads };
+        Error::OutsideExtent(Box::new(outside))
     }
 
     /// Returns the error of the `index`-th buffer argument, which does not fit the extent of its parameter.

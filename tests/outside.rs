@@ -1,0 +1,75 @@
+//! Accesses outside of declared extents that only the numbers of a launch decide.
+
+use cuweave::Error;
+use cuweave::builder::Builder;
+use cuweave::error::OutsideExtent;
+use cuweave::prelude::*;
+use cuweave_testkit::device::{device, ramp};
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(#[contract] len: u32, x: &mut [f32; len], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn scaled(len: u32, n: u32, threads: u32, x: &mut [f32; len]) {
+    scale[per_item(threads)](len, &mut x, 2.0, n);
+}
+
+fn outside(len: u32, n: u32, threads: u32) -> Option<OutsideExtent> {
+    let d = device();
+    let mut x = d.upload(&ramp(len as usize));
+    match scaled(&d.ctx, len, n, threads, &mut x) {
+        Ok(_) => None,
+        Err(Error::OutsideExtent(outside)) => Some(*outside),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn the_build_knows_how_far_a_launch_goes() {
+    assert!(outside(100, 100, 100).is_none());
+    assert!(outside(100, 50, 100).is_none());
+    // Threads beyond the elements do nothing, and elements beyond the threads are not reached.
+    assert!(outside(100, 100, 1000).is_none());
+    assert!(outside(256, 1000, 256).is_none());
+    let error = outside(100, 101, 101).expect("one element too many");
+    assert_eq!((error.extent, error.reaches, error.threads), (100, 101, 256));
+    assert_eq!((&*error.parameter, &*error.buffer, &*error.kernel), ("x", "x", "scale"));
+    assert!(outside(100, 1000, 64).is_some_and(|error| error.reaches == 256));
+}
+
+#[test]
+fn the_error_names_the_element() {
+    let error = outside(100, 101, 101).expect("one element too many");
+    let said = error.to_string();
+    assert!(said.contains("accesses element 100 of `x` in a launch of 256 threads"), "{said}");
+    assert!(said.contains("tests/outside.rs:16"), "{said}");
+}
+
+#[test]
+fn a_setter_goes_no_further() {
+    let d = device();
+    let mut x = d.upload(&ramp(100));
+    let graph = scaled(&d.ctx, 100, 50, 100, &mut x).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.set_n(100).expect("all elements");
+    let error = exec.set_n(101).expect_err("one too many");
+    assert!(matches!(error, Error::OutsideExtent(_)), "{error}");
+    exec.launch(&d.stream).expect("the old number is there");
+    drop(exec);
+    assert_eq!(d.download(&x), ramp(100).iter().map(|x| 2.0 * x).collect::<Vec<_>>());
+}
+
+#[test]
+fn builders_are_told() {
+    let d = device();
+    let mut x = d.upload(&ramp(100));
+    let mut b = Builder::new(&d.ctx);
+    let len = b.scalar("len", 100);
+    let n = b.scalar("n", 120u32);
+    let mut buffer = b.exclusive::<f32>("x", 100, &mut x);
+    b.launch(scale {}, per_item(n), (len, &mut buffer, 2.0, n)).expect("a launch");
+    let error = b.build().map(|_| ()).expect_err("120 of 100 elements");
+    assert!(matches!(error, Error::OutsideExtent(_)), "{error}");
+}
