@@ -10,8 +10,6 @@ mod multicast;
 mod parts;
 mod places;
 pub(crate) mod program;
-#[cfg(test)]
-mod tests;
 
 pub use calls::CallFault;
 pub use certificate::BrokenCertificate;
