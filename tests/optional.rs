@@ -133,7 +133,9 @@ fn layers(n: u32, x: &[f32; n], bias: Option<&[f32; n]>, list: &[Layer<'_>], out
     layer(n, &x, &bias, &mut h);
     for one in &list {
         let y = alloc::<f32>(n);
-        if let Some(b) = one.bias {
+        if n > 60 {
+            biased[per_item(n)](&h, one.bias.as_ref(), &mut y, n);
+        } else if let Some(b) = one.bias {
             biased[per_item(n)](&h, &b, &mut y, n);
         } else {
             biased[per_item(n)](&h, None, &mut y, n);
@@ -163,10 +165,9 @@ fn on_the_host(x: &[f32], bias: Option<&[f32]>, biases: &[Option<&[f32]>]) -> Ve
 #[test]
 fn arguments_and_fields_may_be_none() {
     let d = device();
-    let n = 70;
-    let (x, bias, other) = (d.upload(&ramp(n)), d.upload(&vec![3.0; n]), d.upload(&vec![5.0; n]));
-    let (mut kept, mut out) = (d.zeros::<f32>(n), d.zeros::<f32>(n));
-    for given in [true, false] {
+    for (n, given) in [(70, true), (70, false), (50, true), (50, false)] {
+        let (x, bias, other) = (d.upload(&ramp(n)), d.upload(&vec![3.0; n]), d.upload(&vec![5.0; n]));
+        let (mut kept, mut out) = (d.zeros::<f32>(n), d.zeros::<f32>(n));
         let list = vec![
             Layer::new(n as u32, None, Some(&mut kept)),
             Layer::new(n as u32, given.then_some(&other), None),
@@ -203,6 +204,38 @@ fn a_setter_exchanges_a_buffer_and_makes_none() {
     exec.launch(&d.stream).expect("it is launched");
     drop(exec);
     assert_eq!(d.download(&out), ramp(n));
+}
+
+/// Fields are given on to a kernel that writes, and to a function.
+#[cuweave::graph]
+fn fields(n: u32, list: &[Layer<'_>], x: &[f32; n], out: &mut [f32; 2 * n]) {
+    for one in &list {
+        squared[per_item(n)](&x, one.kept.as_mut(), &mut out[..n], n);
+        if n > 30 {
+            layer(n, &x, one.bias.as_ref(), &mut out[n..]);
+        } else {
+            layer(n, &x, &one.bias, &mut out[n..]);
+        }
+    }
+}
+
+#[test]
+fn fields_are_given_on() {
+    let d = device();
+    for (n, given) in [(40, true), (40, false), (20, true), (20, false)] {
+        let (x, bias) = (d.upload(&ramp(n)), d.upload(&vec![3.0; n]));
+        let (mut kept, mut out) = (d.zeros::<f32>(n), d.zeros::<f32>(2 * n));
+        let list = vec![Layer::new(n as u32, given.then_some(&bias), given.then_some(&mut kept))];
+        let graph = fields(&d.ctx, n as u32, list, &x, &mut out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&d.stream).expect("it is launched");
+        drop(exec);
+        let added = if given { 3.0 } else { 0.0 };
+        let expected = ramp(n).iter().map(|x| x + added).collect::<Vec<_>>();
+        assert_eq!(d.download(&out)[n..], expected, "{given}");
+        let kept = d.download(&kept);
+        assert_eq!(kept.iter().any(|&kept| kept != 0.0), given, "{kept:?}");
+    }
 }
 
 /// Two launches that nothing but a name orders.

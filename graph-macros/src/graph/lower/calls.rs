@@ -86,7 +86,7 @@ impl Lowering<'_> {
                 "declare a kernel for each type, and launch it by its name",
             ));
         }
-        if let Some((at, argument)) = self.optional_argument(call) {
+        if let Some((at, argument)) = self.optional_argument(call)? {
             return self.launch_with_or_without(call, at, argument, name, attributes);
         }
         let kernel_name = kernel.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();

@@ -207,6 +207,9 @@ impl Lowering<'_> {
                 )),
             };
         }
+        if let Some(argument) = self.optional_lent(argument)? {
+            return self.call_argument(&argument, callee);
+        }
         if let Some(place) = self.whole(argument)?
             && (place.is_whole() || matches!(place.kind, PlaceKind::Array))
         {

@@ -6,7 +6,7 @@ use cuweave_core::ir::StatementId;
 use proc_macro2::Ident;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprCall, ExprIf, ExprLet, ExprMatch, Pat, Stmt};
+use syn::{Attribute, Expr, ExprCall, ExprIf, ExprLet, ExprMatch, ExprMethodCall, Pat, Stmt};
 
 use super::calls::ungrouped;
 use super::{Lower, Lowering};
@@ -26,17 +26,8 @@ impl Lowering<'_> {
             }
             _ => None,
         };
-        let of = match ungrouped(&pattern.expr) {
-            Expr::MethodCall(call)
-                if call.args.is_empty()
-                    && ["as_ref", "as_mut", "as_deref", "as_deref_mut"]
-                        .iter()
-                        .any(|one| call.method == one) =>
-            {
-                &*call.receiver
-            }
-            expr => expr,
-        };
+        let of = ungrouped(&pattern.expr);
+        let of = lent(of).map_or(of, |lent| &*lent.receiver);
         match (name, self.place(of)?) {
             (Some(name), Some(place)) if is_optional(&place.kind) => Ok((name, place)),
             _ => {
@@ -63,9 +54,14 @@ impl Lowering<'_> {
         Place { borrow: Some(borrow), ..element }
     }
 
-    /// Returns the first argument of a launch that is the name of a buffer or none, by its index.
-    pub(super) fn optional_argument<'e>(&self, call: &'e ExprCall) -> Option<(usize, &'e Expr)> {
-        call.args.iter().enumerate().find(|(_, argument)| {
+    /// Returns the first argument of a launch that is the name of a buffer or none, or `layer.bias.as_ref()`, by its index.
+    pub(super) fn optional_argument<'e>(&mut self, call: &'e ExprCall) -> Lower<Option<(usize, &'e Expr)>> {
+        for (at, argument) in call.args.iter().enumerate() {
+            if self.optional_lent(argument)?.is_some() {
+                return Ok(Some((at, argument)));
+            }
+        }
+        Ok(call.args.iter().enumerate().find(|(_, argument)| {
             let inner = match ungrouped(argument) {
                 Expr::Reference(reference) => ungrouped(&reference.expr),
                 inner => inner,
@@ -77,7 +73,18 @@ impl Lowering<'_> {
                 }
                 _ => false,
             }
-        })
+        }))
+    }
+
+    /// Returns `&layer.bias` for `layer.bias.as_ref()`, and `&mut layer.kept` for `layer.kept.as_mut()`.
+    pub(super) fn optional_lent(&mut self, argument: &Expr) -> Lower<Option<Expr>> {
+        let Some(lent) = lent(ungrouped(argument)) else { return Ok(None) };
+        let of = &lent.receiver;
+        let is_optional = self.place(of)?.is_some_and(|place| is_optional(&place.kind));
+        Ok(is_optional.then(|| match lent.method.to_string().ends_with("mut") {
+            true => syn::parse_quote_spanned!(argument.span()=> &mut #of),
+            false => syn::parse_quote_spanned!(argument.span()=> &#of),
+        }))
     }
 
     /// Lowers a launch with an argument that is a buffer or none: as two launches, of which the build chooses one.
@@ -90,7 +97,8 @@ impl Lowering<'_> {
         attributes: &[Attribute],
     ) -> Lower<()> {
         let given = Ident::new("given", argument.span());
-        let (of, lent): (&Expr, Expr) = match ungrouped(argument) {
+        let lent = self.optional_lent(argument)?;
+        let (of, given_on): (&Expr, Expr) = match lent.as_ref().unwrap_or(ungrouped(argument)) {
             Expr::Reference(reference) => {
                 let (and, mutable) = (&reference.and_token, &reference.mutability);
                 (&reference.expr, syn::parse_quote!(#and #mutable #given))
@@ -98,7 +106,7 @@ impl Lowering<'_> {
             bare => (bare, syn::parse_quote!(#given)),
         };
         let [mut with, mut without] = [call.clone(), call.clone()];
-        with.args[at] = lent;
+        with.args[at] = given_on;
         without.args[at] = syn::parse_quote_spanned!(argument.span()=> None);
         let choice: ExprIf = syn::parse_quote_spanned!(call.span()=>
             if let Some(#given) = #of { #(#attributes)* #with; } else { #(#attributes)* #without; }
@@ -132,6 +140,13 @@ fn is_optional(kind: &PlaceKind) -> bool {
         PlaceKind::Field => true,
         PlaceKind::Record | PlaceKind::Records | PlaceKind::Buffer(_) | PlaceKind::Array => false,
     }
+}
+
+/// Returns the call of `bias.as_ref()`, `bias.as_mut()` or their kind.
+fn lent(expr: &Expr) -> Option<&ExprMethodCall> {
+    let Expr::MethodCall(call) = expr else { return None };
+    let lends = ["as_ref", "as_mut", "as_deref", "as_deref_mut"].iter().any(|one| call.method == one);
+    (lends && call.args.is_empty()).then_some(call)
 }
 
 /// Returns true for a bare `None`.
