@@ -6,10 +6,12 @@ use crate::analysis::trace::{canonical, definition, parameter, thread_place};
 use crate::isa::{self, Arithmetic, Bitwise, Comparison, ControlFlow, Operation};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of blocks visited up the dominator tree.
 const MOST_BLOCKS: usize = 128;
+/// The maximum depth of predicates that are joined of several paths.
+const MOST_JOINS: usize = 3;
 /// The maximum number of values visited behind a comparison.
 const MOST_VALUES: usize = 64;
 
@@ -188,7 +190,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             let Some((step, instruction)) = definition(self.code, predicate)
                 .and_then(|step| step.instruction.map(|instruction| (step, instruction)))
             else {
-                *plain = false;
+                *plain &= self.is_uniform(predicate, MOST_JOINS);
                 continue;
             };
             let inputs: Vec<u32> = step
@@ -233,6 +235,34 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             }
         }
         *plain = false;
+    }
+
+    /// Returns true if no thread index decides on a predicate, also where paths join: neither on the values that meet there nor on the
+    /// branches between.
+    fn is_uniform(&self, predicate: u32, joins: usize) -> bool {
+        let Some(step) = definition(self.code, predicate).filter(|_| joins > 0) else { return false };
+        if self.depends_on_thread(&[predicate]) {
+            return false;
+        }
+        if step.instruction.is_some() {
+            return true;
+        }
+        let blocks = &self.code.cfg.blocks;
+        let head = self.code.cfg.dominator[step.block as usize];
+        let mut between = BTreeSet::from([head]);
+        let mut stack = blocks[step.block as usize].predecessors.clone();
+        while let Some(block) = stack.pop() {
+            if between.insert(block) {
+                stack.extend(&blocks[block as usize].predecessors);
+            }
+        }
+        step.block != 0
+            && between.len() <= MOST_BLOCKS
+            && between.iter().filter(|&&block| blocks[block as usize].successors.len() > 1).all(|&block| {
+                let last = self.code.steps.get(self.blocks[block as usize].1 as usize);
+                let guard = last.filter(|step| step.block == block).and_then(|step| step.guard);
+                guard.is_some_and(|(guard, _)| self.is_uniform(guard, joins - 1))
+            })
     }
 
     /// Returns true if the comparison bounds a value, or is a lower bound by a constant.
