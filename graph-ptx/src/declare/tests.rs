@@ -325,3 +325,44 @@ fn tables_of_pointers_are_told_from_others() {
         assert_eq!(run(body, false), (vec![("CW304", Some(0))], None), "{body}");
     }
 }
+
+/// A store to `x[i]` behind `flag` and `i < n`, of which the first is a predicate that two paths join in. `setp` compares
+/// the loaded flag, or the index.
+fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(&'static str, Option<usize>)> {
+    let text = format!(
+        ".entry k(.param .u64 x, .param .u64 flags, .param .u32 n) {{
+            .reg .pred %p<5>; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+            ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [flags]; ld.param.u32 %r1, [n];
+            mov.u32 %r2, %tid.x;
+            ld.global.u32 %r3, [%rd2];
+            add.s32 %r5, %r1, -1;
+            {setp}
+            mov.pred %p2, 0;
+            @%p1 bra JOIN;
+            mov.pred %p2, -1;
+            JOIN: @!%p2 bra END;
+            setp.ge.u32 %p3, %r2, %r1;
+            @%p3 bra END;
+            mul.wide.u32 %rd3, %r2, 4;
+            add.s64 %rd4, %rd1, %rd3;
+            st.global.u32 [%rd4], %r3;
+            END: ret;
+        }}"
+    );
+    let element = Primitive::of("u32");
+    let x = Kind::Buffer { access: Access::ReadWrite, element, extent, text: "len".to_owned() };
+    codes(&run(&text, "k", vec![x, buffer(Access::Read), scalar("u32")]).0)
+}
+
+#[test]
+fn a_joined_predicate_bounds_nothing_unless_an_index_decides_it() {
+    let n = || Poly::variable(2);
+    let less = || n().minus(&Poly::constant(1)).expect("a polynomial");
+    let by_data = "setp.eq.u32 %p1, %r3, 0;";
+    assert_eq!(behind_a_joined_predicate(by_data, n()), []);
+    assert_eq!(behind_a_joined_predicate(by_data, less()), [("CW308", Some(0))]);
+    // No thread but those below `n - 1` gets there.
+    let by_index = "setp.ge.u32 %p1, %r2, %r5;";
+    assert_eq!(behind_a_joined_predicate(by_index, n()), []);
+    assert_eq!(behind_a_joined_predicate(by_index, less()), []);
+}
