@@ -114,9 +114,10 @@ impl fmt::Display for OutsideExtent {
             ..0 => write!(f, "element {reaches}")?,
             _ => write!(f, "element {}", reaches - 1)?,
         }
+        let of_all = if *extent == 1 { "" } else { "s" };
         write!(
             f,
-            " of `{buffer}` in a launch of {threads} thread{s}, and its parameter `{parameter}` is declared to have {extent} elements"
+            " of `{buffer}` in a launch of {threads} thread{s}, and its parameter `{parameter}` is declared to have {extent} element{of_all}"
         )
     }
 }

@@ -61,7 +61,7 @@ fn endless_loops_and_traps() {
 
 #[test]
 fn barriers_that_not_all_reach() {
-    let some = plain("mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 40;\n@%p1 bar.sync 0;", 64);
+    let some = plain("mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 40;\n@%p1 bar.sync 0, 64;", 64);
     assert_eq!(some.kind, FaultKind::Barrier);
     assert_eq!(some.message, "barrier 0 is never complete: 40 of 64 threads reached it, 24 have ended");
     let odd = plain("bar.sync 1, 96;", 64);

@@ -257,3 +257,26 @@ fn waiting_makes_progress() {
         }
     }
 }
+
+/// Since compute capability 7.0 a barrier of the whole block does not wait for threads that have ended.
+#[test]
+fn barriers_do_not_wait_for_threads_that_have_ended() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{\n\
+        .reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .shared .align 4 .b8 tile[256];\n\
+        ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;\n\
+        setp.ge.u32 %p1, %r2, %r1; @%p1 bra END;\n\
+        mov.u32 %r3, tile; mad.lo.u32 %r4, %r2, 4, %r3; st.shared.u32 [%r4], %r2;\n\
+        bar.sync 0;\n\
+        sub.u32 %r5, %r1, %r2; sub.u32 %r5, %r5, 1; mad.lo.u32 %r6, %r5, 4, %r3; ld.shared.u32 %r7, [%r6];\n\
+        barrier.sync 0;\n\
+        mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r7;\n\
+        END: ret;\n}\n";
+    let mut device = Device::default();
+    let loaded = Loaded::new(text, &mut device);
+    for n in [1, 31, 32, 41, 64] {
+        let p = device.fresh(256);
+        loaded.go(&device, "k", 1, 64, &[P(p), I(n)]);
+        let expected: Vec<u32> = (0..n as u32).rev().collect();
+        assert_eq!(device.get::<u32>(p)[..n as usize], expected, "{n}");
+    }
+}

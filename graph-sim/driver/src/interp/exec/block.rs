@@ -34,6 +34,9 @@ pub enum Turn {
 pub struct Barrier {
     /// Threads that it waits for; 0 if no thread has arrived.
     pub expected: u32,
+    /// True if it is for all threads of the block. Those that have ended are not waited for then, since compute capability
+    /// 7.0 (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+    pub whole: bool,
     pub arrived: u32,
     /// The reductions of the predicates of the arrived threads.
     pub all: bool,
@@ -124,7 +127,8 @@ impl Block {
     fn turns(&mut self, worker: &mut Worker, warps: &mut [Warp]) -> Result<Turn, Fault> {
         let mut left = BLOCK_TURN;
         let mut idle = 0;
-        while idle < warps.len() {
+        while idle < warps.len() || self.release_without_ended(worker, warps) {
+            idle %= warps.len();
             let at = self.next;
             self.next = (self.next + 1) % warps.len();
             if !warps[at].runs() {
@@ -191,6 +195,19 @@ impl Block {
         if self.pre_wait && worker.passed.load(Ordering::Relaxed) {
             self.late(worker);
         }
+    }
+
+    /// Releases a barrier that all threads have reached but those that have ended. Must be called when no thread can run. Returns
+    /// false if there is none.
+    fn release_without_ended(&mut self, worker: &mut Worker, warps: &mut [Warp]) -> bool {
+        let ended: u32 = warps.iter().map(Warp::ended).sum();
+        let is_complete = |barrier: &Barrier| {
+            barrier.whole && barrier.arrived > 0 && barrier.arrived + ended == barrier.expected
+        };
+        let Some(id) = self.barriers.iter().position(is_complete) else { return false };
+        self.order(worker);
+        self.release(id as u8, warps);
+        true
     }
 
     fn release(&mut self, id: u8, warps: &mut [Warp]) {

@@ -42,7 +42,8 @@ impl Warp {
         }
         let barrier = &mut block.barriers[number as usize];
         if barrier.expected == 0 {
-            *barrier = Barrier { expected, arrived: 0, all: true, any: false, count: 0 };
+            let whole = count == NONE;
+            *barrier = Barrier { expected, whole, arrived: 0, all: true, any: false, count: 0 };
         } else if barrier.expected != expected {
             let what =
                 format!("barrier {number} for {expected} threads, where others said {}", barrier.expected);
