@@ -11,6 +11,38 @@ unsafe extern "ptx-kernel" {
     fn scale(#[contract] len: u32, x: &mut [f32; len], a: f32, n: u32);
 }
 
+#[cuweave::kernels("tests/kernels/optional.ptx")]
+unsafe extern "ptx-kernel" {
+    fn strided(
+        #[contract] len: u32,
+        strides: Option<&[u32; 1]>,
+        x: &[f32; len],
+        out: &mut [MaybeUninit<f32>; n],
+        n: u32,
+    );
+}
+
+#[cuweave::graph]
+fn picked(len: u32, n: u32, strides: Option<&[u32; 1]>, x: &[f32; len], out: &mut [f32; n]) {
+    strided[per_item(n)](len, strides, &x, &mut out, n);
+}
+
+/// Without strides all elements are read, one after the other; with them those that memory says.
+#[test]
+fn what_null_leads_to_is_known() {
+    let d = device();
+    let (strides, x, mut out) = (d.upload(&[0u32]), d.upload(&ramp(10)), d.zeros::<f32>(20));
+    let graph = picked(&d.ctx, 10, 20, Some(&strides), &x, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&d.stream).expect("it is launched");
+    drop(exec);
+    assert_eq!(d.download(&out), vec![ramp(10)[0]; 20]);
+    let error = picked(&d.ctx, 10, 20, None, &x, &mut out).map(|_| ()).expect_err("10 of 20");
+    assert!(matches!(&error, Error::OutsideExtent(outside) if outside.reaches == 20), "{error}");
+    let mut out = d.zeros::<f32>(10);
+    picked(&d.ctx, 10, 10, None, &x, &mut out).expect("all 10");
+}
+
 #[cuweave::graph]
 fn scaled(len: u32, n: u32, threads: u32, x: &mut [f32; len]) {
     scale[per_item(threads)](len, &mut x, 2.0, n);
@@ -44,7 +76,7 @@ fn the_error_names_the_element() {
     let error = outside(100, 101, 101).expect("one element too many");
     let said = error.to_string();
     assert!(said.contains("accesses element 100 of `x` in a launch of 256 threads"), "{said}");
-    assert!(said.contains("tests/outside.rs:16"), "{said}");
+    assert!(said.contains("tests/outside.rs:48"), "{said}");
 }
 
 #[test]

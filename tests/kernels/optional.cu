@@ -28,3 +28,10 @@ extern "C" __global__ void looked_up(const unsigned *ids, const float *rows, flo
     AT;
     if (i < n * width) out[i] = rows[ids[i / width] * width + i % width];
 }
+
+// out[i] = x[i], or of every `strides[0]`-th element.
+extern "C" __global__ void strided(const unsigned* strides, const float* x, float* out, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    out[i] = x[strides ? i * strides[0] : i];
+}

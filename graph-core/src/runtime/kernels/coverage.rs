@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use crate::index::{size, wide};
 use crate::ir::{Access, Mode};
 use crate::launches::MOST_BLOCKS;
-use cuweave_ptx::coverage::{Code, Extent, Launch, Outline, Verdict};
+use cuweave_ptx::coverage::{Arg, Code, Extent, Launch, Outline, Verdict};
 
 use crate::runtime::cuda::{self, Word};
 
@@ -84,9 +84,19 @@ pub(super) struct Outlined {
 }
 
 impl Outlined {
-    /// Returns an outline of a kernel from its bytes; `None` for bytes of another version of this crate.
+    /// Returns an outline of a kernel from its bytes. Pointers that its launches give none for are null. `None` for bytes of another version of this crate.
     pub fn of(kernel: &Kernel, bytes: &[u8]) -> Option<Outlined> {
-        let outline = Outline::decode(bytes)?;
+        let mut outline = Outline::decode(bytes)?;
+        let is_absent = |parameter: Option<&Arg>| {
+            let Some(&Arg::Constant(parameter)) = parameter else { return false };
+            let param = usize::try_from(parameter).ok().and_then(|at| kernel.params.get(at));
+            param.is_some_and(|param| param.optional && param.is_scalar())
+        };
+        for op in outline.blocks.iter_mut().flat_map(|block| &mut block.ops) {
+            if op.code == Code::Pointer && is_absent(op.args.first()) {
+                (op.code, op.args) = (Code::Copy, vec![Arg::Constant(0)]);
+            }
+        }
         let word = |parameter: u32| {
             let before = kernel.params.get(..size(parameter))?;
             Some((parameter, before.iter().map(Param::words).sum()))
