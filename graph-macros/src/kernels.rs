@@ -5,6 +5,7 @@
 //! there against the declaration; they find the item by `__ITEM` (`graph/paths.rs`). Nothing else of the block has a name in the user's module.
 
 use cuweave_core::codes::Code;
+use cuweave_ptx::coverage::Outline;
 use cuweave_ptx::declare::{Checked, Open, Unproved};
 use cuweave_ptx::{Hidden, Update};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
@@ -225,16 +226,13 @@ fn load() -> TokenStream {
 fn facts(checked: Option<&Checked>) -> TokenStream {
     let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
     let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
-    let outline = checked.map(|checked| &checked.outline).filter(|outline| !outline.blocks.is_empty());
-    let outline = outline.map(|outline| {
+    let outlined = |outline: fn(&Checked) -> &Outline, set: TokenStream| {
+        let outline = checked.map(outline).filter(|outline| !outline.blocks.is_empty())?;
         let bytes = Literal::byte_string(&outline.encode());
-        quote!(.outlined(#bytes))
-    });
-    let accesses = checked.map(|checked| &checked.accesses).filter(|accesses| !accesses.blocks.is_empty());
-    let accesses = accesses.map(|accesses| {
-        let bytes = Literal::byte_string(&accesses.encode());
-        quote!(.accessing(#bytes))
-    });
+        Some(quote!(.#set(#bytes)))
+    };
+    let outline = outlined(|checked| &checked.outline, quote!(outlined));
+    let accesses = outlined(|checked| &checked.accesses, quote!(accessing));
     let cooperative = checked.filter(|checked| checked.cooperative).map(|_| quote!(.cooperative()));
     quote!(#hidden #outline #accesses #cooperative)
 }

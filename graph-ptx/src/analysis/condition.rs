@@ -237,8 +237,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         *plain = false;
     }
 
-    /// Returns true if no thread index decides on a predicate, also where paths join: neither on the values that meet there nor on the
-    /// branches between.
+    /// Returns true if no thread index decides on a predicate, also where paths join: neither on the values that meet
+    /// there nor on the branches between.
     fn is_uniform(&self, predicate: u32, joins: usize) -> bool {
         let Some(step) = definition(self.code, predicate).filter(|_| joins > 0) else { return false };
         if self.depends_on_thread(&[predicate]) {

@@ -60,9 +60,9 @@ impl Outline {
         (regions, trace.sites(self))
     }
 
-    /// Returns for each of [`Outline::parameters`] the first byte that a launch surely accesses and the one behind the last, counted
-    /// from the pointer, and the steps that this took. At most `most_steps` are taken; accesses that are not reached by then do
-    /// not count.
+    /// Returns for each of [`Outline::parameters`] the first byte that a launch surely accesses and the one behind the
+    /// last, counted from the pointer, and the steps that this took. At most `most_steps` are taken; accesses that are
+    /// not reached by then do not count.
     pub fn span(&self, launch: &Launch<'_>, most_steps: u32) -> (Vec<Option<(i128, i128)>>, u32) {
         let (found, steps) = run::Runner::new(self, launch).run_for(most_steps);
         let span = |found: run::Found| {

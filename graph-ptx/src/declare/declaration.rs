@@ -198,8 +198,8 @@ pub struct Checked {
     /// The outline of its writes to the parameters that are declared write-only. Empty if no launch can be proved to
     /// write all.
     pub outline: Outline,
-    /// The outline of its accesses through the parameters whose extents are not proved. Empty if no launch is known to make
-    /// any of them.
+    /// The outline of its accesses through the parameters whose extents are not proved. Empty if no launch is known to
+    /// make any of them.
     pub accesses: Outline,
 }
 

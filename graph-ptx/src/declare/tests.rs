@@ -326,8 +326,8 @@ fn tables_of_pointers_are_told_from_others() {
     }
 }
 
-/// A store to `x[i]` behind `flag` and `i < n`, of which the first is a predicate that two paths join in. `setp` compares
-/// the loaded flag, or the index.
+/// A store to `x[i]` behind `flag` and `i < n`, of which the first is a predicate that two paths join in. `setp`
+/// compares the loaded flag, or the index.
 fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(&'static str, Option<usize>)> {
     let text = format!(
         ".entry k(.param .u64 x, .param .u64 flags, .param .u32 n) {{

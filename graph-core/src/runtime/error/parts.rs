@@ -99,7 +99,8 @@ pub struct OutsideExtent {
     pub buffer: String,
     /// The elements that the kernel declares to access.
     pub extent: u64,
-    /// The element behind the last one that is accessed, or the first one, which is negative, if it lies before the buffer.
+    /// The element behind the last one that is accessed, or the first one, which is negative, if it lies before the
+    /// buffer.
     pub reaches: i128,
     /// The threads of the launch.
     pub threads: u64,
@@ -109,15 +110,12 @@ impl fmt::Display for OutsideExtent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OutsideExtent { at, kernel, parameter, buffer, extent, reaches, threads } = self;
         let s = if *threads == 1 { "" } else { "s" };
-        write!(f, "{at}: `{kernel}` accesses ")?;
-        match reaches {
-            ..0 => write!(f, "element {reaches}")?,
-            _ => write!(f, "element {}", reaches - 1)?,
-        }
         let of_all = if *extent == 1 { "" } else { "s" };
+        let element = if *reaches < 0 { *reaches } else { reaches - 1 };
         write!(
             f,
-            " of `{buffer}` in a launch of {threads} thread{s}, and its parameter `{parameter}` is declared to have {extent} element{of_all}"
+            "{at}: `{kernel}` accesses element {element} of `{buffer}` in a launch of {threads} thread{s}, \
+             and its parameter `{parameter}` is declared to have {extent} element{of_all}"
         )
     }
 }

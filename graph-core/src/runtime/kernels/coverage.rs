@@ -27,9 +27,9 @@ const MOST_CACHED: usize = 4096;
 /// A cache that all builds share.
 pub(super) struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
 
-/// The outlines of kernels, by the addresses of their static declarations. `None` for bytes of another version of this
-/// crate.
-static OUTLINES: Cache<usize, Option<Arc<Outlined>>> = Cache::new();
+/// The outlines of kernels, by the addresses of their static declarations and of the bytes. `None` for bytes of another
+/// version of this crate.
+static OUTLINES: Cache<(usize, usize), Option<Arc<FollowedOutline>>> = Cache::new();
 /// The verdicts by all numbers that they depend on: the kernel, the launch's configuration, the scalars that decide, and
 /// the extents.
 static VERDICTS: Cache<Vec<u64>, Arc<[Verdict]>> = Cache::new();
@@ -68,14 +68,14 @@ pub(crate) struct Judge {
 #[derive(Debug)]
 struct Seen {
     address: usize,
-    outlined: Option<Arc<Outlined>>,
+    outlined: Option<Arc<FollowedOutline>>,
     /// The numbers of the last launch, and its verdicts.
     key: Vec<u64>,
     verdicts: Arc<[Verdict]>,
 }
 
 #[derive(Debug)]
-pub(super) struct Outlined {
+pub(super) struct FollowedOutline {
     pub outline: Outline,
     /// The scalars that the verdict depends on: parameter and first word.
     scalars: Vec<(u32, usize)>,
@@ -83,9 +83,16 @@ pub(super) struct Outlined {
     pub followed: Vec<(usize, usize)>,
 }
 
-impl Outlined {
-    /// Returns an outline of a kernel from its bytes. Pointers that its launches give none for are null. `None` for bytes of another version of this crate.
-    pub fn of(kernel: &Kernel, bytes: &[u8]) -> Option<Outlined> {
+impl FollowedOutline {
+    /// Returns an outline of a kernel, one of those that its declaration holds as bytes; `None` for bytes of another
+    /// version of this crate.
+    pub fn of(kernel: &'static Kernel, bytes: &'static [u8]) -> Option<Arc<FollowedOutline>> {
+        let key = (std::ptr::from_ref(kernel).addr(), bytes.as_ptr().addr());
+        OUTLINES.get_or_make(&key, || FollowedOutline::decode(kernel, bytes).map(Arc::new))
+    }
+
+    /// Decodes an outline. Pointers that the launches of the declaration give none for are null.
+    fn decode(kernel: &Kernel, bytes: &[u8]) -> Option<FollowedOutline> {
         let mut outline = Outline::decode(bytes)?;
         let is_absent = |parameter: Option<&Arg>| {
             let Some(&Arg::Constant(parameter)) = parameter else { return false };
@@ -108,7 +115,7 @@ impl Outlined {
         let scalars = outline.scalars().into_iter().map(word).collect::<Option<_>>()?;
         let followed = outline.parameters.iter().map(|followed| buffer(followed.parameter));
         let followed = followed.collect::<Option<_>>()?;
-        Some(Outlined { outline, scalars, followed })
+        Some(FollowedOutline { outline, scalars, followed })
     }
 
     /// Returns the bits of a scalar, by its parameter.
@@ -204,8 +211,7 @@ impl Judge {
         let address = std::ptr::from_ref(kernel).addr();
         if self.seen.get(self.last).is_none_or(|seen| seen.address != address) {
             self.last = self.seen.iter().position(|seen| seen.address == address).unwrap_or_else(|| {
-                let outlined =
-                    OUTLINES.get_or_make(&address, || Outlined::of(kernel, kernel.outline).map(Arc::new));
+                let outlined = FollowedOutline::of(kernel, kernel.outline);
                 let (key, verdicts) = (Vec::new(), Arc::default());
                 self.seen.push(Seen { address, outlined, key, verdicts });
                 self.seen.len() - 1
@@ -231,7 +237,7 @@ impl Judge {
     }
 }
 
-impl Outlined {
+impl FollowedOutline {
     fn needed(
         &self,
         nth: usize,

@@ -303,7 +303,8 @@ impl OptionalMark for Option<NoBuffer> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit a parameter that is a buffer or `None`",
     label = "a value of type `{Self}`",
-    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer, `layer.bias.as_ref()` with a field that is an `Option`, or `None`"
+    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer, `layer.bias.as_ref()` with a \
+            field that is an `Option`, or `None`"
 )]
 pub trait FitsOptional<P>: OptionalMark {}
 

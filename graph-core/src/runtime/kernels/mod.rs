@@ -5,9 +5,9 @@
 //! - `code`, `digest`, `store`: machine code of PTX, kept in memory and on disk;
 //! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of one by its resources;
 //! - `fusing`: fused kernels; `notes`: the last launches that used a module's variables;
-//! - `limits`, `coverage`, `spans`: the checks that the device supports a launch, that its threads write all elements and
-//!   that they access none outside; `facts`:
-//!   the properties of launches that launch decisions use; `left_alone`: the allowed changes that are not made.
+//! - `limits`, `coverage`, `spans`: the checks that the device supports a launch, that its threads write all elements
+//!   and that they access none outside; `facts`: the properties of launches that launch decisions use;
+//!   `left_alone`: the allowed changes that are not made.
 
 mod batched;
 mod code;

@@ -1,5 +1,5 @@
-//! The check that a launch accesses nothing outside the declared extents of parameters, where the macro could not decide
-//! it: with the launch's configuration and scalars. Only accesses that surely happen count.
+//! The check that a launch accesses nothing outside the declared extents of parameters, where the macro could not
+//! decide it: with the launch's configuration and scalars. Only accesses that surely happen count.
 
 use std::sync::Arc;
 
@@ -7,21 +7,18 @@ use cuweave_ptx::coverage::Launch;
 
 use crate::runtime::cuda::Word;
 
-use super::coverage::{Cache, Outlined};
+use super::coverage::{Cache, FollowedOutline};
 use super::declaration::Kernel;
 use super::shape::Shape;
 
-/// The maximum number of steps for one launch, and for all launches of one graph: accesses that are not reached by then are
-/// vouched for.
+/// The maximum number of steps for one launch, and for all launches of one graph: accesses that are not reached by then
+/// are vouched for.
 const MOST_STEPS: u32 = 20_000;
 const MOST_STEPS_IN_ALL: u32 = 4_000_000;
 
 /// The first byte, and the one behind the last, for each parameter of an outline.
 type Spans = Arc<[Option<(i128, i128)>]>;
 
-/// The outlines of kernels, by the addresses of their static declarations. `None` for bytes of another version of this
-/// crate.
-static OUTLINES: Cache<usize, Option<Arc<Outlined>>> = Cache::new();
 /// The spans by all numbers that they depend on.
 static SPANS: Cache<Vec<u64>, Spans> = Cache::new();
 
@@ -44,8 +41,8 @@ pub(crate) struct Outside {
 }
 
 impl SpanCheck {
-    /// Returns the first parameter of a launch that is surely accessed outside its extent. `extents` are those of its buffers, in
-    /// order.
+    /// Returns the first parameter of a launch that is surely accessed outside its extent. `extents` are those of its
+    /// buffers, in order.
     pub fn outside(
         &mut self,
         kernel: &'static Kernel,
@@ -53,9 +50,7 @@ impl SpanCheck {
         words: &[Word],
         extents: &[u64],
     ) -> Option<Outside> {
-        let address = std::ptr::from_ref(kernel).addr();
-        let outlined =
-            OUTLINES.get_or_make(&address, || Outlined::of(kernel, kernel.accesses).map(Arc::new))?;
+        let outlined = FollowedOutline::of(kernel, kernel.accesses)?;
         if self.steps > MOST_STEPS_IN_ALL {
             return None;
         }

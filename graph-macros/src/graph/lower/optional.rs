@@ -54,7 +54,8 @@ impl Lowering<'_> {
         Place { borrow: Some(borrow), ..element }
     }
 
-    /// Returns the first argument of a launch that is the name of a buffer or none, or `layer.bias.as_ref()`, by its index.
+    /// Returns the first argument of a launch that is the name of a buffer or none, or `layer.bias.as_ref()`, by its
+    /// index.
     pub(super) fn optional_argument<'e>(&mut self, call: &'e ExprCall) -> Lower<Option<(usize, &'e Expr)>> {
         for (at, argument) in call.args.iter().enumerate() {
             if self.optional_lent(argument)?.is_some() {

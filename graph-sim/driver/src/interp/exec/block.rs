@@ -34,8 +34,8 @@ pub enum Turn {
 pub struct Barrier {
     /// Threads that it waits for; 0 if no thread has arrived.
     pub expected: u32,
-    /// True if it is for all threads of the block. Those that have ended are not waited for then, since compute capability
-    /// 7.0 (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+    /// True if it is for all threads of the block. Those that have ended are not waited for then, since compute
+    /// capability 7.0 (CUDA C++ Programming Guide, "Independent Thread Scheduling").
     pub whole: bool,
     pub arrived: u32,
     /// The reductions of the predicates of the arrived threads.
@@ -197,8 +197,8 @@ impl Block {
         }
     }
 
-    /// Releases a barrier that all threads have reached but those that have ended. Must be called when no thread can run. Returns
-    /// false if there is none.
+    /// Releases a barrier that all threads have reached but those that have ended. Must be called when no thread can
+    /// run. Returns false if there is none.
     fn release_without_ended(&mut self, worker: &mut Worker, warps: &mut [Warp]) -> bool {
         let ended: u32 = warps.iter().map(Warp::ended).sum();
         let is_complete = |barrier: &Barrier| {
