@@ -2,7 +2,7 @@
 
 use cuweave_ptx::declare::{self, Declaration, Declared, Kind, Primitive};
 use cuweave_ptx::poly::Poly;
-use cuweave_ptx::{self as ptx, Access, Analysis};
+use cuweave_ptx::{self as ptx, Access, Analysis, FloatFormat};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -206,9 +206,9 @@ fn floats_of_another_width_are_refused() {
             let pointers: Vec<bool> = words.iter().map(|word| word != "s").collect();
             let kernel = analysis.kernel(entry.name, &pointers);
             for (at, found) in kernel.parameters.iter().enumerate().filter(|(at, _)| pointers[*at]) {
-                let widths: Vec<u32> = found.floats.iter().map(|(width, _)| *width).collect();
-                assert!(widths.len() <= 1, "{}: {} {at}: {:?}", file.display(), entry.name, found.floats);
-                for name in ["f16", "f32", "f64", "u32"] {
+                let formats: Vec<FloatFormat> = found.floats.iter().map(|(format, _)| *format).collect();
+                assert!(formats.len() <= 1, "{}: {} {at}: {:?}", file.display(), entry.name, found.floats);
+                for name in ["f16", "bf16", "f32", "f64", "u32"] {
                     let mut declared = declaration(entry.name, words);
                     let primitive = Primitive::of(name).unwrap();
                     if let Kind::Buffer { element, .. } = &mut declared.parameters[at].kind {
@@ -220,7 +220,8 @@ fn floats_of_another_width_are_refused() {
                         .filter(|finding| finding.code != "CW308")
                         .map(|finding| (finding.code, finding.parameter))
                         .collect();
-                    let refused = primitive.float && widths.iter().any(|width| *width != primitive.size);
+                    let refused = primitive.float.is_some()
+                        && formats.iter().any(|found| primitive.float != Some(*found));
                     let place = format!("{}: {} {at}: {name}", file.display(), entry.name);
                     match refused {
                         true => assert_eq!(codes, [("CW303", Some(at))], "{place}"),

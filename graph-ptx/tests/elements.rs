@@ -95,7 +95,7 @@ fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declara
 }
 
 /// The types that each parameter is declared with beside its own.
-const OTHERS: [&str; 6] = ["f32", "f64", "f16", "u8", "u32", "bool"];
+const OTHERS: [&str; 8] = ["f32", "f64", "f16", "bf16", "u8", "u16", "u32", "bool"];
 
 /// A parameter as one declaration has it, and what is found.
 struct Found {
@@ -187,7 +187,7 @@ fn elements_are_confirmed_where_they_are_those_of_the_source() {
 /// The share of accesses, in percent, that only copy bits or take them apart: they are of either type.
 fn most_copied(is: &str, other: &str) -> usize {
     let (is, other) = (Primitive::of(is).unwrap(), Primitive::of(other).unwrap());
-    match (is.float, other.float) {
+    match (is.float.is_some(), other.float.is_some()) {
         _ if other.size > is.size => 10,
         // Bytes are told from larger elements by arithmetic alone, and so are booleans that are read.
         (false, false) => 75,

@@ -16,7 +16,7 @@ use crate::analysis::value::{Loose, MEMORY, Value};
 use crate::analysis::{bits, extent, floats, number, outline};
 use crate::coverage::{Followed, Outline};
 use crate::isa::{self, Addresses};
-use crate::syntax::{Instruction, Module, Space};
+use crate::syntax::{FloatFormat, Instruction, Module, Space};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The analysis of a module's kernels.
@@ -487,14 +487,14 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         found
     }
 
-    fn floats(&self, touched: &[Touched]) -> Vec<(u32, Site)> {
-        let mut first: BTreeMap<u32, Site> = BTreeMap::new();
+    fn floats(&self, touched: &[Touched]) -> Vec<(FloatFormat, Site)> {
+        let mut first: BTreeMap<FloatFormat, Site> = BTreeMap::new();
         for touched in touched.iter().filter(|touched| touched.definite) {
             let code = &self.flow.instances[touched.instance as usize].code;
-            let Some(width) = floats::width(code, &code.steps[touched.step as usize]) else { continue };
+            let Some(format) = floats::format(code, touched.step) else { continue };
             let site = self.site((touched.instance, touched.step));
-            if first.get(&width).is_none_or(|first| site.line < first.line) {
-                first.insert(width, site);
+            if first.get(&format).is_none_or(|first| site.line < first.line) {
+                first.insert(format, site);
             }
         }
         first.into_iter().collect()

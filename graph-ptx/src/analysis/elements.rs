@@ -9,9 +9,9 @@
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
 use crate::analysis::effect;
-use crate::analysis::floats;
+use crate::analysis::floats::{self, is_behind_zeros};
 use crate::isa::{self, Addresses, Bitwise, Comparison, Opaque, Opcode, Operation, Selection};
-use crate::syntax::{Class, Instruction};
+use crate::syntax::{Class, FloatFormat, Instruction};
 use std::collections::BTreeSet;
 
 /// The maximum number of values that are followed for one access.
@@ -28,8 +28,8 @@ pub struct Use {
     pub width: u32,
     /// The bytes of all registers of a vector together.
     pub bytes: u32,
-    /// The sizes in bytes of the floats that the bits are used as or computed as.
-    pub floats: BTreeSet<u32>,
+    /// The formats of the floats that the bits are used as or computed as.
+    pub floats: BTreeSet<FloatFormat>,
     /// True if the access itself is of floats.
     pub typed: bool,
     /// True if the bits of one register are used as an integer.
@@ -59,23 +59,29 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     let last = instruction.types().next_back();
     // Matrices, reductions of copies and the like: their type is that of an element.
     uses.floats.extend(last.and_then(|ty| ty.float()));
-    uses.typed = !uses.floats.is_empty();
+    let is_typed = !uses.floats.is_empty();
+    uses.typed = is_typed;
     let addresses = isa::row(instruction.op()).addresses;
+    let registers = floats::evidence(code, None, at);
+    let found = match registers.computed.is_empty() {
+        true => floats::evidence(code, Some(copies), at),
+        false => registers,
+    };
+    // Arithmetic on the bits tells more than the type of the registers that move them.
+    if !found.computed.is_empty() {
+        uses.typed &= found.computed.is_superset(&uses.floats);
+        uses.floats = found.computed;
+    } else if !is_typed {
+        uses.floats = found.moved;
+    }
     let mut follow = Follow { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
     match (addresses, last) {
         (Addresses::Load | Addresses::Store | Addresses::Update, Some(_)) => {
             (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
             follow.uses.stores = addresses == Addresses::Store;
-            let computed = floats::evidence(code, step);
-            if !follow.uses.floats.is_empty() {
-                // Arithmetic on the bits tells more than the type of the registers that move them.
-                if !computed.is_empty() {
-                    follow.uses.typed &= computed.is_superset(&follow.uses.floats);
-                    follow.uses.floats = computed;
-                }
+            if is_typed {
                 return follow.uses;
             }
-            follow.uses.floats.extend(computed);
             follow.uses.integers =
                 counts(instruction) || step.sources.iter().any(|source| matches!(source, Source::Special(_)));
             follow.forward(values(&step.defines));
@@ -86,9 +92,6 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             follow.seen.clear();
             let loaded = std::mem::take(&mut follow.loaded);
             follow.forward(loaded);
-            // A wider float contains other bits, too.
-            let width = follow.uses.width;
-            follow.uses.floats.retain(|float| *float <= width);
         }
         (Addresses::Copy, _) => {
             let loads = follow.loads(at, None, State::Piece);
@@ -129,10 +132,19 @@ fn value(source: &Source<'_>) -> Option<u32> {
     }
 }
 
+/// The place of followed bits in an instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Operand,
+    Result,
+}
+
 /// The effect of an instruction on the bits of its operands or result.
 enum BitEffect {
     /// The bits are unchanged.
     Moves,
+    /// The bits are those of a smaller integer, and zeros or its sign.
+    Widens,
     /// The bits are packed or unpacked.
     Packs,
     /// The bits are shifted to the left.
@@ -145,14 +157,14 @@ enum BitEffect {
     Ends,
 }
 
-fn kind(step: &Step<'_, '_>, width: u32) -> BitEffect {
+fn effect_on(step: &Step<'_, '_>, side: Side, width: u32) -> BitEffect {
     let Some(instruction) = step.instruction else { return BitEffect::Moves };
     match isa::row(instruction.op()).operation {
         Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => BitEffect::Packs,
         Operation::Move
         | Operation::Selection(Selection::ByPredicate)
         | Operation::Opaque(Opaque::Shuffle) => BitEffect::Moves,
-        Operation::Convert => conversion(instruction, width),
+        Operation::Convert => conversion(instruction, side, width),
         Operation::Bitwise(Bitwise::Shl) => BitEffect::Scales,
         Operation::Bitwise(_) => BitEffect::Changes,
         Operation::Arithmetic(_)
@@ -173,20 +185,17 @@ fn kind(step: &Step<'_, '_>, width: u32) -> BitEffect {
     }
 }
 
-/// Returns true if a register is packed whose low bits are 0: the others are shifted to the left.
-fn is_behind_zeros(step: &Step<'_, '_>) -> bool {
-    step.defines.len() == 1 && matches!(step.sources[..], [Source::Constant(0), _])
-}
-
-/// Returns the effect of a conversion. Between integers it moves the bits unless it narrows them; to floats it uses them as
-/// an integer.
-fn conversion(instruction: &Instruction<'_>, width: u32) -> BitEffect {
+/// Returns the effect of a conversion. Between integers it moves the bits unless it narrows them, or makes a whole
+/// element of fewer bits; an integer that becomes a float, or that a float becomes, is one.
+fn conversion(instruction: &Instruction<'_>, side: Side, width: u32) -> BitEffect {
     let mut types = instruction.types();
     let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return BitEffect::Ends };
-    match (to.class(), from.class()) {
-        (_, Class::Float) => BitEffect::Ends,
-        (Class::Float, _) => BitEffect::Integer,
+    match (side, to.class(), from.class()) {
+        (_, Class::Float, Class::Float) => BitEffect::Ends,
+        (Side::Operand, Class::Float, _) | (Side::Result, _, Class::Float) => BitEffect::Integer,
+        (Side::Result, Class::Float, _) | (Side::Operand, _, Class::Float) => BitEffect::Ends,
         _ if to.size().min(from.size()) >= width => BitEffect::Moves,
+        (Side::Result, ..) if to.size() >= width => BitEffect::Widens,
         _ => BitEffect::Changes,
     }
 }
@@ -205,12 +214,6 @@ impl Follow<'_, '_, '_> {
         match state {
             State::Whole | State::Scaled => self.uses.integers = true,
             State::Piece | State::Changed => self.uses.parts = true,
-        }
-    }
-
-    fn float(&mut self, width: Option<u32>, state: State) {
-        if matches!(state, State::Whole | State::Piece) {
-            self.uses.floats.extend(width);
         }
     }
 
@@ -236,9 +239,8 @@ impl Follow<'_, '_, '_> {
                     }
                     continue;
                 }
-                self.float(step.instruction.and_then(operands), state);
-                let behind = match kind(step, self.uses.width) {
-                    BitEffect::Moves => state,
+                let behind = match effect_on(step, Side::Operand, self.uses.width) {
+                    BitEffect::Moves | BitEffect::Widens => state,
                     // A conversion of `bf16` to `f32`.
                     BitEffect::Packs if is_behind_zeros(step) => State::Changed,
                     BitEffect::Packs => state.max(State::Piece),
@@ -251,6 +253,10 @@ impl Follow<'_, '_, '_> {
                     BitEffect::Ends => {
                         if step.instruction.is_some_and(counts) {
                             self.integer(state);
+                        }
+                        let store = step.instruction.filter(|found| found.op() == Opcode::St);
+                        if let Some(store) = store.filter(|_| state == State::Whole) {
+                            self.resized(effect::sizes(store).1);
                         }
                         let loads = self.loads(user, Some(value), state);
                         self.next(&mut list, loads);
@@ -269,9 +275,13 @@ impl Follow<'_, '_, '_> {
         while let Some((value, state)) = list.pop() {
             let Some(at) = self.code.defining(value) else { continue };
             let step = &self.code.steps[at as usize];
-            self.float(step.instruction.and_then(result), state);
-            let before = match kind(step, self.uses.width) {
+            let before = match effect_on(step, Side::Result, self.uses.width) {
                 BitEffect::Moves => state,
+                BitEffect::Widens if state == State::Whole => {
+                    self.integer(state);
+                    continue;
+                }
+                BitEffect::Widens => State::Changed,
                 BitEffect::Packs => state.max(State::Piece),
                 BitEffect::Scales => state.max(State::Scaled),
                 BitEffect::Changes => State::Changed,
@@ -284,7 +294,10 @@ impl Follow<'_, '_, '_> {
                     if atomic || self.is_integer_parameter(step) {
                         self.integer(state);
                     }
-                    if step.instruction.is_some_and(|found| found.op() == Opcode::Ld) {
+                    if let Some(load) = step.instruction.filter(|found| found.op() == Opcode::Ld) {
+                        if state == State::Whole {
+                            self.resized(effect::sizes(load).1);
+                        }
                         self.loaded.push((value, state));
                         let stores = self.stores(at, value, state);
                         self.next(&mut list, stores);
@@ -301,6 +314,14 @@ impl Follow<'_, '_, '_> {
         }
     }
 
+    /// Counts bits that are stored to or loaded from so many bytes: an integer is widened, or its lower part taken.
+    fn resized(&mut self, bytes: u32) {
+        let width = self.uses.width;
+        let loads = !self.uses.stores;
+        self.uses.integers |= if loads { bytes > width } else { bytes < width };
+        self.uses.parts |= if loads { bytes < width } else { bytes > width };
+    }
+
     /// Returns true for a load of an integer parameter of the kernel.
     fn is_integer_parameter(&self, step: &Step<'_, '_>) -> bool {
         let [Source::Memory(Place::Parameter(parameter), _)] = step.sources[..] else { return false };
@@ -309,51 +330,17 @@ impl Follow<'_, '_, '_> {
     }
 
     /// Returns the loaded values that alias a store.
-    fn loads(&mut self, step: u32, value: Option<u32>, state: State) -> Vec<(u32, State)> {
-        let registers: Vec<Register> = self.copies.loads(self.code, step, value).collect();
-        for register in &registers {
-            let load = self.code.steps[register.step as usize].instruction;
-            self.float(load.and_then(result), state);
-        }
-        if registers.iter().any(|register| register.is_shared()) || value.is_none() {
-            for &matrix in &self.copies.matrices {
-                self.float(self.code.steps[matrix as usize].instruction.and_then(operands), state);
-            }
-        }
-        let state = |width| if width == self.uses.width { state } else { state.max(State::Piece) };
-        registers.into_iter().map(|register| (register.value, state(register.width))).collect()
+    fn loads(&self, step: u32, value: Option<u32>, state: State) -> Vec<(u32, State)> {
+        self.aliases(self.copies.loads(self.code, step, value), state)
     }
 
     /// Returns the stored values that alias a load.
-    fn stores(&mut self, step: u32, value: u32, state: State) -> Vec<(u32, State)> {
-        let registers: Vec<Register> = self.copies.stores(self.code, step, value).collect();
-        for register in &registers {
-            let store = self.code.steps[register.step as usize].instruction;
-            self.float(store.and_then(operands), state);
-        }
+    fn stores(&self, step: u32, value: u32, state: State) -> Vec<(u32, State)> {
+        self.aliases(self.copies.stores(self.code, step, value), state)
+    }
+
+    fn aliases(&self, registers: impl Iterator<Item = Register>, state: State) -> Vec<(u32, State)> {
         let state = |width| if width == self.uses.width { state } else { state.max(State::Piece) };
-        registers.into_iter().map(|register| (register.value, state(register.width))).collect()
-    }
-}
-
-/// Returns the bytes of one float operand; for a product of matrices, of the factors.
-fn operands(instruction: &Instruction<'_>) -> Option<u32> {
-    let row = isa::row(instruction.op());
-    if row.operation == Operation::Opaque(Opaque::MatrixProduct) {
-        instruction.types().nth(1)?.float()
-    } else if row.addresses == Addresses::Wmma {
-        instruction.types().next_back()?.float()
-    } else {
-        floats::operands(instruction)
-    }
-}
-
-/// Returns the bytes of one float of the result; for a product of matrices, of the sum.
-fn result(instruction: &Instruction<'_>) -> Option<u32> {
-    let row = isa::row(instruction.op());
-    if row.operation == Operation::Opaque(Opaque::MatrixProduct) || row.addresses == Addresses::Wmma {
-        instruction.types().next()?.float()
-    } else {
-        floats::result(instruction)
+        registers.map(|register| (register.value, state(register.width))).collect()
     }
 }

@@ -6,7 +6,7 @@ use crate::analysis::elements::Use;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
 use crate::poly::Poly;
-use crate::syntax::{Instruction, Module};
+use crate::syntax::{FloatFormat, Instruction, Module};
 use std::collections::BTreeSet;
 
 /// An instruction, as messages show it.
@@ -75,8 +75,8 @@ pub struct Parameter {
     pub met: Vec<Reach>,
     /// An access without a bound, and the reason.
     pub unbounded: Option<(Site, Lost)>,
-    /// The first access for each size of float, by its type or by the use of its bits: the size in bytes, and the access.
-    pub floats: Vec<(u32, Site)>,
+    /// The first access for each format of floats, by its type or by the use of its bits.
+    pub floats: Vec<(FloatFormat, Site)>,
     /// The elements of all accesses; `None` if some are unknown.
     pub elements: Option<Elements>,
     /// For a parameter without a certain access: the first instruction that uses its bits as a number, or may.

@@ -6,43 +6,72 @@
 //! type of an access counts where no arithmetic tells more, unless it is one of a vector.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::copies::{Copies, Register};
 use crate::analysis::effect;
-use crate::isa::{self, Addresses, Arithmetic, Bitwise, Comparison, Operation, Selection, Yields};
-use crate::syntax::{Class, Instruction, Type};
+use crate::isa::{
+    self, Addresses, Arithmetic, Bitwise, Comparison, Opaque, Opcode, Operation, Selection, Yields,
+};
+use crate::syntax::{Class, FloatFormat, Instruction, Type};
 use std::collections::BTreeSet;
 
 /// The maximum number of values that are followed for one access.
 const MOST_VALUES: usize = 256;
 
-/// Returns the size in bytes of the floats that a step loads, stores or updates. `None` if it moves no floats, or bits that
-/// are used as floats of several sizes.
-pub(crate) fn width(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
-    let instruction = step.instruction?;
-    let found = evidence(code, step);
-    if let (Some(&width), 1) = (found.first(), found.len()) {
-        return Some(width);
-    }
+/// Returns the format of the floats that a step loads, stores or updates. `None` if it moves no floats, or bits that are
+/// used as floats of several formats.
+pub(crate) fn format(code: &Code<'_, '_>, at: u32) -> Option<FloatFormat> {
+    let instruction = code.steps[at as usize].instruction?;
+    let found = evidence(code, None, at).computed;
     let (bytes, width, _) = effect::sizes(instruction);
     let alone = bytes == width && moves_words(instruction);
-    instruction.types().next_back()?.float().filter(|_| alone && found.is_empty())
+    let typed = || instruction.types().next_back()?.float().filter(|_| alone && found.is_empty());
+    only(&found).or_else(typed)
 }
 
-/// Returns the sizes in bytes of the floats that the bits of a load, store or update are used as, or computed as.
-pub(crate) fn evidence(code: &Code<'_, '_>, step: &Step<'_, '_>) -> BTreeSet<u32> {
-    let mut found = BTreeSet::new();
-    let Some(instruction) = step.instruction.filter(|instruction| moves_words(instruction)) else {
-        return found;
-    };
+/// Returns the format of elements whose bits are used as floats of these formats. Words of a `f64` may be used as `f32`, to
+/// compare exponents; other formats exclude each other.
+pub(crate) fn only(found: &BTreeSet<FloatFormat>) -> Option<FloatFormat> {
+    let wide = found.contains(&FloatFormat::F64).then_some(FloatFormat::F64);
+    wide.or_else(|| found.first().copied().filter(|_| found.len() == 1))
+}
+
+/// The formats of floats that bits are used as or computed as.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// Those of arithmetic.
+    pub computed: BTreeSet<FloatFormat>,
+    /// Those of moves, loads and stores, whose type need not be that of the bits.
+    pub moved: BTreeSet<FloatFormat>,
+}
+
+/// Returns the formats that the bits of an access are used as, or computed as. `copies` are followed if they are given.
+pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) -> Evidence {
+    let mut follow = Follow { code, copies, found: Evidence::default(), loaded: Vec::new() };
+    let step = &code.steps[at as usize];
+    let Some(instruction) = step.instruction else { return follow.found };
+    let addresses = isa::row(instruction.op()).addresses;
+    if addresses == Addresses::Copy {
+        let loads = follow.loads(at, None, Bytes { at: 0, count: 0 });
+        follow.used_as(loads);
+    }
+    if !moves_words(instruction) {
+        return follow.found;
+    }
     let (_, size, ty) = effect::sizes(instruction);
-    if isa::row(instruction.op()).addresses == Addresses::Update {
-        found.extend(ty.and_then(Type::float));
+    if addresses == Addresses::Update {
+        follow.found.computed.extend(ty.and_then(Type::float));
     }
     let whole = Bytes { at: 0, count: size };
     let loaded = step.defines.iter().copied().filter(|&value| value != NONE);
-    used_as(code, loaded.map(|value| (value, whole)).collect(), &mut found);
+    follow.used_as(loaded.map(|value| (value, whole)).collect());
     let stored = step.sources.iter().filter_map(value);
-    made_as(code, stored.map(|value| (value, whole)).collect(), &mut found);
-    found
+    follow.made_as(stored.map(|value| (value, whole)).collect());
+    // A loaded value that is stored has the format that it is used as elsewhere.
+    if follow.found.computed.is_empty() {
+        let loaded = std::mem::take(&mut follow.loaded);
+        follow.used_as(loaded);
+    }
+    follow.found
 }
 
 /// Returns the value of a source that is no memory operand.
@@ -71,12 +100,28 @@ impl Bytes {
         Bytes { at: self.at + by, count: self.count }
     }
 
-    /// Returns the size of the floats in them, if the register is an operand or a result of floats of this size.
-    fn float(self, size: u32) -> Option<u32> {
+    /// Returns the format of the floats in them, if the register is an operand or a result of floats of this format.
+    fn float(self, format: FloatFormat) -> Option<FloatFormat> {
+        let size = format.size();
         let floats = self.count >= size && self.at.is_multiple_of(size);
         // The upper half of a `f32` is a `bf16`.
-        let half = size == 4 && (self.at, self.count) == (2, 2);
-        if floats { Some(size) } else { half.then_some(2) }
+        let half = format == FloatFormat::F32 && (self.at, self.count) == (2, 2);
+        if floats { Some(format) } else { half.then_some(FloatFormat::Bf16) }
+    }
+
+    /// Returns the places that they may have in a register of `to` bytes that is loaded from where one of `from` bytes was
+    /// stored.
+    fn reloaded(self, from: u32, to: u32) -> Vec<Bytes> {
+        match from.cmp(&to) {
+            std::cmp::Ordering::Equal => vec![self],
+            std::cmp::Ordering::Less => (0..to / from.max(1)).map(|part| self.up(part * from)).collect(),
+            std::cmp::Ordering::Greater => {
+                let mut parts: Vec<Bytes> =
+                    (0..from / to.max(1)).filter_map(|part| self.part(part * to, to)).collect();
+                parts.dedup();
+                parts
+            }
+        }
     }
 }
 
@@ -90,57 +135,126 @@ struct Copied {
     to: u32,
 }
 
-/// Adds the sizes of the floats that these values are used as.
-fn used_as(code: &Code<'_, '_>, mut values: Vec<(u32, Bytes)>, found: &mut BTreeSet<u32>) {
-    let mut seen: BTreeSet<(u32, Bytes)> = values.iter().copied().collect();
-    while let Some((value, bytes)) = values.pop() {
-        for &user in &code.users[value as usize] {
-            let step = &code.steps[user as usize];
-            let kept = step.keeps.contains(&value);
-            if !kept && !step.sources.iter().any(|source| self::value(source) == Some(value)) {
-                continue; // It is the address.
-            }
-            found.extend(step.instruction.and_then(computes).and_then(|size| bytes.float(size)));
-            for copied in copies(step) {
-                if step.sources.get(copied.source).and_then(self::value) != Some(value) {
-                    continue;
+struct Follow<'c, 'm, 'a> {
+    code: &'c Code<'m, 'a>,
+    copies: Option<&'c Copies>,
+    found: Evidence,
+    /// Followed values that are loaded.
+    loaded: Vec<(u32, Bytes)>,
+}
+
+impl Follow<'_, '_, '_> {
+    /// Adds the format of an operand or a result that has these bytes.
+    fn add(&mut self, instruction: &Instruction<'_>, format: Option<FloatFormat>, bytes: Bytes) {
+        let formats = if only_moves(instruction) { &mut self.found.moved } else { &mut self.found.computed };
+        formats.extend(format.and_then(|format| bytes.float(format)));
+    }
+
+    /// Adds the formats that these values are used as.
+    fn used_as(&mut self, mut values: Vec<(u32, Bytes)>) {
+        let code = self.code;
+        let mut seen: BTreeSet<(u32, Bytes)> = values.iter().copied().collect();
+        while let Some((value, bytes)) = values.pop() {
+            let mut next = |entry: (u32, Bytes)| {
+                if entry.0 != NONE && seen.len() < MOST_VALUES && seen.insert(entry) {
+                    values.push(entry);
                 }
-                let Some(part) = bytes.part(copied.from.at, copied.from.count) else { continue };
-                let next = (step.defines[copied.result], part.up(copied.to));
-                if next.0 != NONE && seen.len() < MOST_VALUES && seen.insert(next) {
-                    values.push(next);
+            };
+            for &user in &code.users[value as usize] {
+                let step = &code.steps[user as usize];
+                let kept = step.keeps.contains(&value);
+                if !kept && !step.sources.iter().any(|source| self::value(source) == Some(value)) {
+                    continue; // It is the address.
                 }
-            }
-            for &next in step.defines.iter().filter(|&&next| kept && next != NONE) {
-                if seen.len() < MOST_VALUES && seen.insert((next, bytes)) {
-                    values.push((next, bytes));
+                if let Some(instruction) = step.instruction {
+                    self.add(instruction, operands(instruction), bytes);
+                    if is_behind_zeros(step) && bytes.count == 2 {
+                        self.found.moved.insert(FloatFormat::Bf16);
+                    }
                 }
+                for copied in copies(step) {
+                    if step.sources.get(copied.source).and_then(self::value) != Some(value) {
+                        continue;
+                    }
+                    if let Some(part) = bytes.part(copied.from.at, copied.from.count) {
+                        next((step.defines[copied.result], part.up(copied.to)));
+                    }
+                }
+                step.defines.iter().filter(|_| kept).for_each(|&defined| next((defined, bytes)));
+                self.loads(user, Some(value), bytes).into_iter().for_each(&mut next);
             }
         }
+    }
+
+    /// Adds the formats that these values are computed as.
+    fn made_as(&mut self, mut values: Vec<(u32, Bytes)>) {
+        let code = self.code;
+        let mut seen: BTreeSet<(u32, Bytes)> = values.iter().copied().collect();
+        while let Some((value, bytes)) = values.pop() {
+            let Some((at, step)) = code.defining(value).map(|at| (at, &code.steps[at as usize])) else {
+                continue;
+            };
+            let mut next = |entry: (u32, Bytes)| {
+                if seen.len() < MOST_VALUES && seen.insert(entry) {
+                    values.push(entry);
+                }
+            };
+            if let Some(instruction) = step.instruction {
+                self.add(instruction, result(instruction), bytes);
+            }
+            for copied in copies(step) {
+                let source = step.sources.get(copied.source).and_then(self::value);
+                let part =
+                    bytes.part(copied.to, copied.from.count).filter(|_| step.defines[copied.result] == value);
+                if let (Some(source), Some(part)) = (source, part) {
+                    next((source, part.up(copied.from.at)));
+                }
+            }
+            step.keeps.iter().filter(|&&kept| kept != NONE).for_each(|&kept| next((kept, bytes)));
+            self.stores(at, value, bytes).into_iter().for_each(&mut next);
+        }
+    }
+
+    /// Returns the registers that are loaded from where a step stores these bytes of a value, or copies to.
+    fn loads(&mut self, at: u32, stored: Option<u32>, bytes: Bytes) -> Vec<(u32, Bytes)> {
+        let (Some(copies), Some(instruction)) = (self.copies, self.code.steps[at as usize].instruction)
+        else {
+            return Vec::new();
+        };
+        let found: Vec<Register> = copies.loads(self.code, at, stored).collect();
+        if stored.is_none() || found.iter().any(Register::is_shared) {
+            let matrices = copies.matrices.iter().map(|&matrix| self.code.steps[matrix as usize].instruction);
+            self.found.computed.extend(matrices.flatten().filter_map(operands));
+        }
+        let (_, from, _) = effect::sizes(instruction);
+        let places = |load: &Register| match stored {
+            Some(_) => bytes.reloaded(from, load.width),
+            None => vec![Bytes { at: 0, count: load.width }],
+        };
+        found.iter().flat_map(|load| places(load).into_iter().map(|part| (load.value, part))).collect()
+    }
+
+    /// Returns the registers that are stored to where a step loads these bytes of a value from.
+    fn stores(&mut self, at: u32, loaded: u32, bytes: Bytes) -> Vec<(u32, Bytes)> {
+        let (Some(copies), Some(instruction)) = (self.copies, self.code.steps[at as usize].instruction)
+        else {
+            return Vec::new();
+        };
+        if instruction.op() != Opcode::Ld {
+            return Vec::new();
+        }
+        self.loaded.push((loaded, bytes));
+        let (_, to, _) = effect::sizes(instruction);
+        let places = |store: &Register| bytes.reloaded(to, store.width);
+        let found = copies.stores(self.code, at, loaded);
+        found.flat_map(|store| places(&store).into_iter().map(move |part| (store.value, part))).collect()
     }
 }
 
-/// Adds the sizes of the floats that these values are computed as.
-fn made_as(code: &Code<'_, '_>, mut values: Vec<(u32, Bytes)>, found: &mut BTreeSet<u32>) {
-    let mut seen: BTreeSet<(u32, Bytes)> = values.iter().copied().collect();
-    while let Some((value, bytes)) = values.pop() {
-        let Some(step) = code.defining(value).map(|at| &code.steps[at as usize]) else { continue };
-        found.extend(step.instruction.and_then(computed).and_then(|size| bytes.float(size)));
-        let mut next = |entry: (u32, Bytes)| {
-            if seen.len() < MOST_VALUES && seen.insert(entry) {
-                values.push(entry);
-            }
-        };
-        for copied in copies(step) {
-            let source = step.sources.get(copied.source).and_then(self::value);
-            let part =
-                bytes.part(copied.to, copied.from.count).filter(|_| step.defines[copied.result] == value);
-            if let (Some(source), Some(part)) = (source, part) {
-                next((source, part.up(copied.from.at)));
-            }
-        }
-        step.keeps.iter().filter(|&&kept| kept != NONE).for_each(|&kept| next((kept, bytes)));
-    }
+/// Returns true if a register is packed whose low bits are 0: the others are shifted to the left.
+pub(super) fn is_behind_zeros(step: &Step<'_, '_>) -> bool {
+    let packs = step.instruction.is_some_and(|found| isa::row(found.op()).operation == Operation::Move);
+    packs && step.defines.len() == 1 && matches!(step.sources[..], [Source::Constant(0), _])
 }
 
 /// Returns the bytes that a step copies from its sources to its results.
@@ -220,16 +334,7 @@ fn permuted(selectors: u64) -> Vec<Copied> {
     found
 }
 
-/// Returns the size in bytes of the floats that an instruction computes with. Moves, loads and stores do not.
-fn computes(instruction: &Instruction<'_>) -> Option<u32> {
-    operands(instruction).filter(|_| !only_moves(instruction))
-}
-
-/// Returns the size in bytes of the floats that an instruction computes.
-fn computed(instruction: &Instruction<'_>) -> Option<u32> {
-    result(instruction).filter(|_| !only_moves(instruction))
-}
-
+/// Returns true for an instruction that moves floats and computes none.
 fn only_moves(instruction: &Instruction<'_>) -> bool {
     let row = isa::row(instruction.op());
     match row.operation {
@@ -285,9 +390,16 @@ fn types(instruction: &Instruction<'_>) -> Types {
     }
 }
 
-/// Returns the size in bytes of the float operands, if all are floats of one type.
-pub(super) fn operands(instruction: &Instruction<'_>) -> Option<u32> {
+/// Returns the format of the float operands, if all are floats of one type; for a product of matrices, of the factors.
+fn operands(instruction: &Instruction<'_>) -> Option<FloatFormat> {
+    let row = isa::row(instruction.op());
     let last = || instruction.types().next_back()?.float();
+    if row.operation == Operation::Opaque(Opaque::MatrixProduct) {
+        return instruction.types().nth(1)?.float();
+    }
+    if row.addresses == Addresses::Wmma {
+        return last();
+    }
     match (types(instruction), effect::yields(instruction)) {
         (Types::One, _) => one_type(instruction),
         (Types::Conversion | Types::Comparison, _) => last(),
@@ -307,8 +419,12 @@ pub(super) fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     }
 }
 
-/// Returns the size in bytes of the result, if it is a float.
-pub(super) fn result(instruction: &Instruction<'_>) -> Option<u32> {
+/// Returns the format of the result, if it is a float; for a product of matrices, of the sum.
+fn result(instruction: &Instruction<'_>) -> Option<FloatFormat> {
+    let row = isa::row(instruction.op());
+    if row.operation == Operation::Opaque(Opaque::MatrixProduct) || row.addresses == Addresses::Wmma {
+        return instruction.types().next()?.float();
+    }
     match types(instruction) {
         Types::One => one_type(instruction),
         Types::Conversion => instruction.types().next()?.float(),
@@ -317,8 +433,8 @@ pub(super) fn result(instruction: &Instruction<'_>) -> Option<u32> {
     }
 }
 
-/// Returns the size in bytes of the floats of an instruction that has one type.
-fn one_type(instruction: &Instruction<'_>) -> Option<u32> {
+/// Returns the format of the floats of an instruction that has one type.
+fn one_type(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     let mut types = instruction.types();
     let ty = types.next()?;
     types.all(|other: Type| other == ty).then(|| ty.float())?

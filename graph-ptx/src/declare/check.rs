@@ -206,15 +206,15 @@ impl Check<'_, '_, '_> {
             }
             Kind::Scalar(None) => None,
             Kind::Scalar(Some(primitive)) => {
-                let what = match (primitive.float, primitive.size) {
+                let what = match (primitive.float.is_some(), primitive.size) {
                     (true, size) => format!("a float of {size} bytes"),
                     (false, 1) => "an integer of 1 byte".to_owned(),
                     (false, size) => format!("an integer of {size} bytes"),
                 };
                 let sized = parameter.size() == u64::from(primitive.size);
                 let class = match parameter.class() {
-                    Class::Integer => !primitive.float,
-                    Class::Float => primitive.float,
+                    Class::Integer => primitive.float.is_none(),
+                    Class::Float => primitive.float.is_some(),
                     Class::Bits => true,
                     Class::Aggregate => parameter.align() == u64::from(primitive.size),
                     Class::Opaque => false,
@@ -320,20 +320,15 @@ impl Check<'_, '_, '_> {
         None
     }
 
-    /// Returns `None` if a float of another width than the declared element's is accessed.
+    /// Returns `None` if floats of another format than the declared elements' are accessed.
     fn floats(&mut self, at: usize, name: &str, element: Primitive, facts: &Facts) -> Option<()> {
-        let other = facts.floats.iter().find(|(width, _)| element.float && *width != element.size);
-        let Some((width, site)) = other else { return Some(()) };
-        let message = format!(
-            "`{name}` is declared to have floats of {} bytes, the PTX accesses floats of {width} bytes",
-            element.size
-        );
-        let right = match width {
-            2 => "`f16` or `bf16`",
-            4 => "`f32`",
-            _ => "`f64`",
-        };
-        let help = format!("declare its elements as {right}");
+        let Some(declared) = element.float else { return Some(()) };
+        let other = facts.floats.iter().find(|(found, _)| *found != declared);
+        let Some((found, site)) = other else { return Some(()) };
+        let (declared, found) = (declared.name(), found.name());
+        let message =
+            format!("`{name}` is declared to have elements of type `{declared}`, the PTX accesses `{found}`");
+        let help = format!("declare its elements as `{found}`");
         self.push("CW303", Some(at), message, vec![quoted(site)], Some(help));
         None
     }

@@ -5,6 +5,7 @@ use crate::analysis::hidden::Hidden;
 use crate::analysis::update::Update;
 use crate::coverage::Outline;
 use crate::poly::Poly;
+use crate::syntax::FloatFormat;
 use std::fmt;
 
 /// The accesses that a declared buffer allows.
@@ -25,8 +26,8 @@ pub enum Access {
 pub struct Primitive {
     /// Its size, which is also its alignment.
     pub size: u32,
-    /// True if it is a float.
-    pub float: bool,
+    /// Its format, if it is a float.
+    pub float: Option<FloatFormat>,
     /// The bits that are a value of it.
     pub values: Values,
 }
@@ -46,14 +47,15 @@ impl Primitive {
     /// Returns the primitive type of a name.
     pub fn of(name: &str) -> Option<Primitive> {
         let (size, float) = match name {
-            "u8" | "i8" | "bool" => (1, false),
-            "u16" | "i16" => (2, false),
-            "u32" | "i32" | "char" => (4, false),
-            "u64" | "i64" | "usize" | "isize" => (8, false),
-            "u128" | "i128" => (16, false),
-            "f16" | "bf16" => (2, true),
-            "f32" => (4, true),
-            "f64" => (8, true),
+            "u8" | "i8" | "bool" => (1, None),
+            "u16" | "i16" => (2, None),
+            "u32" | "i32" | "char" => (4, None),
+            "u64" | "i64" | "usize" | "isize" => (8, None),
+            "u128" | "i128" => (16, None),
+            "f16" => (2, Some(FloatFormat::F16)),
+            "bf16" => (2, Some(FloatFormat::Bf16)),
+            "f32" => (4, Some(FloatFormat::F32)),
+            "f64" => (8, Some(FloatFormat::F64)),
             _ => return None,
         };
         let values = match name {

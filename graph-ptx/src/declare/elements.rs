@@ -7,6 +7,7 @@ use super::open::quoted;
 use crate::analysis::bits::Stored;
 use crate::analysis::elements::Use;
 use crate::analysis::facts::{Access, Parameter as Facts, Site};
+use crate::analysis::floats;
 
 /// Returns the message and the instruction of a store of bits that are no value of the declared elements.
 pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> Option<(String, &'f Site)> {
@@ -64,13 +65,16 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     let many = |width: u32| if width == 1 { "1 byte".to_owned() } else { format!("{width} bytes") };
     // Arithmetic on integers of 16 bytes is done in halves.
     let least = size.min(8);
-    match used.floats.first() {
-        Some(_) if float && used.floats.contains(&size) => return None,
-        Some(&width) if float || !used.integers => {
-            let what = if used.typed { "floats" } else { "bits that are used as floats" };
-            return Some(format!("accesses {what} of {}", many(width)));
+    if !used.floats.is_empty() {
+        if float.is_some() && floats::only(&used.floats) == float {
+            return None;
         }
-        _ => {}
+        let names: Vec<String> = used.floats.iter().map(|found| format!("`{}`", found.name())).collect();
+        let names = names.join(" and ");
+        return Some(match used.typed {
+            true => format!("accesses floats of type {names}"),
+            false => format!("accesses bits that are used as {names}"),
+        });
     }
     if used.width != 0 && used.bytes < least {
         return Some(format!("accesses {} at a time, less than an element", many(used.bytes)));
@@ -78,10 +82,12 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     match used {
         // Each stored bit is known, or is listed as unproved.
         Use { stores: true, .. } if element.values != Values::Any => None,
-        Use { integers: true, width, .. } if float || (*width != least && *width != size) => {
+        Use { integers: true, width, .. } if float.is_some() || (*width != least && *width != size) => {
             Some(format!("accesses integers of {}", many(*width)))
         }
-        Use { parts: true, .. } if float => Some("accesses bits that are used as integers".to_owned()),
+        Use { parts: true, .. } if float.is_some() => {
+            Some("accesses bits that are used as integers".to_owned())
+        }
         _ => None,
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn followed(declaration: &Declaration, pointers: &[bool]) -> (Vec<u32
         .collect();
     let scalars = parameters()
         .map(|((declared, _), _)| match declared.kind {
-            Kind::Scalar(Some(primitive)) => !primitive.float && primitive.size <= 8,
+            Kind::Scalar(Some(primitive)) => primitive.float.is_none() && primitive.size <= 8,
             _ => false,
         })
         .collect();

@@ -99,13 +99,48 @@ types! {
 }
 
 impl Type {
-    /// The bytes of one float, for the types of floats and of pairs of them.
-    pub fn float(self) -> Option<u32> {
+    /// The format of one float, for the types of floats and of pairs of them.
+    pub fn float(self) -> Option<FloatFormat> {
         match self {
-            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => Some(2),
-            Type::F32 | Type::F32x2 | Type::Tf32 => Some(4),
-            Type::F64 => Some(8),
+            Type::F16 | Type::F16x2 => Some(FloatFormat::F16),
+            Type::Bf16 | Type::Bf16x2 => Some(FloatFormat::Bf16),
+            Type::F32 | Type::F32x2 | Type::Tf32 => Some(FloatFormat::F32),
+            Type::F64 => Some(FloatFormat::F64),
             _ => None,
+        }
+    }
+}
+
+/// The formats of floats in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FloatFormat {
+    /// 5 bits of exponent, 10 of mantissa.
+    F16,
+    /// The upper half of a `f32`.
+    Bf16,
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+impl FloatFormat {
+    /// Returns the size in bytes.
+    pub fn size(self) -> u32 {
+        match self {
+            FloatFormat::F16 | FloatFormat::Bf16 => 2,
+            FloatFormat::F32 => 4,
+            FloatFormat::F64 => 8,
+        }
+    }
+
+    /// Returns the name of the type in Rust.
+    pub fn name(self) -> &'static str {
+        match self {
+            FloatFormat::F16 => "f16",
+            FloatFormat::Bf16 => "bf16",
+            FloatFormat::F32 => "f32",
+            FloatFormat::F64 => "f64",
         }
     }
 }
