@@ -135,6 +135,10 @@ impl Term {
                 let variable = path.path.get_ident().and_then(|name| turn_of(&name.to_string()));
                 variable.map_or_else(|| Term::leaf(expr), Term::Variable)
             }
+            // Of signed integers, too, whose method is unstable.
+            Expr::MethodCall(call) if rounding(call, integers).is_some() => {
+                Term::Leaf(Rc::new((dim_tokens(expr, integers), key(expr))))
+            }
             _ => Term::leaf(expr),
         }
     }

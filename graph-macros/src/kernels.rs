@@ -11,7 +11,9 @@ use cuweave_ptx::{Hidden, Update};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, ForeignItem, ForeignItemFn, ItemForeignMod, Type};
+use syn::{
+    Attribute, Expr, ExprLit, ForeignItem, ForeignItemFn, ItemForeignMod, Lit, Meta, MetaNameValue, Type,
+};
 
 use crate::dims::dim_tokens;
 use crate::image::Image;
@@ -43,24 +45,21 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     let mut functions = Vec::new();
     for item in &block.items {
         match item {
-            ForeignItem::Fn(function) => functions.push((function, parameters(function, &mut report))),
+            ForeignItem::Fn(function) => functions.push(DeclaredKernel::of(function, &mut report)),
             other => report.error(other.span(), Code::CW001, "only functions are kernels", &[], None),
         }
     }
     let declared: Vec<proof::Kernel<'_>> = functions
         .iter()
-        .map(|(function, parameters)| {
+        .map(|DeclaredKernel { function, entry, parameters }| {
             let complete = parameters.len() == function.sig.inputs.len();
-            proof::Kernel { name: &function.sig.ident, parameters: complete.then_some(parameters) }
+            proof::Kernel { name: &function.sig.ident, entry, parameters: complete.then_some(parameters) }
         })
         .collect();
     let checked = proof::check(&image, &declared, &mut report);
-    let items: Vec<Item> = functions
-        .iter()
-        .zip(&checked)
-        .map(|((function, parameters), checked)| expand(function, parameters, checked.as_ref()))
-        .collect();
-    functions.iter().for_each(|(function, _)| known::add(&function.sig.ident.to_string(), Known::Kernel));
+    let items: Vec<Item> =
+        functions.iter().zip(&checked).map(|(declared, checked)| declared.expand(checked.as_ref())).collect();
+    functions.iter().for_each(|declared| known::add(&declared.function.sig.ident.to_string(), Known::Kernel));
     let (vouched, module) = (vouched(&block), module(&image, &items));
     let errors = report.into_tokens();
     quote!(#errors #vouched #module #words)
@@ -114,90 +113,122 @@ struct Item {
     implementation: TokenStream,
 }
 
-fn expand(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&Checked>) -> Item {
-    let name = &function.sig.ident;
-    let attributes = function.attrs.iter().filter(|attribute| {
-        attribute.path().is_ident("doc")
-            || attribute.path().is_ident("deprecated")
-            || attribute.path().is_ident("cfg")
-    });
-    let visibility = &function.vis;
-    let documented = format!("The kernel `{name}`.");
-    let proved = proof::documentation(Some(parameters), checked);
-    let definition = quote_spanned! {name.span()=>
-        #[doc = #documented]
-        #[doc = ""]
-        #(#attributes)*
-        #(#[doc = #proved])*
-        #[allow(non_camel_case_types)]
-        #[derive(Clone, Copy, Debug)]
-        #visibility struct #name {}
-    };
-    Item { definition, implementation: implementation(name, parameters, checked) }
+/// A kernel of a block.
+struct DeclaredKernel<'b> {
+    function: &'b ForeignItemFn,
+    /// Its name in the PTX: that of `#[link_name = ".."]`, or the function's.
+    entry: String,
+    parameters: Vec<Parameter>,
 }
 
-fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Checked>) -> TokenStream {
-    let text = proof::plain(name);
-    let private = quote!(::cuweave::__private);
-    // Hygienic: no parameter's name can collide with it.
-    let launch = Ident::new("launch", Span::mixed_site());
-    let given = Ident::new("given", Span::mixed_site());
-    let buffers =
-        parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. })).count();
-    let Parts { generics, arguments, steps, given_scalars, given_steps, table, contract, any_bits } =
-        parts(parameters, checked, &launch, &given);
-    let facts = facts(checked);
-    let contract = (!contract.is_empty()).then(|| quote!(.contract(&[#(#contract),*])));
-    let (limits, load) = (proof::limits(&text, checked), load());
-    let assertions = checked.map(|checked| proof::assertions(parameters, checked));
-    quote! {
-        #assertions
-        #any_bits
-        #[doc(hidden)]
-        #[allow(clippy::all, unused)]
-        impl #private::KernelItem for #name {
-            fn kernel(_: #private::Token) -> &'static #private::Kernel {
-                static KERNEL: #private::Kernel =
-                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #facts #contract;
-                &KERNEL
+impl<'b> DeclaredKernel<'b> {
+    fn of(function: &'b ForeignItemFn, report: &mut Report) -> DeclaredKernel<'b> {
+        let linked = function.attrs.iter().find(|attribute| attribute.path().is_ident("link_name"));
+        let entry = linked.and_then(|attribute| match &attribute.meta {
+            Meta::NameValue(MetaNameValue {
+                value: Expr::Lit(ExprLit { lit: Lit::Str(name), .. }), ..
+            }) => Some(name.value()),
+            _ => {
+                let help = Some("write `#[link_name = \"_Z6kernelPfi\"]`");
+                report.error(attribute.span(), Code::CW001, "`link_name` is given no name", &[], help);
+                None
             }
-        }
+        });
+        let entry = entry.unwrap_or_else(|| proof::plain(&function.sig.ident));
+        DeclaredKernel { function, entry, parameters: parameters(function, report) }
+    }
 
-        #[doc(hidden)]
-        #[allow(clippy::all, unused)]
-        impl #private::LaunchedItem for #name {
-            fn arguments(
-                #given: &mut #private::Given<'_>,
-                _: #private::Token,
-            ) -> ::core::option::Option<#private::Arguments> {
-                #(#given_scalars)*
-                let mut #launch = #private::Arguments::new(
-                    <Self as #private::KernelItem>::kernel(#private::Token).words,
-                    #buffers,
-                );
-                #(#given_steps)*
-                ::core::option::Option::Some(#launch)
+    fn expand(&self, checked: Option<&Checked>) -> Item {
+        let DeclaredKernel { function, parameters, .. } = self;
+        let name = &function.sig.ident;
+        let attributes = function.attrs.iter().filter(|attribute| {
+            attribute.path().is_ident("doc")
+                || attribute.path().is_ident("deprecated")
+                || attribute.path().is_ident("cfg")
+        });
+        let visibility = &function.vis;
+        let documented = format!("The kernel `{name}`.");
+        let proved = proof::documentation(Some(parameters), checked);
+        let definition = quote_spanned! {name.span()=>
+            #[doc = #documented]
+            #[doc = ""]
+            #(#attributes)*
+            #(#[doc = #proved])*
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy, Debug)]
+            #visibility struct #name {}
+        };
+        Item { definition, implementation: self.implementation(checked) }
+    }
+
+    fn implementation(&self, checked: Option<&Checked>) -> TokenStream {
+        let DeclaredKernel { function, entry, parameters } = self;
+        let name = &function.sig.ident;
+        let text = proof::plain(name);
+        let linked = (*entry != text).then(|| quote!(.linked(#entry)));
+        let private = quote!(::cuweave::__private);
+        // Hygienic: no parameter's name can collide with it.
+        let launch = Ident::new("launch", Span::mixed_site());
+        let given = Ident::new("given", Span::mixed_site());
+        let buffers = parameters
+            .iter()
+            .filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. }))
+            .count();
+        let Parts { generics, arguments, steps, given_scalars, given_steps, table, contract, any_bits } =
+            parts(parameters, checked, &launch, &given);
+        let facts = facts(checked);
+        let contract = (!contract.is_empty()).then(|| quote!(.contract(&[#(#contract),*])));
+        let (limits, load) = (proof::limits(&text, checked), load());
+        let assertions = checked.map(|checked| proof::assertions(parameters, checked));
+        quote! {
+            #assertions
+            #any_bits
+            #[doc(hidden)]
+            #[allow(clippy::all, unused)]
+            impl #private::KernelItem for #name {
+                fn kernel(_: #private::Token) -> &'static #private::Kernel {
+                    static KERNEL: #private::Kernel =
+                        #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #linked #facts #contract;
+                    &KERNEL
+                }
             }
-        }
-
-        #[allow(clippy::all, unused)]
-        impl #name {
-            #load
 
             #[doc(hidden)]
-            pub const __ITEM: #private::KernelPath<#name> = #private::KernelPath(#name {});
+            #[allow(clippy::all, unused)]
+            impl #private::LaunchedItem for #name {
+                fn arguments(
+                    #given: &mut #private::Given<'_>,
+                    _: #private::Token,
+                ) -> ::core::option::Option<#private::Arguments> {
+                    #(#given_scalars)*
+                    let mut #launch = #private::Arguments::new(
+                        <Self as #private::KernelItem>::kernel(#private::Token).words,
+                        #buffers,
+                    );
+                    #(#given_steps)*
+                    ::core::option::Option::Some(#launch)
+                }
+            }
 
-            #limits
+            #[allow(clippy::all, unused)]
+            impl #name {
+                #load
 
-            // Takes exactly the user's arguments, so that rustc reports their number as the user counts them.
-            #[doc(hidden)]
-            pub fn __launch<#(#generics),*>(self, #(#arguments),*) -> #private::Arguments {
-                let mut #launch = #private::Arguments::new(
-                    <Self as #private::KernelItem>::kernel(#private::Token).words,
-                    #buffers,
-                );
-                #(#steps)*
-                #launch
+                #[doc(hidden)]
+                pub const __ITEM: #private::KernelPath<#name> = #private::KernelPath(#name {});
+
+                #limits
+
+                // Takes exactly the user's arguments, so that rustc reports their number as the user counts them.
+                #[doc(hidden)]
+                pub fn __launch<#(#generics),*>(self, #(#arguments),*) -> #private::Arguments {
+                    let mut #launch = #private::Arguments::new(
+                        <Self as #private::KernelItem>::kernel(#private::Token).words,
+                        #buffers,
+                    );
+                    #(#steps)*
+                    #launch
+                }
             }
         }
     }

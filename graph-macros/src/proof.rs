@@ -22,6 +22,8 @@ use crate::report::Report;
 /// kernel is not checked then.
 pub struct Kernel<'k> {
     pub name: &'k syn::Ident,
+    /// The name in the PTX.
+    pub entry: &'k str,
     pub parameters: Option<&'k [Parameter]>,
 }
 
@@ -48,7 +50,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
     let checkable: Vec<usize> = (0..kernels.len()).filter(|&at| kernels[at].parameters.is_some()).collect();
     let declarations: Vec<Declaration> = checkable
         .iter()
-        .map(|&at| declaration(kernels[at].name, kernels[at].parameters.unwrap_or_default()))
+        .map(|&at| declaration(kernels[at].entry, kernels[at].parameters.unwrap_or_default()))
         .collect();
     let (findings, checked) = declare::check(&module, &declarations);
     for finding in &findings {
@@ -75,7 +77,7 @@ fn is_machine_code(contents: &[u8]) -> bool {
     contents.starts_with(b"\x7fELF") || contents.starts_with(&[0x50, 0xed, 0x55, 0xba])
 }
 
-fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
+fn declaration(entry: &str, parameters: &[Parameter]) -> Declaration {
     let integers = integers(parameters);
     let mut symbols = Symbols::default();
     let (taken, contract): (Vec<&Parameter>, Vec<&Parameter>) =
@@ -115,7 +117,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
             Declared { name: parameter.name.to_string(), kind, nullable: parameter.is_optional() }
         })
         .collect();
-    Declaration { name: plain(name), parameters, rounded: multiples, quotients, tables }
+    Declaration { name: entry.to_owned(), parameters, rounded: multiples, quotients, tables }
 }
 
 /// Returns the names that lengths may be made of.

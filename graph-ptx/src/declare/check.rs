@@ -148,9 +148,10 @@ impl Check<'_, '_, '_> {
             None => Vec::new(),
         };
         let help = match cpp {
-            Some(cpp) => {
-                Some(format!("it is there as `{cpp}`: declare it `extern \"C\"` in the CUDA source"))
-            }
+            Some(cpp) => Some(format!(
+                "it is there as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, or declare it `extern \"C\"` in \
+                 the CUDA source"
+            )),
             None => nearest(name, self.module.entries().map(|entry| entry.name))
                 .map(|near| format!("there is a kernel `{near}`"))
                 .or_else(|| self.kernels()),
@@ -163,8 +164,12 @@ impl Check<'_, '_, '_> {
         let names: Vec<String> =
             self.module.entries().take(MOST_NAMES).map(|entry| format!("`{}`", entry.name)).collect();
         let more = if self.module.entries().count() > names.len() { " and others" } else { "" };
-        let template = "a template is in the PTX only where it is used: write an `extern \"C\"` kernel that calls it as a `__device__` function";
-        (!names.is_empty()).then(|| format!("it has {}{more}; {template}", names.join(", ")))
+        let mangled = names.iter().any(|name| name.starts_with("`_Z"));
+        let linked = "; `#[link_name = \"..\"]` on a declaration gives it such a name";
+        let linked = if mangled { linked } else { "" };
+        let template = "a template is in the PTX only where it is used: instantiate it, or write an `extern \"C\"` kernel that \
+                        calls it as a `__device__` function";
+        (!names.is_empty()).then(|| format!("it has {}{more}{linked}; {template}", names.join(", ")))
     }
 
     fn count(&mut self, entry: &Function<'_>) {
@@ -409,20 +414,25 @@ impl Check<'_, '_, '_> {
                 more.into_iter().for_each(|more| known.add(&more));
             }
         }
-        for met in &facts.met {
-            let needed = met.bytes.iter().find(|needed| self.is_short(&bytes, needed));
-            if let Some(needed) = needed {
-                let names = |id: u32| {
-                    self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone())
-                };
-                let needs = extents::elements(needed, element, &names);
-                let message =
-                    format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
-                let site = quoted(&met.site);
-                let help = extents::rounded_help(&bytes, needed, element, &met.starts, &names);
-                self.push("CW308", Some(at), message, vec![site], help);
-                return None;
-            }
+        let short = facts.met.iter().filter_map(|met| {
+            let needed = met.bytes.iter().find(|needed| self.is_short(&bytes, needed))?;
+            Some((met, needed))
+        });
+        // The farthest: its length is enough for the others.
+        let farthest = short.reduce(|first, next| {
+            let is_farther =
+                next.1.minus(first.1).is_some_and(|more| more != Poly::default() && more.at_least_zero());
+            if is_farther { next } else { first }
+        });
+        if let Some((met, needed)) = farthest {
+            let names =
+                |id: u32| self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone());
+            let needs = extents::elements(needed, element, &names);
+            let message = format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
+            let site = quoted(&met.site);
+            let help = extents::rounded_help(&bytes, needed, element, &met.starts, &names);
+            self.push("CW308", Some(at), message, vec![site], help);
+            return None;
         }
         Some(facts.reach.as_ref().is_some_and(|all| {
             all.iter().all(|reach| {

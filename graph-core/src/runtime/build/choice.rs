@@ -143,7 +143,7 @@ pub(super) fn early_setters(
         let allowed = Allowed::by(flat.checked.functions().launches(program, first.condition));
         let Some((kernel, _)) = setting.filter(|_| allowed.overlap) else { continue };
         let loaded = modules.function(device, kernel).is_ok();
-        if !loaded || !modules.module(device, kernel).is_some_and(|module| module.waits(kernel.name)) {
+        if !loaded || !modules.module(device, kernel).is_some_and(|module| module.waits(kernel.entry)) {
             continue;
         }
         // A memset comes behind the same nodes as the kernel, by full edges.

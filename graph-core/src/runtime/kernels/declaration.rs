@@ -15,8 +15,10 @@ static WITHOUT: Mutex<BTreeMap<(usize, u64), &'static Kernel>> = Mutex::new(BTre
 /// A kernel's declaration.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its name.
+    /// Its name in Rust.
     pub name: &'static str,
+    /// Its name in the module.
+    pub entry: &'static str,
     /// The module of its kernels block.
     pub module: &'static Module,
     /// Its parameters.
@@ -54,6 +56,7 @@ impl Kernel {
         }
         Kernel {
             name,
+            entry: name,
             module,
             params,
             words,
@@ -82,6 +85,12 @@ impl Kernel {
     /// Returns true if it uses module-level variables that some kernel writes.
     pub(crate) fn shares_state(&self) -> bool {
         !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())
+    }
+
+    /// Sets its name in the module, if that is another than in Rust.
+    pub const fn linked(mut self, entry: &'static str) -> Kernel {
+        self.entry = entry;
+        self
     }
 
     /// Sets the outline of the elements that it writes.

@@ -108,11 +108,11 @@ pub(crate) fn gather<'r>(
             }
         };
         let module = modules.module(device, record.kernel);
-        let entry = module.and_then(|module| module.entry(record.kernel.name));
+        let entry = module.and_then(|module| module.entry(record.kernel.entry));
         let fixed = allowed.batches
             && !record.kernel.takes_tables()
             && !changing.blocks.get(statement).is_some_and(|&changes| changes);
-        let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
+        let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.entry)?.ok());
         let launch = Launch {
             kernel,
             grid,
@@ -122,7 +122,7 @@ pub(crate) fn gather<'r>(
             wave,
             grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
             batch: batch.unwrap_or(Batching::Never),
-            waits: module.is_some_and(|module| module.waits(record.kernel.name)),
+            waits: module.is_some_and(|module| module.waits(record.kernel.entry)),
             lanes: true,
             fuse: Fusing::Never,
             short: entry.is_some_and(|entry| entry.short),
@@ -208,7 +208,7 @@ impl Facts {
             let name = kernel.name;
             let left =
                 |change, why: &dyn fmt::Display| LeftAlone::one((name, kernel.module.path()), change, why);
-            let Some(entry) = module.entry(name) else {
+            let Some(entry) = module.entry(kernel.entry) else {
                 self.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;
             };
@@ -319,7 +319,7 @@ impl Facts {
         let (device, kernel) = self.kernels[first.kernel];
         let own = modules.loaded_info(device, kernel)?;
         let (threads, shared) = (first.block.iter().product(), first.shared);
-        let wanted = Wanted::of(kernel.name, batch.members.len(), batch.axis, first.batch);
+        let wanted = Wanted::of(kernel.entry, batch.members.len(), batch.axis, first.batch);
         // A setter may make the grid as large as it likes.
         let launches = || batch.members.iter().filter_map(|&member| self.launches[member].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();

@@ -57,7 +57,7 @@ impl LoadedModule {
         let mut analysis = None;
         for kernel in kernels {
             let Some(entry) =
-                self.entry(kernel.name).filter(|_| kernel.absent == 0 && !kernel.takes_tables())
+                self.entry(kernel.entry).filter(|_| kernel.absent == 0 && !kernel.takes_tables())
             else {
                 continue;
             };
@@ -65,13 +65,13 @@ impl LoadedModule {
                 if kernel.shares_state() {
                     return Err("it uses a variable which is written".to_owned());
                 }
-                let facts = rewrite::fusible(module, kernel.name).map_err(|why| why.to_string())?;
+                let facts = rewrite::fusible(module, kernel.entry).map_err(|why| why.to_string())?;
                 let pointers: Vec<bool> = kernel.params.iter().map(|param| !param.is_scalar()).collect();
                 let number = |parameter: &ptx::Parameter<'_>| {
                     matches!(parameter.class(), ptx::Class::Integer | ptx::Class::Bits)
                         && parameter.size() <= 8
                 };
-                let parameters = module.entry(kernel.name).map_or(&[][..], |entry| &entry.parameters);
+                let parameters = module.entry(kernel.entry).map_or(&[][..], |entry| &entry.parameters);
                 let scalars: Vec<bool> =
                     parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && number(one)).collect();
                 let analysis = analysis.get_or_insert_with(|| ptx::Analysis::new(module));
@@ -81,7 +81,7 @@ impl LoadedModule {
                     scalars: &scalars,
                     ..ptx::Taken::default()
                 };
-                let outline = analysis.accesses(kernel.name, taken);
+                let outline = analysis.accesses(kernel.entry, taken);
                 Ok(Arc::new(Outlined { outline, facts }))
             });
         }
@@ -90,7 +90,7 @@ impl LoadedModule {
     /// Returns the outline of a kernel's accesses, or the reason that it cannot be a part of a fused kernel; `None` for
     /// machine code.
     fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<Outlined>, String>> {
-        let entry = self.entry(kernel.name)?;
+        let entry = self.entry(kernel.entry)?;
         if kernel.absent != 0 {
             return Some(Err("a launch of it gives none for an optional buffer".to_owned()));
         }
@@ -293,7 +293,7 @@ impl Facts {
         let parts: Vec<(&ptx::Module<'_>, &str)> = loaded
             .iter()
             .zip(&kernels)
-            .filter_map(|(module, kernel)| Some((module.parsed()?, kernel.name)))
+            .filter_map(|(module, kernel)| Some((module.parsed()?, kernel.entry)))
             .collect();
         let Some(module) = loaded.first().filter(|_| parts.len() == kernels.len()) else {
             return Err(refused(Useless::Refused("it is not loaded".to_owned())));

@@ -240,7 +240,7 @@ impl Modules {
                 entry.insert(kernel.module.load(self.driver, ctx, Form::of(&self.programmatic))?)
             }
         };
-        let info = module.function(kernel.name, kernel.params, &self.expected)?;
+        let info = module.function(kernel.entry, kernel.params, &self.expected)?;
         if std::ptr::eq(kernel.module, &INTERNAL) {
             let internal = module.clone();
             let here = self.loaded.iter().filter(|((other, _), _)| *other == device);
@@ -277,7 +277,7 @@ impl Modules {
         bytes: u32,
     ) -> Result<()> {
         if let Some(module) = self.module(device, kernel) {
-            module.raise_dynamic_shared(kernel.name, bytes)?;
+            module.raise_dynamic_shared(kernel.entry, bytes)?;
         }
         let known = self.loaded_kernel(device, kernel)?;
         known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
