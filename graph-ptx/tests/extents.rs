@@ -219,6 +219,10 @@ fn the_help_for_vectors_names_the_multiple() {
     // The index is no multiple, and the access ends at `n + 3` for any `n`.
     let any = store(1, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
     assert_eq!(help(&any, &n, "n"), None);
+    // As many elements, of twice the bytes.
+    let wide = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd4, [%rd3];";
+    let larger = "it is as long if its elements are of 8 bytes each, as the PTX accesses them";
+    assert_eq!(help(wide, &n, "n").as_deref(), Some(larger));
     // The last element alone. More is missing than a vector behind its first element.
     assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), said(4, "n"));
     assert_eq!(help(&four, &less, "n - 1"), None);
@@ -235,6 +239,10 @@ fn the_help_for_tiles_and_loops_names_the_multiple() {
     let said = |count: u32, text: &str| {
         Some(format!("if the kernel is launched for multiples of {count} alone, declare `{text}` elements"))
     };
+    // Quads, by four accesses of one element: the farthest is told.
+    let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; \
+                ld.global.f32 %f1, [%rd3+4]; ld.global.f32 %f1, [%rd3+12]; ld.global.f32 %f1, [%rd3+8]; st.global.f32 [%rd3], %f1;";
+    assert_eq!(help(quad, &|n, _| n), said(4, "n.next_multiple_of(4)"));
     // Pairs, by two accesses of one element, of a product of arguments.
     let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; mul.wide.s32 %rd2, %r7, 4; \
                 add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+4]; st.global.f32 [%rd3], %f1;";

@@ -430,7 +430,8 @@ impl Check<'_, '_, '_> {
             let needs = extents::elements(needed, element, &names);
             let message = format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
             let site = quoted(&met.site);
-            let help = extents::rounded_help(&bytes, needed, element, &met.starts, &names);
+            let help = extents::rounded_help(&bytes, needed, element, &met.starts, &names)
+                .or_else(|| elements::larger_help(extent, needed, element, facts));
             self.push("CW308", Some(at), message, vec![site], help);
             return None;
         }

@@ -8,6 +8,7 @@ use crate::analysis::bits::Stored;
 use crate::analysis::elements::Use;
 use crate::analysis::facts::{Access, Parameter as Facts, Site};
 use crate::analysis::floats;
+use crate::poly::Poly;
 
 /// Returns the message and the instruction of a store of bits that are no value of the declared elements.
 pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> Option<(String, &'f Site)> {
@@ -57,6 +58,15 @@ pub(super) fn unproved(
         .filter_map(|(stored, site)| Some((invalid(declaration, element, stored)?.to_owned(), site)));
     let (why, site) = used.chain(stored).min_by_key(|(_, site)| site.line)?;
     open(format!("{} {why}", quoted(site)))
+}
+
+/// Returns the help for a length that is right for the larger elements that the PTX accesses.
+pub(super) fn larger_help(extent: &Poly, needed: &Poly, element: u32, facts: &Facts) -> Option<String> {
+    let uses = facts.elements.iter().flat_map(|found| &found.uses);
+    let mut widths = uses.map(|(used, _)| used.width).filter(|&width| width > element);
+    let larger =
+        widths.find(|&width| extent.times(&Poly::constant(width.into())).as_ref() == Some(needed))?;
+    Some(format!("it is as long if its elements are of {larger} bytes each, as the PTX accesses them"))
 }
 
 /// Returns the reason that an access may be of other elements.
