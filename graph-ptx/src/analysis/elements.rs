@@ -36,6 +36,8 @@ pub struct Use {
     pub integers: bool,
     /// True if a part of the bits is used as an integer.
     pub parts: bool,
+    /// True if there are more uses than are followed.
+    pub is_cut: bool,
 }
 
 /// The relation of a followed value to the bits of the access.
@@ -67,6 +69,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
         true => floats::evidence(code, Some(copies), at),
         false => registers,
     };
+    uses.is_cut = found.is_cut;
     // Arithmetic on the bits tells more than the type of the registers that move them.
     if !found.computed.is_empty() {
         uses.typed &= found.computed.is_superset(&uses.floats);

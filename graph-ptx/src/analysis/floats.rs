@@ -14,8 +14,10 @@ use crate::isa::{
 use crate::syntax::{Class, FloatFormat, Instruction, Type};
 use std::collections::BTreeSet;
 
-/// The maximum number of values that are followed for one access.
+/// The maximum number of values that are followed for one access, in registers alone.
 const MOST_VALUES: usize = 256;
+/// The maximum number with shared memory and the stack.
+const MOST_COPIES: usize = 4096;
 
 /// Returns the format of the floats that a step loads, stores or updates. `None` if it moves no floats, or bits that are
 /// used as floats of several formats.
@@ -42,6 +44,8 @@ pub(crate) struct Evidence {
     pub computed: BTreeSet<FloatFormat>,
     /// Those of moves, loads and stores, whose type need not be that of the bits.
     pub moved: BTreeSet<FloatFormat>,
+    /// True if there are more values than are followed.
+    pub is_cut: bool,
 }
 
 /// Returns the formats that the bits of an access are used as, or computed as. `copies` are followed if they are given.
@@ -135,6 +139,28 @@ struct Copied {
     to: u32,
 }
 
+/// Values that are to be followed, each once.
+struct Values {
+    open: Vec<(u32, Bytes)>,
+    seen: BTreeSet<(u32, Bytes)>,
+    most: usize,
+    is_cut: bool,
+}
+
+impl Values {
+    fn add(&mut self, value: u32, bytes: Bytes) {
+        if value == NONE || self.seen.contains(&(value, bytes)) {
+            return;
+        }
+        if self.seen.len() >= self.most {
+            self.is_cut = true;
+            return;
+        }
+        self.seen.insert((value, bytes));
+        self.open.push((value, bytes));
+    }
+}
+
 struct Follow<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     copies: Option<&'c Copies>,
@@ -150,69 +176,86 @@ impl Follow<'_, '_, '_> {
         formats.extend(format.and_then(|format| bytes.float(format)));
     }
 
+    /// Follows values, each by `step`, which adds others.
+    fn all(&mut self, first: Vec<(u32, Bytes)>, step: impl Fn(&mut Self, &mut Values, (u32, Bytes))) {
+        let most = if self.copies.is_some() { MOST_COPIES } else { MOST_VALUES };
+        let mut values = Values { open: Vec::new(), seen: BTreeSet::new(), most, is_cut: false };
+        first.into_iter().for_each(|(value, bytes)| values.add(value, bytes));
+        while let Some(entry) = values.open.pop() {
+            step(self, &mut values, entry);
+        }
+        self.found.is_cut |= values.is_cut;
+    }
+
     /// Adds the formats that these values are used as.
-    fn used_as(&mut self, mut values: Vec<(u32, Bytes)>) {
-        let code = self.code;
-        let mut seen: BTreeSet<(u32, Bytes)> = values.iter().copied().collect();
-        while let Some((value, bytes)) = values.pop() {
-            let mut next = |entry: (u32, Bytes)| {
-                if entry.0 != NONE && seen.len() < MOST_VALUES && seen.insert(entry) {
-                    values.push(entry);
-                }
-            };
-            for &user in &code.users[value as usize] {
-                let step = &code.steps[user as usize];
-                let kept = step.keeps.contains(&value);
-                if !kept && !step.sources.iter().any(|source| self::value(source) == Some(value)) {
-                    continue; // It is the address.
-                }
-                if let Some(instruction) = step.instruction {
-                    self.add(instruction, operands(instruction), bytes);
-                    if is_behind_zeros(step) && bytes.count == 2 {
-                        self.found.moved.insert(FloatFormat::Bf16);
-                    }
-                }
-                for copied in copies(step) {
-                    if step.sources.get(copied.source).and_then(self::value) != Some(value) {
-                        continue;
-                    }
-                    if let Some(part) = bytes.part(copied.from.at, copied.from.count) {
-                        next((step.defines[copied.result], part.up(copied.to)));
-                    }
-                }
-                step.defines.iter().filter(|_| kept).for_each(|&defined| next((defined, bytes)));
-                self.loads(user, Some(value), bytes).into_iter().for_each(&mut next);
+    fn used_as(&mut self, first: Vec<(u32, Bytes)>) {
+        self.all(first, |follow, values, (value, bytes)| {
+            for &user in &follow.code.users[value as usize] {
+                follow.used_by(values, (value, bytes), user);
+            }
+        });
+    }
+
+    /// Adds the formats that a step uses a value as.
+    fn used_by(&mut self, values: &mut Values, (value, bytes): (u32, Bytes), user: u32) {
+        let step = &self.code.steps[user as usize];
+        let kept = step.keeps.contains(&value);
+        if !kept && !step.sources.iter().any(|source| self::value(source) == Some(value)) {
+            return; // It is the address.
+        }
+        if let Some(instruction) = step.instruction {
+            self.add(instruction, operands(instruction), bytes);
+        }
+        self.hints(step, bytes);
+        for copied in copies(step) {
+            if step.sources.get(copied.source).and_then(self::value) == Some(value)
+                && let Some(part) = bytes.part(copied.from.at, copied.from.count)
+            {
+                values.add(step.defines[copied.result], part.up(copied.to));
             }
         }
+        step.defines.iter().filter(|_| kept).for_each(|&defined| values.add(defined, bytes));
+        let loads = self.loads(user, Some(value), bytes);
+        loads.into_iter().for_each(|(loaded, part)| values.add(loaded, part));
     }
 
     /// Adds the formats that these values are computed as.
-    fn made_as(&mut self, mut values: Vec<(u32, Bytes)>) {
-        let code = self.code;
-        let mut seen: BTreeSet<(u32, Bytes)> = values.iter().copied().collect();
-        while let Some((value, bytes)) = values.pop() {
-            let Some((at, step)) = code.defining(value).map(|at| (at, &code.steps[at as usize])) else {
-                continue;
-            };
-            let mut next = |entry: (u32, Bytes)| {
-                if seen.len() < MOST_VALUES && seen.insert(entry) {
-                    values.push(entry);
-                }
-            };
+    fn made_as(&mut self, first: Vec<(u32, Bytes)>) {
+        self.all(first, |follow, values, (value, bytes)| {
+            let Some(at) = follow.code.defining(value) else { return };
+            let step = &follow.code.steps[at as usize];
             if let Some(instruction) = step.instruction {
-                self.add(instruction, result(instruction), bytes);
+                follow.add(instruction, result(instruction), bytes);
             }
+            follow.hints(step, bytes);
             for copied in copies(step) {
-                let source = step.sources.get(copied.source).and_then(self::value);
                 let part =
                     bytes.part(copied.to, copied.from.count).filter(|_| step.defines[copied.result] == value);
-                if let (Some(source), Some(part)) = (source, part) {
-                    next((source, part.up(copied.from.at)));
+                if let (Some(Some(source)), Some(part)) =
+                    (step.sources.get(copied.source).map(self::value), part)
+                {
+                    values.add(source, part.up(copied.from.at));
                 }
             }
-            step.keeps.iter().filter(|&&kept| kept != NONE).for_each(|&kept| next((kept, bytes)));
-            self.stores(at, value, bytes).into_iter().for_each(&mut next);
+            step.keeps.iter().for_each(|&kept| values.add(kept, bytes));
+            let stores = follow.stores(at, value, bytes);
+            stores.into_iter().for_each(|(stored, part)| values.add(stored, part));
+        });
+    }
+
+    /// Adds the formats that a step gives a hint of, which is no arithmetic: the lower half of a register that is filled with
+    /// zeros, and signs that are changed.
+    fn hints(&mut self, step: &Step<'_, '_>, bytes: Bytes) {
+        if is_behind_zeros(step) && bytes.count == 2 {
+            self.found.moved.insert(FloatFormat::Bf16);
         }
+        let formats: &[FloatFormat] = match negated(step) {
+            Some(8) => &[FloatFormat::F64],
+            Some(4) => &[FloatFormat::F32],
+            Some(2) => &[FloatFormat::F16, FloatFormat::Bf16],
+            _ => return,
+        };
+        self.found.moved.extend(formats);
     }
 
     /// Returns the registers that are loaded from where a step stores these bytes of a value, or copies to.
@@ -240,7 +283,7 @@ impl Follow<'_, '_, '_> {
         else {
             return Vec::new();
         };
-        if instruction.op() != Opcode::Ld {
+        if !(instruction.op() == Opcode::Ld || isa::row(instruction.op()).addresses == Addresses::Read) {
             return Vec::new();
         }
         self.loaded.push((loaded, bytes));
@@ -249,6 +292,25 @@ impl Follow<'_, '_, '_> {
         let found = copies.stores(self.code, at, loaded);
         found.flat_map(|store| places(&store).into_iter().map(move |part| (store.value, part))).collect()
     }
+}
+
+/// Returns the size of the floats whose signs a step changes, if it is a `xor` of signs.
+fn negated(step: &Step<'_, '_>) -> Option<u32> {
+    let instruction = step.instruction?;
+    let is_xor = isa::row(instruction.op()).operation == Operation::Bitwise(Bitwise::Xor);
+    let signs = step.sources.iter().find_map(|source| match source {
+        Source::Constant(signs) if is_xor => Some(*signs as u64),
+        _ => None,
+    })?;
+    signs_of(signs, instruction.types().next_back()?.size())
+}
+
+/// Returns the size of floats that fill so many bytes, if these are the bits of their signs.
+fn signs_of(bits: u64, bytes: u32) -> Option<u32> {
+    let bits = if bytes < 8 { bits & ((1 << (8 * bytes)) - 1) } else { bits };
+    [2, 4, 8].into_iter().filter(|&size| size <= bytes).find(|size| {
+        (0..bytes / size).map(|float| 1_u64 << (8 * size * (float + 1) - 1)).sum::<u64>() == bits
+    })
 }
 
 /// Returns true if a register is packed whose low bits are 0: the others are shifted to the left.
@@ -284,13 +346,20 @@ fn copies(step: &Step<'_, '_>) -> Vec<Copied> {
             };
             (0..pieces).map(piece).collect()
         }
-        (Operation::Move, _) => all(size, 0..1),
+        (Operation::Move | Operation::Opaque(Opaque::Shuffle), _) => all(size, 0..1),
         (Operation::Selection(Selection::ByPredicate), _) => all(size, 0..2),
         (Operation::Convert, _) if instruction.types().all(|ty| ty.class() != Class::Float) => {
             all(sizes().min().unwrap_or(0), 0..1)
         }
         // Words are made of parts of others, and zeros.
         (Operation::Bitwise(Bitwise::Or), _) => all(size, 0..2),
+        // Signs are changed or removed.
+        (Operation::Bitwise(Bitwise::Xor), _) if negated(step).is_some() => all(size, 0..2),
+        (Operation::Bitwise(Bitwise::And), _)
+            if (0..2).filter_map(constant).any(|mask| signs_of(!mask, size).is_some()) =>
+        {
+            all(size, 0..2)
+        }
         (Operation::Bitwise(Bitwise::And), _) => {
             let masks = (0..2).filter_map(|at| Some((1 - at, ones(constant(at)?, size)?)));
             masks.map(|(source, from)| Copied { source, result: 0, from, to: from.at }).collect()

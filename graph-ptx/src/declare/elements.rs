@@ -75,6 +75,9 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     let many = |width: u32| if width == 1 { "1 byte".to_owned() } else { format!("{width} bytes") };
     // Arithmetic on integers of 16 bytes is done in halves.
     let least = size.min(8);
+    if used.is_cut {
+        return Some("accesses bits that are used in too many places to follow".to_owned());
+    }
     if !used.floats.is_empty() {
         if float.is_some() && floats::only(&used.floats) == float {
             return None;

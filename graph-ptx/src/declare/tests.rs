@@ -53,7 +53,9 @@ fn a_kernel_that_is_not_there_has_a_near_name() {
     assert_eq!(help("matvce").as_deref(), Some("there is a kernel `matvec`"));
     assert_eq!(
         help("scale").as_deref(),
-        Some("it is there as `_Z5scalePfj`: declare it `extern \"C\"` in the CUDA source")
+        Some(
+            "it is there as `_Z5scalePfj`: write `#[link_name = \"_Z5scalePfj\"]` on the declaration, or declare it `extern \"C\"` in the CUDA source"
+        )
     );
     let others = help("something_else").expect("a help");
     assert!(others.starts_with("it has `matvec`, `_Z5scalePfj`; "), "{others}");
