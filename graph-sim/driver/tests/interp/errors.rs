@@ -149,6 +149,16 @@ fn conflicts_of_warps_in_shared_memory() {
     // All threads write the same value, which is there already.
     assert!(conflicts("mov.u32 %r4, 0;\nst.shared.u32 [s], %r4;\n").is_empty());
     assert_eq!(conflicts("st.shared.u32 [s], %r1;\n").len(), 1);
+    // The words are of both warps, their bytes of one: as counters of a histogram are.
+    let count = |byte: &str| {
+        format!(
+            "and.b32 %r4, %r1, 31;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r4, %r3;\nshr.u32 %r5, %r1, 5;\n{byte}\nadd.s32 %r4, %r4, %r5;\n\
+             ld.shared.u8 %r6, [%r4];\nadd.s32 %r6, %r6, 1;\nst.shared.u8 [%r4], %r6;\nld.shared.u8 %r6, [%r4];\n\
+             add.s32 %r6, %r6, 1;\nst.shared.u8 [%r4], %r6;\n"
+        )
+    };
+    assert_eq!(conflicts(&count("")), []);
+    assert_eq!(conflicts(&count("mov.u32 %r5, 1;")).len(), 3);
 }
 
 #[test]

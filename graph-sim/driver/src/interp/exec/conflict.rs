@@ -10,7 +10,8 @@
 //! released after `a`, and the consumer acquired before `b`. So ordered accesses are never reported, through
 //! any chain of blocks; but conflicts of blocks that use atomics all the time are rarely found.
 //!
-//! Each word has a record of one write and one read. Not detected: conflicts inside a
+//! Each byte of shared memory has a record of one write and of all reads, each word of global memory of one write and one
+//! read. Not detected: conflicts inside a
 //! warp; a plain read beside an atomic, which loops around `atom.cas` begin with; a write of the value that is there
 //! already; asynchronous and bulk copies, and matrix fragments; accesses of a launch beyond its first 256 MiB.
 
@@ -259,34 +260,22 @@ impl Worker<'_> {
         let me = warp.number as u8 + 1;
         for (lane, address) in touched.places().filter(|(_, address)| address >> 48 == SHARED >> 48) {
             let start = address - SHARED;
-            let mut other = 0;
+            let mut other = None;
             for (word, bytes) in touched.words(start) {
-                let bytes = bytes as u8;
                 let Some(cell) = block.cells.get_mut(word as usize) else { break };
                 if cell.epoch != block.epoch {
                     *cell = Cell { epoch: block.epoch, ..Cell::default() };
                 }
-                if cell.writer != 0 && cell.writer != me && cell.written & bytes != 0 {
-                    other = cell.writer;
-                }
-                if writes {
-                    if cell.reader != 0 && cell.reader != me && cell.read & bytes != 0 {
-                        other = if cell.reader == u8::MAX { u8::MAX } else { cell.reader };
-                    }
-                    if cell.writer != me {
-                        cell.written = 0;
-                    }
-                    cell.writer = me;
-                    cell.written |= bytes;
-                } else {
-                    cell.reader = if cell.reader == 0 || cell.reader == me { me } else { u8::MAX };
-                    cell.read |= bytes;
-                }
+                other = cell.touch(me, bytes, writes).or(other);
             }
-            if other != 0 && self.wanted(FaultKind::Conflict, touched.inst) {
+            if let Some(other) = other
+                && self.wanted(FaultKind::Conflict, touched.inst)
+            {
                 let Touched { inst, bytes, .. } = *touched;
-                let whom =
-                    if other == u8::MAX { "other warps".to_owned() } else { format!("warp {}", other - 1) };
+                let whom = match other {
+                    u8::MAX => "other warps".to_owned(),
+                    warp => format!("warp {}", warp - 1),
+                };
                 let does = if writes { "writes" } else { "reads" };
                 let what = format!(
                     "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used since the last barrier",

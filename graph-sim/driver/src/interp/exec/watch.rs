@@ -4,17 +4,63 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The accesses to a word of shared memory since the last barrier: their warps and bytes.
+/// The accesses to a word of shared memory since the last barrier: for each byte a warp's number plus one.
 #[derive(Clone, Copy, Default)]
 pub struct Cell {
     pub epoch: u32,
-    /// A warp's number plus one.
-    pub writer: u8,
+    pub writers: u32,
     /// The same, or 255 for several.
-    pub reader: u8,
-    pub written: u8,
-    pub read: u8,
+    pub readers: u32,
 }
+
+impl Cell {
+    /// Records an access of a warp, by its number plus one, to bytes of the word. Returns another one that it conflicts with.
+    #[inline]
+    pub fn touch(&mut self, me: u8, bytes: u64, writes: bool) -> Option<u8> {
+        let mask = BYTES[bytes as usize];
+        let mine = u32::from(me) * 0x0101_0101 & mask;
+        let other = |warps: u32| {
+            let warps = warps & mask;
+            if warps == 0 || warps == mine {
+                return None;
+            }
+            warps.to_le_bytes().into_iter().find(|&warp| warp != 0 && warp != me)
+        };
+        let written = other(self.writers);
+        let read = other(self.readers);
+        if writes {
+            self.writers = self.writers & !mask | mine;
+            return written.or(read);
+        }
+        if read.is_none() {
+            self.readers = self.readers & !mask | mine;
+            return written;
+        }
+        let mut readers = self.readers.to_le_bytes();
+        for (reader, of) in readers.iter_mut().zip(mask.to_le_bytes()).filter(|(_, of)| *of != 0) {
+            *reader = if *reader == 0 || *reader == me { me & of } else { u8::MAX };
+        }
+        self.readers = u32::from_le_bytes(readers);
+        written
+    }
+}
+
+/// The bytes of a word for each mask of them.
+const BYTES: [u32; 16] = {
+    let mut all = [0; 16];
+    let mut mask = 0;
+    while mask < 16 {
+        let mut byte = 0;
+        while byte < 4 {
+            if mask >> byte & 1 == 1 {
+                all[mask] |= 0xff << (8 * byte);
+            }
+            byte += 1;
+        }
+        mask += 1;
+    }
+    all
+};
 
 /// An access in 64 bits: its time, the bytes of the word, a bit for strong accesses, and the warp. 0 for none.
 #[derive(Clone, Copy, PartialEq, Eq)]
