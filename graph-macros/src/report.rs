@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::{self, Diagnostic};
-use cuweave_ptx::declare::Finding;
+use cuweave_ptx::declare::{Difference, Finding};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
@@ -12,7 +12,7 @@ use quote::{quote, quote_spanned};
 #[derive(Default)]
 pub struct Report {
     found: Vec<Found>,
-    seen: BTreeSet<(usize, usize, String)>,
+    seen: BTreeSet<(usize, usize, Code)>,
 }
 
 struct Found {
@@ -25,30 +25,38 @@ struct Found {
 impl Report {
     /// Adds a fault that the macro itself finds.
     pub fn error(&mut self, span: Span, code: Code, message: &str, notes: &[String], help: Option<&str>) {
-        self.push(span, diagnostic::render(code, message, notes, help), None, code.name());
+        self.push(span, diagnostic::render(code, message, notes, help), None, code);
     }
 
     /// Adds a fault that the compiler finds, or a warning.
     pub fn diagnostic(&mut self, span: Span, found: &Diagnostic) {
         let warning = found.is_warning().then_some(found.code);
-        self.push(span, found.render(), warning, found.code.name());
+        self.push(span, found.render(), warning, found.code);
     }
 
     /// Adds a difference between a declaration and its PTX.
     pub fn finding(&mut self, span: Span, found: &Finding) {
-        let Finding { code, message, notes, help, .. } = found;
-        self.push(span, diagnostic::render(code, message, notes, help.as_deref()), None, code);
+        let Finding { difference, message, notes, help, .. } = found;
+        let code = match difference {
+            Difference::Name => Code::CW301,
+            Difference::Count => Code::CW302,
+            Difference::Kind => Code::CW303,
+            Difference::ReadOnly => Code::CW304,
+            Difference::WriteOnly => Code::CW305,
+            Difference::Shared => Code::CW306,
+            Difference::File => Code::CW307,
+            Difference::Extent => Code::CW308,
+        };
+        self.error(span, code, message, notes, help.as_deref());
     }
 
     /// Adds a fault, unless there is one of this code at this place: the iterations of an unrolled loop share their
     /// spans.
-    fn push(&mut self, span: Span, mut text: String, warning: Option<Code>, code: &str) {
-        if let Some(code) = Code::ALL.iter().find(|known| known.name() == code) {
-            text.push_str("\n= help: see ");
-            text.push_str(code.url());
-        }
+    fn push(&mut self, span: Span, mut text: String, warning: Option<Code>, code: Code) {
+        text.push_str("\n= help: see ");
+        text.push_str(code.url());
         let start = span.start();
-        if self.seen.insert((start.line, start.column, code.to_owned())) {
+        if self.seen.insert((start.line, start.column, code)) {
             self.found.push(Found { span, text, warning });
         }
     }

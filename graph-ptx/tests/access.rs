@@ -1,6 +1,6 @@
 //! The access proof against what the CUDA source of the corpus does, written by hand.
 
-use cuweave_ptx::declare::{self, Declaration, Declared, Kind, Primitive};
+use cuweave_ptx::declare::{self, Declaration, Declared, Difference, Kind, Primitive};
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Access, Analysis, FloatFormat};
 use std::collections::BTreeMap;
@@ -156,7 +156,9 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
         let (findings, _) = declare::check(&module, &right);
         let unexpected: Vec<_> = findings
             .iter()
-            .filter(|finding| finding.code != "CW303" || wrong_anyway[finding.kernel.unwrap()] == 0)
+            .filter(|finding| {
+                finding.difference != Difference::Kind || wrong_anyway[finding.kernel.unwrap()] == 0
+            })
             .collect();
         assert!(unexpected.is_empty(), "{}: {unexpected:?}", file.display());
         accepted += right.len();
@@ -164,17 +166,17 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
             for (at, word) in words.iter().enumerate() {
                 let mut wrong = Vec::new();
                 if matches!(word.as_str(), "w" | "m" | "mf" | "a" | "af") {
-                    wrong.push((declare::Access::Read, "CW304"));
+                    wrong.push((declare::Access::Read, Difference::ReadOnly));
                 }
                 if word.ends_with('f') || word == "r" {
-                    wrong.push((declare::Access::Write, "CW305"));
+                    wrong.push((declare::Access::Write, Difference::WriteOnly));
                 }
                 for (access, code) in wrong {
                     let mut declared = declaration(name, words);
                     declared.parameters[at].kind = buffer(access);
                     let (findings, _) = declare::check(&module, &[declared]);
                     let found: Vec<_> =
-                        findings.iter().map(|finding| (finding.code, finding.parameter)).collect();
+                        findings.iter().map(|finding| (finding.difference, finding.parameter)).collect();
                     // A read on some paths alone is vouched for.
                     if word == "r" && found.is_empty() {
                         continue;
@@ -217,14 +219,14 @@ fn floats_of_another_width_are_refused() {
                     let (findings, _) = declare::check(&module, &[declared]);
                     let codes: Vec<_> = findings
                         .iter()
-                        .filter(|finding| finding.code != "CW308")
-                        .map(|finding| (finding.code, finding.parameter))
+                        .filter(|finding| finding.difference != Difference::Extent)
+                        .map(|finding| (finding.difference, finding.parameter))
                         .collect();
                     let refused = primitive.float.is_some()
                         && formats.iter().any(|found| primitive.float != Some(*found));
                     let place = format!("{}: {} {at}: {name}", file.display(), entry.name);
                     match refused {
-                        true => assert_eq!(codes, [("CW303", Some(at))], "{place}"),
+                        true => assert_eq!(codes, [(Difference::Kind, Some(at))], "{place}"),
                         false => assert_eq!(codes, [], "{place}"),
                     }
                     right += usize::from(!refused);
@@ -259,8 +261,9 @@ fn bits_that_are_used_as_floats_are_floats() {
                         *of = Primitive::of(element);
                     }
                     let (findings, _) = declare::check(&module, &[declared]);
-                    let refused =
-                        findings.iter().any(|found| found.code == "CW303" && found.parameter == Some(at));
+                    let refused = findings
+                        .iter()
+                        .any(|found| found.difference == Difference::Kind && found.parameter == Some(at));
                     assert_eq!(
                         refused,
                         element.starts_with('f') && element != right,

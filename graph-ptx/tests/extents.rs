@@ -1,7 +1,7 @@
 //! The number of extents of the corpus that are proved, and their bounds.
 
 use cuweave_ptx::declare::{
-    self, Access, Declaration, Declared, Finding, Kind, Primitive, Quotient, Rounded,
+    self, Access, Declaration, Declared, Difference, Finding, Kind, Primitive, Quotient, Rounded,
 };
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Analysis};
@@ -147,9 +147,9 @@ fn check_with(
 }
 
 /// As [`check`], with the codes of the findings.
-fn findings(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly) -> (Vec<&'static str>, bool) {
+fn findings(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly) -> (Vec<Difference>, bool) {
     let (findings, proved) = check(body, extent, "len");
-    (findings.iter().map(|finding| finding.code).collect(), proved)
+    (findings.iter().map(|finding| finding.difference).collect(), proved)
 }
 
 const GUARD: &str = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END;";
@@ -165,13 +165,13 @@ fn an_extent_is_proved_refuted_or_vouched_for() {
     let guarded = format!("{GUARD}{STORE}");
     assert_eq!(findings(&guarded, &n), (vec![], true));
     assert_eq!(findings(&guarded, &more), (vec![], true));
-    assert_eq!(findings(&guarded, &less), (vec!["CW308"], false));
+    assert_eq!(findings(&guarded, &less), (vec![Difference::Extent], false));
     // Another argument may be as large.
     assert_eq!(findings(&guarded, &m), (vec![], false));
     // The guard of the instruction itself, and one through two predicates.
     let predicate = "setp.lt.u32 %p1, %r4, %r5; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; @%p1 st.global.f32 [%rd3], %f1;";
     assert_eq!(findings(predicate, &n), (vec![], true));
-    assert_eq!(findings(predicate, &less), (vec!["CW308"], false));
+    assert_eq!(findings(predicate, &less), (vec![Difference::Extent], false));
     let both = format!(
         "setp.ge.u32 %p1, %r4, %r5; setp.eq.s32 %p2, %r6, 0; or.pred %p3, %p1, %p2; @%p3 bra END;{STORE}"
     );
@@ -189,7 +189,11 @@ fn an_extent_is_proved_refuted_or_vouched_for() {
 fn the_help_for_vectors_names_the_multiple() {
     let help = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly, text| {
         let (mut findings, _) = check(body, extent, text);
-        assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["CW308"], "{body}");
+        assert_eq!(
+            findings.iter().map(|finding| finding.difference).collect::<Vec<_>>(),
+            [Difference::Extent],
+            "{body}"
+        );
         findings.remove(0).help
     };
     let n = |n: Poly, _: Poly| n;
@@ -233,7 +237,11 @@ fn the_help_for_vectors_names_the_multiple() {
 fn the_help_for_tiles_and_loops_names_the_multiple() {
     let help = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly| {
         let (mut findings, _) = check(body, extent, "len");
-        assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["CW308"], "{body}");
+        assert_eq!(
+            findings.iter().map(|finding| finding.difference).collect::<Vec<_>>(),
+            [Difference::Extent],
+            "{body}"
+        );
         findings.remove(0).help
     };
     let said = |count: u32, text: &str| {
@@ -278,7 +286,7 @@ fn what_is_too_short_for_all_is_refused() {
                 L: shl.b64 %rd2, %rd5, 3; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd6, [%rd3]; add.s32 %r4, %r4, %r8; \
                 cvt.u64.u32 %rd5, %r4; setp.lt.u64 %p2, %rd5, %rd4; @%p2 bra L;";
     let times = |by: i128| move |n: Poly, _: Poly| n.times(&Poly::constant(by)).unwrap();
-    assert_eq!(findings(wide, &times(1)), (vec!["CW308"], false));
+    assert_eq!(findings(wide, &times(1)), (vec![Difference::Extent], false));
     assert_eq!(findings(wide, &times(2)), (vec![], true));
     let guarded = format!("{GUARD}{STORE}");
     let n = Poly::variable(1);
@@ -286,11 +294,11 @@ fn what_is_too_short_for_all_is_refused() {
         let quotients = vec![Quotient { variable: 3, of: of.clone(), by }];
         let (findings, proved) =
             check_with(&guarded, &|_, _| extent(Poly::variable(3)), "len", Vec::new(), quotients);
-        (findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), proved)
+        (findings.iter().map(|finding| finding.difference).collect::<Vec<_>>(), proved)
     };
     let by = |poly: &Poly, by: i128| poly.times(&Poly::constant(by)).unwrap();
     let plus = |poly: &Poly, more: i128| poly.plus(&Poly::constant(more)).unwrap();
-    let refused = (vec!["CW308"], false);
+    let refused = (vec![Difference::Extent], false);
     let assumed = (vec![], false);
     // `n / 2`, `n * 3 / 4`, `n / 2 + 1`, `n.div_ceil(2)`, twice each, and what is enough.
     assert_eq!(quotient(&n, 2, &|half| half), refused);
@@ -357,22 +365,22 @@ fn nothing_right_is_refuted() {
     let n = |n: Poly, _: Poly| n;
     // `if (i < n) if (i + 1 < n) x[i]`
     let next = format!("{GUARD} add.s32 %r7, %r4, 1; setp.ge.u32 %p2, %r7, %r5; @%p2 bra END; {STORE}");
-    assert_eq!(findings(&next, &less).0, Vec::<&str>::new());
+    assert_eq!(findings(&next, &less).0, Vec::new());
     // Two bounds: either may be the smaller.
     let two = format!("{GUARD} setp.ge.u32 %p2, %r4, %r6; @%p2 bra END; {STORE}");
-    assert_eq!(findings(&two, &less).0, Vec::<&str>::new());
+    assert_eq!(findings(&two, &less).0, Vec::new());
     assert!(findings(&two, &n).1);
     assert!(findings(&two, &|_, m| m).1);
     // Only even threads, of half the index.
     let half = format!("{GUARD} and.b32 %r7, %r4, 1; setp.eq.s32 %p2, %r7, 1; @%p2 bra END; {STORE}");
-    assert_eq!(findings(&half, &less).0, Vec::<&str>::new());
+    assert_eq!(findings(&half, &less).0, Vec::new());
     let shifted = format!("{GUARD} shr.u32 %r4, %r4, 1; {STORE}");
-    assert_eq!(findings(&shifted, &|_, _| Poly::constant(1)).0, Vec::<&str>::new());
+    assert_eq!(findings(&shifted, &|_, _| Poly::constant(1)).0, Vec::new());
     // Backwards: n - 1 - i.
     let back = format!(
         "{GUARD} not.b32 %r7, %r4; add.s32 %r8, %r7, %r5; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
     );
-    assert_eq!(findings(&back, &less).0, Vec::<&str>::new());
+    assert_eq!(findings(&back, &less).0, Vec::new());
     let back = format!(
         "{GUARD} sub.s32 %r7, %r5, %r4; add.s32 %r8, %r7, -1; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
     );
@@ -392,7 +400,7 @@ fn bounds_follow_from_arithmetic() {
     let rows = "mul.lo.s32 %r7, %r5, %r6; setp.ge.u32 %p1, %r4, %r7; @%p1 bra END;";
     let proved = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly| {
         let (codes, proved) = findings(body, extent);
-        assert_eq!(codes, Vec::<&str>::new(), "{body}");
+        assert_eq!(codes, Vec::new(), "{body}");
         proved
     };
     // Columns and rows of `n * m` elements, and the columns as compilers compute them beside the rows.

@@ -1,6 +1,8 @@
 //! Checks declarations against a module.
 
-use super::declaration::{Access, Checked, Declaration, Finding, Kind, PointerTable, Primitive, Proof};
+use super::declaration::{
+    Access, Checked, Declaration, Difference, Finding, Kind, PointerTable, Primitive, Proof,
+};
 use super::limits::{BlockRule, MOST_STATIC_SHARED, is_cooperative, static_shared};
 use super::{elements, extents, open, textures};
 use crate::analysis::access::Analysis;
@@ -19,7 +21,7 @@ const MOST_NAMES: usize = 6;
 pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     let fault = |message: String, help: &str| {
         Some(Finding {
-            code: "CW307",
+            difference: Difference::File,
             kernel: None,
             parameter: None,
             message,
@@ -126,13 +128,13 @@ struct Check<'c, 'm, 'a> {
 impl Check<'_, '_, '_> {
     fn push(
         &mut self,
-        code: &'static str,
+        difference: Difference,
         parameter: Option<usize>,
         message: String,
         notes: Vec<String>,
         help: Option<String>,
     ) {
-        self.findings.push(Finding { code, kernel: Some(self.at), parameter, message, notes, help });
+        self.findings.push(Finding { difference, kernel: Some(self.at), parameter, message, notes, help });
     }
 
     fn no_such_kernel(&mut self) {
@@ -156,7 +158,7 @@ impl Check<'_, '_, '_> {
                 .map(|near| format!("there is a kernel `{near}`"))
                 .or_else(|| self.kernels()),
         };
-        self.push("CW301", None, format!("the PTX has no kernel `{name}`"), notes, help);
+        self.push(Difference::Name, None, format!("the PTX has no kernel `{name}`"), notes, help);
     }
 
     /// Returns the help for a name that is like that of no kernel: the kernels that are there.
@@ -179,7 +181,7 @@ impl Check<'_, '_, '_> {
         let list: Vec<String> = entry.parameters.iter().map(describe).collect();
         let list = if list.is_empty() { String::new() } else { format!(": {}", list.join(", ")) };
         let note = format!("line {} of the PTX: `.entry {}`{list}", entry.line, entry.name);
-        self.push("CW302", None, message, vec![note], None);
+        self.push(Difference::Count, None, message, vec![note], None);
     }
 
     fn shared(&mut self, entry: &Function<'_>, bytes: u64) {
@@ -191,7 +193,7 @@ impl Check<'_, '_, '_> {
             let note = format!("line {} of the PTX: `.entry {}`", entry.line, entry.name);
             let help =
                 "more is dynamic: `extern __shared__`, and `shared_mem_bytes` in the launch configuration";
-            self.push("CW306", None, message, vec![note], Some(help.to_owned()));
+            self.push(Difference::Shared, None, message, vec![note], Some(help.to_owned()));
         }
     }
 
@@ -228,7 +230,7 @@ impl Check<'_, '_, '_> {
             }
         };
         let Some(message) = message else { return true };
-        self.push("CW303", Some(at), message, vec![note], None);
+        self.push(Difference::Kind, Some(at), message, vec![note], None);
         false
     }
 
@@ -257,14 +259,14 @@ impl Check<'_, '_, '_> {
                     "pass each buffer as a parameter of its own",
                 ),
             };
-            self.push("CW303", Some(at), message, vec![quoted(site)], Some(help.to_owned()));
+            self.push(Difference::Kind, Some(at), message, vec![quoted(site)], Some(help.to_owned()));
             return None;
         };
         let (access, element, extent, text) = (*access, *element, extent.clone(), text.clone());
         if let Some(number) = facts.number.as_ref().filter(|number| number.certain) {
             let message = format!("`{name}` is declared a buffer, the PTX takes its bits for a number");
             let help = format!("declare it by value: `{name}: u64`");
-            self.push("CW303", Some(at), message, vec![quoted(&number.site)], Some(help));
+            self.push(Difference::Kind, Some(at), message, vec![quoted(&number.site)], Some(help));
             return None;
         }
         let is_table = self.declaration.table(at as u32);
@@ -281,7 +283,7 @@ impl Check<'_, '_, '_> {
             };
             let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; n]`, or pass each buffer as \
                         a parameter of its own";
-            self.push("CW303", Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
+            self.push(Difference::Kind, Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
             return None;
         }
         let mut proof = self.access(at, &name, access, facts)?;
@@ -289,7 +291,7 @@ impl Check<'_, '_, '_> {
             self.floats(at, &name, element, facts)?;
             if let Some((message, site)) = elements::refuted(&name, element, facts) {
                 let help = "declare integers as its elements: all bits are values of them".to_owned();
-                self.push("CW303", Some(at), message, vec![quoted(site)], Some(help));
+                self.push(Difference::Kind, Some(at), message, vec![quoted(site)], Some(help));
                 return None;
             }
             proof.extent = self.extent(at, &name, element.size, &extent, &text, facts)?;
@@ -314,14 +316,14 @@ impl Check<'_, '_, '_> {
             );
             let site = facts.reads.iter().map(quoted).collect();
             let help = "declare its elements as what they are: `&[u64; n]`".to_owned();
-            self.push("CW303", Some(at), message, site, Some(help));
+            self.push(Difference::Kind, Some(at), message, site, Some(help));
             return None;
         }
         let written = facts.table.as_ref().and_then(|table| table.writes.as_ref()).filter(|_| !table.writes);
         let Some(site) = written else { return Some(()) };
         let message = format!("`{name}` is declared to be read through, the PTX writes through its pointers");
         let help = "declare it `&[PtrMut<[T; len]>; n]`".to_owned();
-        self.push("CW304", Some(at), message, vec![quoted(site)], Some(help));
+        self.push(Difference::ReadOnly, Some(at), message, vec![quoted(site)], Some(help));
         None
     }
 
@@ -334,7 +336,7 @@ impl Check<'_, '_, '_> {
         let message =
             format!("`{name}` is declared to have elements of type `{declared}`, the PTX accesses `{found}`");
         let help = format!("declare its elements as `{found}`");
-        self.push("CW303", Some(at), message, vec![quoted(site)], Some(help));
+        self.push(Difference::Kind, Some(at), message, vec![quoted(site)], Some(help));
         None
     }
 
@@ -349,7 +351,13 @@ impl Check<'_, '_, '_> {
                         None => "declare it `&[Atomic<T>; len]`",
                     };
                     let message = format!("`{name}` is declared read-only, the PTX writes through it");
-                    self.push("CW304", Some(at), message, vec![quoted(site)], Some(help.to_owned()));
+                    self.push(
+                        Difference::ReadOnly,
+                        Some(at),
+                        message,
+                        vec![quoted(site)],
+                        Some(help.to_owned()),
+                    );
                     return None;
                 }
             }
@@ -360,7 +368,13 @@ impl Check<'_, '_, '_> {
                         _ => "declare it `&mut [T; len]`",
                     };
                     let message = format!("`{name}` is declared write-only, the PTX reads it first");
-                    self.push("CW305", Some(at), message, vec![quoted(site)], Some(help.to_owned()));
+                    self.push(
+                        Difference::WriteOnly,
+                        Some(at),
+                        message,
+                        vec![quoted(site)],
+                        Some(help.to_owned()),
+                    );
                     return None;
                 }
             }
@@ -432,7 +446,7 @@ impl Check<'_, '_, '_> {
             let site = quoted(&met.site);
             let help = extents::rounded_help(&bytes, needed, element, &met.starts, &names)
                 .or_else(|| elements::larger_help(extent, needed, element, facts));
-            self.push("CW308", Some(at), message, vec![site], help);
+            self.push(Difference::Extent, Some(at), message, vec![site], help);
             return None;
         }
         Some(facts.reach.as_ref().is_some_and(|all| {

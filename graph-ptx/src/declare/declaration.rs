@@ -150,11 +150,32 @@ pub struct Quotient {
     pub by: u32,
 }
 
+/// The kinds of differences between declarations and their PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// There is no such kernel.
+    Name,
+    /// The number of parameters.
+    Count,
+    /// The kind of a parameter, or the type of its elements.
+    Kind,
+    /// What is declared read-only is written.
+    ReadOnly,
+    /// What is declared write-only is read first.
+    WriteOnly,
+    /// More static shared memory than any device has.
+    Shared,
+    /// The file cannot be used.
+    File,
+    /// An extent is smaller than what is accessed.
+    Extent,
+}
+
 /// A fault of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The error code, such as `CW301`.
-    pub code: &'static str,
+    /// Its kind.
+    pub difference: Difference,
     /// The index of the declared kernel; `None` for a fault of the file.
     pub kernel: Option<usize>,
     /// The index of the parameter; `None` for a fault of the kernel.

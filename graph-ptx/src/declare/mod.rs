@@ -11,8 +11,8 @@ mod textures;
 
 pub use check::{check, check_file};
 pub use declaration::{
-    Access, Checked, Declaration, Declared, Finding, Kind, Open, PointerTable, Primitive, Proof, Quotient,
-    Rounded, Unproved, Values,
+    Access, Checked, Declaration, Declared, Difference, Finding, Kind, Open, PointerTable, Primitive, Proof,
+    Quotient, Rounded, Unproved, Values,
 };
 pub use limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
 

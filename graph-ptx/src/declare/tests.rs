@@ -42,8 +42,8 @@ fn run_with_tables(
     (findings, checked.remove(0))
 }
 
-fn codes(findings: &[Finding]) -> Vec<(&'static str, Option<usize>)> {
-    findings.iter().map(|finding| (finding.code, finding.parameter)).collect()
+fn codes(findings: &[Finding]) -> Vec<(Difference, Option<usize>)> {
+    findings.iter().map(|finding| (finding.difference, finding.parameter)).collect()
 }
 
 #[test]
@@ -71,20 +71,20 @@ fn numbers_and_kinds_of_parameters() {
     let (findings, checked) = run(text, "k", right());
     assert_eq!(findings, []);
     assert_eq!(checked.unwrap().layout, [(8, 8), (4, 4), (12, 4), (1, 1)]);
-    assert_eq!(codes(&run(text, "k", right()[1..].to_vec()).0), [("CW302", None)]);
+    assert_eq!(codes(&run(text, "k", right()[1..].to_vec()).0), [(Difference::Count, None)]);
     for (at, wrong, right_too) in
         [(0, "u32", "usize"), (0, "f64", "i64"), (1, "u32", "f32"), (1, "f64", "f32"), (3, "u16", "i8")]
     {
         let mut kinds = right();
         kinds[at] = scalar(wrong);
-        assert_eq!(codes(&run(text, "k", kinds.clone()).0), [("CW303", Some(at))], "{wrong}");
+        assert_eq!(codes(&run(text, "k", kinds.clone()).0), [(Difference::Kind, Some(at))], "{wrong}");
         kinds[at] = scalar(right_too);
         assert_eq!(codes(&run(text, "k", kinds).0), [], "{right_too}");
     }
     let mut kinds = right();
     kinds[2] = scalar("u64");
     kinds[1] = buffer(Access::Write);
-    assert_eq!(codes(&run(text, "k", kinds).0), [("CW303", Some(1)), ("CW303", Some(2))]);
+    assert_eq!(codes(&run(text, "k", kinds).0), [(Difference::Kind, Some(1)), (Difference::Kind, Some(2))]);
 }
 
 /// All faults are found at once, and what is right is still proved.
@@ -103,10 +103,10 @@ fn access_is_proved_refuted_or_vouched_for() {
     assert_eq!(proofs[2], "vouched for: reads only");
     let (findings, _) =
         run(text, "k", vec![buffer(Access::Write), buffer(Access::Write), buffer(Access::Write)]);
-    assert_eq!(codes(&findings), [("CW305", Some(0)), ("CW305", Some(1))]);
+    assert_eq!(codes(&findings), [(Difference::WriteOnly, Some(0)), (Difference::WriteOnly, Some(1))]);
     assert_eq!(findings[1].notes, ["line 7 of the PTX: `ld.global.f32 %f2, [%rd2];`"]);
     let (findings, _) = run(text, "k", vec![scalar("u64"), buffer(Access::Read), buffer(Access::Atomic)]);
-    assert_eq!(codes(&findings), [("CW303", Some(0)), ("CW304", Some(1))]);
+    assert_eq!(codes(&findings), [(Difference::Kind, Some(0)), (Difference::ReadOnly, Some(1))]);
     assert_eq!(findings[1].notes, ["line 8 of the PTX: `st.global.f32 [%rd2], %f1;`"]);
 }
 
@@ -114,7 +114,7 @@ fn access_is_proved_refuted_or_vouched_for() {
 fn blocks_clusters_and_shared_memory() {
     let text = ".entry k()\n.reqntid 32, 4\n.reqnctapercluster 2\n{ .shared .align 4 .b8 a[3]; .shared .align 8 .b8 b[49200]; ret; }";
     let (findings, checked) = run(text, "k", vec![]);
-    assert_eq!(codes(&findings), [("CW306", None)]);
+    assert_eq!(codes(&findings), [(Difference::Shared, None)]);
     let checked = checked.unwrap();
     assert_eq!(checked.shared, 49208);
     assert_eq!(checked.block, BlockRule { most: None, required: Some([32, 4, 1]), cluster: Some([2, 1, 1]) });
@@ -220,7 +220,7 @@ fn a_buffer_that_is_a_number_is_told() {
         "add.s64 %rd2, %rd1, 1; mul.lo.s64 %rd3, %rd2, %rd4;",
         "cvt.rn.f64.u64 %f1, %rd1;",
     ] {
-        assert_eq!(run(body), (vec![("CW303", Some(0))], None), "{body}");
+        assert_eq!(run(body), (vec![(Difference::Kind, Some(0))], None), "{body}");
     }
     for body in [
         "setp.lt.u64 %p1, %rd2, %rd1;",
@@ -320,17 +320,17 @@ fn tables_of_pointers_are_told_from_others() {
         assert_eq!(run(&format!("{INDEX} {stored_apart}"), writes), (vec![], Some(true)));
         assert_eq!(run(&format!("{INDEX} ld.global.f32 %f1, [%rd6];"), writes), (vec![], Some(true)));
         // Nothing is taken for an address.
-        assert_eq!(run("st.local.u64 [%rd3], %rd4;", writes), (vec![("CW303", Some(0))], None));
+        assert_eq!(run("st.local.u64 [%rd3], %rd4;", writes), (vec![(Difference::Kind, Some(0))], None));
     }
     for body in [stored, updated, shared] {
         assert_eq!(run(body, true), (vec![], Some(true)), "{body}");
-        assert_eq!(run(body, false), (vec![("CW304", Some(0))], None), "{body}");
+        assert_eq!(run(body, false), (vec![(Difference::ReadOnly, Some(0))], None), "{body}");
     }
 }
 
 /// A store to `x[i]` behind `flag` and `i < n`, of which the first is a predicate that two paths join in. `setp`
 /// compares the loaded flag, or the index.
-fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(&'static str, Option<usize>)> {
+fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(Difference, Option<usize>)> {
     let text = format!(
         ".entry k(.param .u64 x, .param .u64 flags, .param .u32 n) {{
             .reg .pred %p<5>; .reg .b32 %r<8>; .reg .b64 %rd<8>;
@@ -362,7 +362,7 @@ fn a_joined_predicate_bounds_nothing_unless_an_index_decides_it() {
     let less = || n().minus(&Poly::constant(1)).expect("a polynomial");
     let by_data = "setp.eq.u32 %p1, %r3, 0;";
     assert_eq!(behind_a_joined_predicate(by_data, n()), []);
-    assert_eq!(behind_a_joined_predicate(by_data, less()), [("CW308", Some(0))]);
+    assert_eq!(behind_a_joined_predicate(by_data, less()), [(Difference::Extent, Some(0))]);
     // No thread but those below `n - 1` gets there.
     let by_index = "setp.ge.u32 %p1, %r2, %r5;";
     assert_eq!(behind_a_joined_predicate(by_index, n()), []);

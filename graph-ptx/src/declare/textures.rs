@@ -1,6 +1,6 @@
 //! Kernels that use textures or surfaces, which no graph knows the memory of.
 
-use super::declaration::Finding;
+use super::declaration::{Difference, Finding};
 use crate::isa::{Hidden, row};
 use crate::syntax::{Function, Instruction, Module, Operand, Statement};
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ fn finding(module: &Module<'_>, entry: &Function<'_>, kernel: usize, at: &Instru
          buffer; filtering and clamping are the kernel's then"
     };
     Finding {
-        code: "CW303",
+        difference: Difference::Kind,
         kernel: Some(kernel),
         parameter: None,
         message: format!("`{}` uses {what}, which no declaration can name: `{}`", entry.name, at.opcode),
@@ -60,7 +60,7 @@ fn finding(module: &Module<'_>, entry: &Function<'_>, kernel: usize, at: &Instru
 
 #[cfg(test)]
 mod tests {
-    use crate::declare::{Declaration, Finding, check};
+    use crate::declare::{Declaration, Difference, Finding, check};
     use crate::syntax::parse;
 
     fn findings(text: &str) -> Vec<Finding> {
@@ -83,7 +83,10 @@ mod tests {
 .entry other() { .reg .b32 %r<2>; .reg .b64 %rd<2>; suld.b.1d.b32.trap {%r1}, [%rd1, {%r1}]; ret; }",
         );
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].code, found[0].kernel, found[0].parameter), ("CW303", Some(0), None));
+        assert_eq!(
+            (found[0].difference, found[0].kernel, found[0].parameter),
+            (Difference::Kind, Some(0), None)
+        );
         assert_eq!(found[0].message, "`k` uses textures, which no declaration can name: `tex.2d.v4.f32.f32`");
         assert!(
             found[0].notes[0].starts_with("line 4 of the PTX: `tex.2d.v4.f32.f32 {%f1,"),
