@@ -1,6 +1,6 @@
 //! The names of generated code.
 
 pub use cudarc::driver::{CudaContext, CudaStream, CudaView, CudaViewMut, PinnedHostSlice};
-pub use cuweave_core::runtime::private::*;
+pub use cuweave_runtime::private::*;
 
 pub use crate::prelude::language::found;

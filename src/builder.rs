@@ -3,7 +3,7 @@
 #[doc(inline)]
 pub use cuweave_core::ir::{Launches, Memory, Order};
 #[doc(inline)]
-pub use cuweave_core::runtime::builder::{
+pub use cuweave_runtime::builder::{
     Args, Argument, Bindable, Configuration, Decision, Exec, Handle, HostArgument, HostFunction, Integer,
     Items, Launched, Match, Ordered, Reads, Scalar, Size, Statement, Storable, ToArgument, ToArguments,
     ToBuffer, ToConfiguration, ToDecision, ToExtents, ToFlag, ToSize, ToValues, UpdatedByAtomics, View,
@@ -52,4 +52,4 @@ pub use cuweave_core::runtime::builder::{
 /// # }
 /// ```
 #[doc(inline)]
-pub use cuweave_core::runtime::builder::Builder;
+pub use cuweave_runtime::builder::Builder;

@@ -101,13 +101,13 @@
 extern crate self as cuweave;
 
 pub use cudarc;
-pub use cuweave_core::runtime::cuweave_check as certificate;
+pub use cuweave_macros::{arguments, call, graph, kernels};
+pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
-pub use cuweave_core::runtime::{
+pub use cuweave_runtime::{
     AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopTurns, Managed,
     Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, context,
 };
-pub use cuweave_macros::{arguments, call, graph, kernels};
 
 #[cfg(feature = "blas")]
 pub mod blas;
@@ -140,7 +140,7 @@ pub mod bind {
     //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by reference or by value.
 
     #[doc(inline)]
-    pub use cuweave_core::runtime::{
+    pub use cuweave_runtime::{
         BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut, BindResource,
         BindShared, BindTaken, BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, FlagValue,
         Host, Optional, PinnedViewMut, Resource, Shared, SharedPinned, Taken,
@@ -152,27 +152,25 @@ pub mod builder;
 /// The parts of [`Managed`] memory.
 pub mod managed {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{
-        Advice, Attach, Attributes, HostView, HostViewMut, Location, ManagedFault,
-    };
+    pub use cuweave_runtime::{Advice, Attach, Attributes, HostView, HostViewMut, Location, ManagedFault};
 }
 
 /// The parts of an [`Output`], an allocation that leaves a graph.
 pub mod output {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
+    pub use cuweave_runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 }
 
 /// The machine code of kernels, kept on disk from one process to the next.
 pub mod code {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{CodeCache, set_code_cache};
+    pub use cuweave_runtime::{CodeCache, set_code_cache};
 }
 
 /// The types of reports: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
 pub mod report {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{
+    pub use cuweave_runtime::{
         Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives,
         CurvePoint, DeclaredPart, Forwarded, FullEdge, FullReport, InLane, LeftAlone, LeftUnwritten,
         NamedKernel, Plan, Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
@@ -185,19 +183,19 @@ pub mod report {
 /// repository says how its times are measured.
 pub mod profile {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};
+    pub use cuweave_runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};
 }
 
 /// The device's graph pool: the memory behind the alloc nodes of all graphs.
 pub mod memory {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
+    pub use cuweave_runtime::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 }
 
 /// The parts of an [`Error`].
 pub mod error {
     #[doc(inline)]
-    pub use cuweave_core::runtime::{
+    pub use cuweave_runtime::{
         At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible,
         ModuleFailure, OutsideExtent, Refusal, ShortLaunch,
     };

@@ -89,8 +89,8 @@
 //! - The simulated driver has multicast objects with two or more devices of compute capability 9.0 or higher, unless `CUWEAVE_SIM_MULTICAST` is `0`.
 
 #[doc(inline)]
-pub use cuweave_core::runtime::MulticastFault;
+pub use cuweave_runtime::MulticastFault;
 #[doc(inline)]
-pub use cuweave_core::runtime::multicast::{
+pub use cuweave_runtime::multicast::{
     Binding, Complete, Forming, Granularity, Mapping, Member, Memory, granularity, is_supported, team,
 };

@@ -6,11 +6,11 @@
 use std::marker::PhantomData;
 
 pub use cudarc::driver::LaunchConfig;
-use cuweave_core::runtime::builder::{Items, UpdatedByAtomics};
+use cuweave_runtime::builder::{Items, UpdatedByAtomics};
 #[doc(inline)]
-pub use cuweave_core::runtime::private::param::Atomic;
+pub use cuweave_runtime::private::param::Atomic;
 #[doc(inline)]
-pub use cuweave_core::runtime::{CallStream, Pinned, Ptr, PtrMut};
+pub use cuweave_runtime::{CallStream, Pinned, Ptr, PtrMut};
 #[doc(no_inline)]
 pub use std::mem::MaybeUninit;
 

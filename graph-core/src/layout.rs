@@ -83,7 +83,7 @@ impl fmt::Display for LayoutError {
 impl std::error::Error for LayoutError {}
 
 /// The least alignment of offsets: that of the driver's allocations.
-pub(crate) const ALIGNMENT: u64 = 256;
+pub const ALIGNMENT: u64 = 256;
 
 /// Assigns a memory and an offset to each buffer.
 ///

@@ -1,4 +1,4 @@
-//! The compiler and the runtime behind `cuweave`.
+//! The compiler behind `cuweave`: programs, their order, checks and plans. It calls no driver, and reads no files.
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
 
@@ -48,8 +48,6 @@ pub mod place;
 pub mod plan;
 pub mod reach;
 pub mod rows;
-#[cfg(feature = "driver")]
-pub mod runtime;
 pub mod sample;
 pub mod scopes;
 pub mod spans;

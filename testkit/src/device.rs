@@ -26,7 +26,7 @@ pub fn driver() -> cuweave_sim::Driver {
 /// Returns the first device, with a new stream. Other tests use it at the same time.
 pub fn device() -> Device {
     let driver = driver();
-    let ctx = cuweave_core::runtime::context(0).expect("a context");
+    let ctx = cuweave_runtime::context(0).expect("a context");
     let stream = ctx.new_stream().expect("a stream");
     Device { driver, simulated: driver.is_simulated(), ctx, stream }
 }

@@ -25,6 +25,13 @@ impl Blocks {
 }
 
 impl Blocks {
+    /// Returns the number of blocks that each of so many multiprocessors is given at most, if it holds all of them.
+    #[must_use]
+    pub fn most_of(self, multiprocessors: u32) -> u32 {
+        let multiprocessors = Blocks::from(multiprocessors.max(1));
+        (1..64).find(|&count| multiprocessors * u64::from(count) >= self).unwrap_or(u32::MAX)
+    }
+
     /// Returns the share of each of `count` multiprocessors, rounded up; `None` if it is no `u32`.
     #[must_use]
     pub fn share(self, count: u32) -> Option<u32> {

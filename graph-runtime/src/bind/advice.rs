@@ -1,0 +1,246 @@
+//! Advice about managed memory, prefetches and discards.
+
+use std::ops::{Range, RangeBounds};
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::cuda::{
+    Addresses, Advice, AnyBits, CONCURRENT_MANAGED_ACCESS, Driver, Stream, attribute_of, device_count,
+};
+use crate::error::{Error, ManagedFault, Result};
+use cuweave_core::index::{size, wide};
+
+use super::buffer::refuse_capture;
+use super::ledger::Lent;
+use super::location::Location;
+use super::managed::Managed;
+use super::unified::Unified;
+use super::view::within;
+
+/// The advice on a range of managed memory, as the driver has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attributes {
+    /// True if all pages of the range are mostly read.
+    pub read_mostly: bool,
+    /// The preferred location; `None` if the pages have none, or several.
+    pub preferred_location: Option<Location>,
+    /// The processors that have all pages of the range mapped.
+    pub accessed_by: Vec<Location>,
+    /// The place that all pages of the range were last prefetched to.
+    pub last_prefetch: Option<Location>,
+}
+
+impl<T> Managed<T> {
+    /// Returns the bytes of the pages that hold a range of elements.
+    fn pages(&self, range: impl RangeBounds<usize>, unified: &Unified) -> Result<Range<usize>> {
+        let (start, end) = self.bytes(range)?;
+        Ok(unified.around(start..end))
+    }
+
+    /// Returns the first byte of a range of elements, and the byte behind its last.
+    fn bytes(&self, range: impl RangeBounds<usize>) -> Result<(usize, usize)> {
+        let len = self.len();
+        match within(range, len) {
+            Some((start, end)) if start < end => Ok((start * size_of::<T>(), end * size_of::<T>())),
+            Some(_) => Err(Error::Managed(ManagedFault::EmptyRange)),
+            None => Err(Error::Managed(ManagedFault::OutOfRange { len })),
+        }
+    }
+
+    fn advise(&self, range: impl RangeBounds<usize>, advice: Advice) -> Result<Range<usize>> {
+        let (driver, unified) = self.enter()?;
+        let pages = self.pages(range, unified)?;
+        driver.advise(unified.addresses(&pages), advice)?;
+        Ok(pages)
+    }
+
+    /// Advises that elements are mostly read: each processor that reads them gets a copy of their pages, until one is written.
+    ///
+    /// Like all advice it is for whole pages of the host. Returns their bytes, counted from the begin of the memory.
+    ///
+    /// # Errors
+    ///
+    /// A range that is empty or out of bounds; a failure of the driver.
+    pub fn set_read_mostly(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        self.advise(range, Advice::ReadMostly(true))
+    }
+
+    /// Ends [`Managed::set_read_mostly`]: copies become one page again. Returns the bytes of the pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Managed::set_read_mostly`].
+    pub fn unset_read_mostly(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        self.advise(range, Advice::ReadMostly(false))
+    }
+
+    /// Advises where to keep the pages of elements. They are not moved there by this. Returns the bytes of the pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Managed::set_read_mostly`]; a device that does not exist or has no concurrent access; a NUMA node that does not exist.
+    pub fn set_preferred_location(
+        &self,
+        range: impl RangeBounds<usize>,
+        location: Location,
+    ) -> Result<Range<usize>> {
+        let location = location.checked(self.enter()?.0)?;
+        self.advise(range, Advice::Preferred(Some(location)))
+    }
+
+    /// Ends [`Managed::set_preferred_location`]. Returns the bytes of the pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Managed::set_read_mostly`].
+    pub fn unset_preferred_location(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        self.advise(range, Advice::Preferred(None))
+    }
+
+    /// Advises that a device or the host accesses elements: their pages stay mapped for it, wherever they are, if possible. Returns the
+    /// bytes of the pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Managed::set_preferred_location`]; a NUMA node, since that accesses nothing.
+    pub fn set_accessed_by(&self, range: impl RangeBounds<usize>, by: Location) -> Result<Range<usize>> {
+        let by = by.processor(self.enter()?.0)?;
+        self.advise(range, Advice::AccessedBy(by, true))
+    }
+
+    /// Ends [`Managed::set_accessed_by`]. Returns the bytes of the pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Managed::set_accessed_by`].
+    pub fn unset_accessed_by(&self, range: impl RangeBounds<usize>, by: Location) -> Result<Range<usize>> {
+        let by = by.processor(self.enter()?.0)?;
+        self.advise(range, Advice::AccessedBy(by, false))
+    }
+
+    /// Returns the advice that all pages of a range of elements have.
+    ///
+    /// # Errors
+    ///
+    /// As [`Managed::set_read_mostly`].
+    pub fn attributes(&self, range: impl RangeBounds<usize>) -> Result<Attributes> {
+        let (driver, unified) = self.enter()?;
+        let pages = self.pages(range, unified)?;
+        let found = driver.range_attributes(unified.addresses(&pages), device_count()?)?;
+        Ok(Attributes {
+            read_mostly: found.read_mostly,
+            preferred_location: Location::of(found.preferred),
+            accessed_by: found.accessed_by.into_iter().map(Location::of_processor).collect(),
+            last_prefetch: Location::of(found.prefetched),
+        })
+    }
+
+    /// Moves the pages of elements to a location, in the order of a stream and after all earlier writes. Returns the bytes of the pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Managed::set_preferred_location`]; a device of the stream without concurrent access; a stream that is capturing; memory
+    /// that is lent, or attached to another stream.
+    pub fn prefetch(
+        &self,
+        stream: &Arc<CudaStream>,
+        range: impl RangeBounds<usize>,
+        location: Location,
+    ) -> Result<Range<usize>> {
+        refuse_capture(stream)?;
+        let (driver, unified) = self.enter()?;
+        unified.shares()?;
+        let pages = self.pages(range, unified)?;
+        let location = location.checked(driver)?;
+        let _lent = self.as_buffer().lend(stream, false, Lent::Briefly)?;
+        driver.prefetch(unified.addresses(&pages), location, Stream::of(stream))?;
+        Ok(pages)
+    }
+}
+
+impl<T: AnyBits> Managed<T> {
+    /// Drops the contents of the pages that lie in a range of elements as a whole, in the order of a stream and after all earlier uses:
+    /// until they are written again, their elements have arbitrary values. The pages need not be moved then. Returns their bytes, which
+    /// may be none.
+    ///
+    /// # Errors
+    ///
+    /// A driver before CUDA 13.0; a device of the system without concurrent access; the legacy default stream, or one that is
+    /// capturing; a range that is empty or out of bounds; memory that is lent, or attached to another stream; a failure of the driver.
+    pub fn discard(&self, stream: &Arc<CudaStream>, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        refuse_capture(stream)?;
+        let (driver, unified) = self.enter()?;
+        let (start, end) = self.bytes(range)?;
+        let raw = Stream::of(stream);
+        discards(driver, raw)?;
+        let pages = unified.inside(start..end);
+        let _lent = self.as_buffer().lend(stream, true, Lent::Briefly)?;
+        if !pages.is_empty() {
+            driver.discard(&[unified.addresses(&pages)], raw)?;
+        }
+        Ok(pages)
+    }
+}
+
+/// Checks that memory can be discarded in the order of a stream.
+fn discards(driver: &Driver, stream: Stream) -> Result<()> {
+    can_discard(driver)?;
+    match stream.is_legacy() {
+        true => Err(Error::Managed(ManagedFault::LegacyStream)),
+        false => Ok(()),
+    }
+}
+
+/// Checks that memory can be discarded.
+pub(crate) fn can_discard(driver: &Driver) -> Result<()> {
+    if !driver.has_batches() {
+        return Err(Error::Managed(ManagedFault::NoDiscard));
+    }
+    match without_concurrent_access(driver)? {
+        Some(device) => Err(Error::Managed(ManagedFault::NoConcurrentAccess { device })),
+        None => Ok(()),
+    }
+}
+
+/// Returns the first device of the system without concurrent access.
+pub(crate) fn without_concurrent_access(driver: &Driver) -> Result<Option<usize>> {
+    for ordinal in 0..device_count()? {
+        let device = i32::try_from(ordinal).unwrap_or(i32::MAX);
+        if attribute_of(driver, device, CONCURRENT_MANAGED_ACCESS)? == 0 {
+            return Ok(Some(size(ordinal)));
+        }
+    }
+    Ok(None)
+}
+
+impl Unified {
+    /// Checks that host and device share the memory at the same time.
+    pub fn shares(&self) -> Result<()> {
+        match self.concurrent {
+            true => Ok(()),
+            false => Err(Error::Managed(ManagedFault::NoConcurrentAccess { device: self.device })),
+        }
+    }
+
+    /// Returns the addresses of some of its bytes.
+    pub fn addresses(&self, bytes: &Range<usize>) -> Addresses {
+        (self.address.saturating_add(wide(bytes.start)), wide(bytes.len()))
+    }
+
+    /// Returns the bytes of the pages that hold some of its bytes.
+    pub fn around(&self, bytes: Range<usize>) -> Range<usize> {
+        let page = self.page;
+        bytes.start / page * page..bytes.end.next_multiple_of(page)
+    }
+
+    /// Returns the bytes of the pages that hold some of its bytes and no others of its elements.
+    pub fn inside(&self, bytes: Range<usize>) -> Range<usize> {
+        let page = self.page;
+        let start = bytes.start.next_multiple_of(page);
+        let end =
+            if bytes.end >= self.used { bytes.end.next_multiple_of(page) } else { bytes.end / page * page };
+        start..end.max(start)
+    }
+}

@@ -1,0 +1,141 @@
+//! Access to the elements of a [`Buffer`]: views, and copies from and to the host.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaStream, DeviceRepr};
+
+use crate::context;
+use crate::cuda::{self, Stream};
+use crate::error::{Error, Result};
+use crate::watch;
+
+use super::buffer::{Buffer, cudarc_result, refuse_capture};
+use super::ledger::{Lent, Tracked};
+use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
+
+impl<T> Buffer<T> {
+    /// Lends the elements for reads. `stream`, and each stream that uses the view, is ordered after all earlier writes; later writes are
+    /// ordered after the work submitted to those streams.
+    ///
+    /// No lock is held while `work` runs. If a stream is capturing, the host waits for the earlier writes, and the captured work may run
+    /// only while nothing else writes the buffer.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is lent already, also by another thread. While `work` runs, launches that use the buffer return errors too. A failure
+    /// of the driver.
+    pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
+        let _lent = self.lend(stream, false, Lent::Openly)?;
+        Ok(work(self.view(Source::Buffer(self.tracked()))))
+    }
+
+    /// Lends the elements for writes, as [`Buffer::with`] does for reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::with`].
+    pub fn with_mut<R>(
+        &self,
+        stream: &Arc<CudaStream>,
+        work: impl FnOnce(DeviceViewMut<'_, T>) -> R,
+    ) -> Result<R> {
+        let _lent = self.lend(stream, true, Lent::Openly)?;
+        Ok(work(self.view_mut(Source::Buffer(self.tracked()))))
+    }
+
+    /// Lends the elements to a stream until the result is dropped.
+    pub(super) fn lend<'b>(
+        &'b self,
+        stream: &'b Arc<CudaStream>,
+        write: bool,
+        lent: Lent,
+    ) -> Result<Lending<'b>> {
+        let (driver, tracked) = (cuda::driver()?, &**self.tracked());
+        if **stream.context() != **self.context() {
+            return Err(Error::BufferOfOtherContext);
+        }
+        if let Some(fault) = tracked.unified.as_ref().and_then(|unified| unified.fault(stream)) {
+            return Err(Error::Managed(fault));
+        }
+        context::enter(driver, self.context())?;
+        tracked.lend(lent)?;
+        let lending = Lending { tracked, stream, write };
+        // A failure is returned before the view can be used.
+        drop(tracked.try_reach(stream, write)?);
+        Ok(lending)
+    }
+
+    /// Lends managed memory to a stream that it is attached to next, or that it was attached to. The context must be current.
+    pub(super) fn lend_as_owner<'b>(&'b self, stream: &'b Arc<CudaStream>) -> Result<Lending<'b>> {
+        let tracked = &**self.tracked();
+        tracked.lend(Lent::Briefly)?;
+        let lending = Lending { tracked, stream, write: true };
+        drop(tracked.reach_as_owner(stream, true)?);
+        Ok(lending)
+    }
+
+    pub(crate) fn view<'v>(&'v self, source: Source<'v>) -> DeviceView<'v, T> {
+        let view = self.slice().as_view();
+        DeviceView { source, address: self.tracked().address, view, buffer: Some(self) }
+    }
+
+    pub(crate) fn view_mut<'v>(&'v self, source: Source<'v>) -> DeviceViewMut<'v, T> {
+        let view = Mutable::Buffer(self.slice().as_view());
+        DeviceViewMut { source, address: self.tracked().address, view, buffer: Some(self) }
+    }
+}
+
+/// A buffer that is being lent.
+pub(super) struct Lending<'b> {
+    tracked: &'b Tracked,
+    stream: &'b CudaStream,
+    write: bool,
+}
+
+impl Drop for Lending<'_> {
+    fn drop(&mut self) {
+        // Work submitted to the stream without a view counts as a use.
+        drop(self.tracked.reach_by_owner(self.stream, self.write));
+        self.tracked.end_lending();
+    }
+}
+
+impl<T: DeviceRepr> Buffer<T> {
+    /// Copies the elements to the host in stream order, and waits for the copy. Other threads that use the buffer wait meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// A buffer that `with` or `with_mut` lends; a stream that is capturing; a failure of the driver.
+    pub fn to_host(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>> {
+        refuse_capture(stream)?;
+        let _lent = self.lend(stream, false, Lent::Briefly)?;
+        let driver = cuda::driver()?;
+        if watch::may_be_behind_collectives() {
+            // The driver waits in the copy, where nobody asks the communicators.
+            drop(self.tracked().try_reach(stream, false)?);
+            if let Some(aborted) = watch::synchronize(driver, stream.context(), Stream::of(stream))? {
+                return Err(aborted.into());
+            }
+        }
+        let view = self.view(Source::Buffer(self.tracked()));
+        let elements = cudarc_result("cuMemcpyDtoHAsync_v2", driver.relaxed(|| stream.clone_dtoh(&view)))?;
+        driver.synchronize(Stream::of(stream))?;
+        Ok(elements)
+    }
+
+    /// Copies elements from the host to the first of the buffer, in the order of a stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::to_host`]; more elements than the buffer has.
+    pub fn copy_from_host(&self, stream: &Arc<CudaStream>, elements: &[T]) -> Result<()> {
+        if elements.len() > self.len() {
+            return Err(Error::BufferTooShort { len: self.len(), needed: elements.len() });
+        }
+        refuse_capture(stream)?;
+        let _lent = self.lend(stream, true, Lent::Briefly)?;
+        let mut view = self.view_mut(Source::Buffer(self.tracked()));
+        let copied = cuda::driver()?.relaxed(|| stream.memcpy_htod(elements, &mut view));
+        cudarc_result("cuMemcpyHtoDAsync_v2", copied)
+    }
+}

@@ -1,0 +1,180 @@
+//! Flags: values in memory that graphs, the host and other devices write and wait for while launches run.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::CudaContext;
+
+use crate::context;
+use crate::cuda::{self, FlagMemory, Width};
+use crate::error::Result;
+use cuweave_core::index::{low, wide};
+
+/// A value that graphs wait for and write, as the words `wait_value` and `write_value` do, and that the host reads and stores while
+/// launches run: `flag: &Flag<u32>` in a graph function, bound as an `Arc`.
+///
+/// It lies in page-locked memory, which every device reaches. Values are compared in a circle, as counters that wrap around: `a` has
+/// reached `b` unless `a` lies behind `b` by up to half of the circle.
+pub struct Flag<T> {
+    memory: FlagMemory,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: FlagValue> fmt::Debug for Flag<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Flag").field(&self.load()).finish()
+    }
+}
+
+impl<T: FlagValue> Flag<T> {
+    /// Makes a flag whose value is 0.
+    ///
+    /// # Errors
+    ///
+    /// No driver; a failure of it.
+    pub fn new(ctx: &Arc<CudaContext>) -> Result<Arc<Flag<T>>> {
+        let driver = cuda::driver()?;
+        context::enter(driver, ctx)?;
+        Ok(Arc::new(Flag { memory: FlagMemory::new(driver, ctx)?, of: PhantomData }))
+    }
+
+    /// Returns the value. What was written before it, by the host or by a graph, is seen by this thread from now on.
+    #[must_use]
+    pub fn load(&self) -> T {
+        T::load(&self.memory)
+    }
+
+    /// Sets the value. Who waits for it sees what this thread has written before.
+    pub fn store(&self, value: T) {
+        value.store(&self.memory);
+    }
+
+    /// Returns true if the value has reached another one.
+    #[must_use]
+    pub fn has_reached(&self, value: T) -> bool {
+        !T::is_behind(self.load(), value)
+    }
+
+    /// Waits on the host until the value has reached another one; returns false if it has not within `most`.
+    ///
+    /// The thread asks again and again: first at once, then in steps of up to a millisecond.
+    #[must_use]
+    pub fn wait_for(&self, value: T, most: Duration) -> bool {
+        let began = Instant::now();
+        let mut step = Duration::ZERO;
+        while !self.has_reached(value) {
+            if began.elapsed() >= most {
+                return false;
+            }
+            std::thread::sleep(step);
+            step = (step + Duration::from_micros(5)).min(Duration::from_millis(1));
+        }
+        true
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        wide(self.memory.address())
+    }
+}
+
+/// The type of a flag's value: `u32` or `u64`. Sealed, since a device compares these two alone.
+#[diagnostic::on_unimplemented(
+    message = "a flag has a value of type `u32` or `u64`, and not `{Self}`",
+    label = "the value is of type `{Self}`"
+)]
+pub trait FlagValue: sealed::Sealed + Copy + fmt::Debug + 'static {}
+
+pub(crate) mod sealed {
+    use crate::cuda::{FlagMemory, Width};
+
+    /// Restricts [`FlagValue`](super::FlagValue) to the types here.
+    pub trait Sealed: Sized {
+        const WIDTH: Width;
+        /// Returns the value's bits, in the low bytes.
+        fn bits(self) -> u64;
+        fn load(memory: &FlagMemory) -> Self;
+        fn store(self, memory: &FlagMemory);
+        /// Returns true if a value is behind another one, in the circle of all values.
+        fn is_behind(one: Self, other: Self) -> bool;
+    }
+}
+
+impl sealed::Sealed for u32 {
+    const WIDTH: Width = Width::Narrow;
+
+    fn bits(self) -> u64 {
+        self.into()
+    }
+
+    fn load(memory: &FlagMemory) -> u32 {
+        memory.narrow().load(Ordering::SeqCst)
+    }
+
+    fn store(self, memory: &FlagMemory) {
+        memory.narrow().store(self, Ordering::SeqCst);
+    }
+
+    fn is_behind(one: u32, other: u32) -> bool {
+        one.wrapping_sub(other).cast_signed() < 0
+    }
+}
+
+impl sealed::Sealed for u64 {
+    const WIDTH: Width = Width::Wide;
+
+    fn bits(self) -> u64 {
+        self
+    }
+
+    fn load(memory: &FlagMemory) -> u64 {
+        memory.wide().load(Ordering::SeqCst)
+    }
+
+    fn store(self, memory: &FlagMemory) {
+        memory.wide().store(self, Ordering::SeqCst);
+    }
+
+    fn is_behind(one: u64, other: u64) -> bool {
+        one.wrapping_sub(other).cast_signed() < 0
+    }
+}
+
+impl FlagValue for u32 {}
+impl FlagValue for u64 {}
+
+/// Returns true if a value of a width is behind another one, in the circle of all values.
+pub(crate) fn is_behind(width: Width, one: u64, other: u64) -> bool {
+    match width {
+        Width::Narrow => <u32 as sealed::Sealed>::is_behind(low(one), low(other)),
+        Width::Wide => <u64 as sealed::Sealed>::is_behind(one, other),
+    }
+}
+
+/// Returns true if a step goes ahead, by less than half of the circle of all values.
+pub(crate) fn goes_ahead(width: Width, step: u64) -> bool {
+    match width {
+        Width::Narrow => low(step).cast_signed() > 0,
+        Width::Wide => step.cast_signed() > 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_compared_in_a_circle() {
+        let behind = |one, other| is_behind(Width::Narrow, one, other);
+        assert!(behind(0, 1) && !behind(1, 1) && !behind(2, 1));
+        assert!(behind(u32::MAX.into(), 0) && !behind(0, u32::MAX.into()));
+        // Eight bytes do not wrap around where four do.
+        assert!(!is_behind(Width::Wide, u32::MAX.into(), 0));
+        assert!(is_behind(Width::Wide, u64::MAX, 0));
+        let ahead = |step| goes_ahead(Width::Narrow, step);
+        assert!(ahead(1) && ahead((1 << 31) - 1) && !ahead(0) && !ahead(1 << 31) && !ahead(u32::MAX.into()));
+        assert!(goes_ahead(Width::Wide, 1 << 31) && !goes_ahead(Width::Wide, 1 << 63));
+    }
+}

@@ -1,0 +1,156 @@
+//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on the arguments of a graph.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::cuda::{Addresses, Advice, Driver, MemLocation, Stream};
+use crate::error::{Error, ManagedFault, Result};
+use cuweave_core::ids::Device;
+use cuweave_core::index::Vector;
+
+use super::advice::{can_discard, without_concurrent_access};
+use super::hint::{Hint, Site};
+use super::location::Location;
+use super::operand::Operand;
+
+/// The work of each launch on the pages of an operand before its graph runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prologue {
+    /// The number of the argument.
+    argument: usize,
+    /// The pages that hold its elements, which are moved to a location.
+    prefetch: Option<(Addresses, MemLocation)>,
+    /// The pages that hold no other elements, whose contents are dropped.
+    discard: Option<Addresses>,
+}
+
+impl Operand {
+    /// Gives the advice on its declared bytes, and returns what launches do before their graph. `argument` is its number.
+    pub fn follow_hints(
+        &self,
+        (driver, contexts): (&Driver, &Vector<Device, Arc<CudaContext>>),
+        argument: usize,
+        bytes: usize,
+    ) -> Result<Option<Prologue>> {
+        if self.hints.is_empty() {
+            return Ok(None);
+        }
+        let Some(unified) = self.unified() else {
+            return Err(Error::Managed(ManagedFault::NotManaged));
+        };
+        let pages = unified.addresses(&unified.around(0..bytes));
+        let device = |ordinal: usize| Location::Device(u32::try_from(ordinal).unwrap_or(u32::MAX));
+        let at = |site: Site| {
+            Ok(match site {
+                Site::Device => device(unified.device),
+                Site::Nth(nth) => match contexts.get(Device::from_u32(nth)) {
+                    Some(ctx) => device(ctx.ordinal()),
+                    None => {
+                        let devices = contexts.len();
+                        return Err(Error::Managed(ManagedFault::NotOfGraph { device: nth, devices }));
+                    }
+                },
+                Site::Host => Location::Host,
+                Site::At(location) => location,
+            })
+        };
+        let mut prologue = Prologue { argument, prefetch: None, discard: None };
+        // All is checked before the driver is given any advice.
+        let mut advice = Vec::new();
+        for &hint in self.hints.iter() {
+            match hint {
+                Hint::ReadMostly => advice.push(Advice::ReadMostly(true)),
+                Hint::PreferredLocation(site) => {
+                    advice.push(Advice::Preferred(Some(at(site)?.checked(driver)?)));
+                }
+                Hint::AccessedBy(site) => advice.push(Advice::AccessedBy(at(site)?.processor(driver)?, true)),
+                Hint::Prefetch(site) => {
+                    unified.shares()?;
+                    prologue.prefetch = Some((pages, at(site)?.checked(driver)?));
+                }
+                Hint::Discard => {
+                    can_discard(driver)?;
+                    let inside = unified.inside(0..bytes);
+                    prologue.discard = (!inside.is_empty()).then(|| unified.addresses(&inside));
+                }
+            }
+        }
+        advice.into_iter().try_for_each(|advice| driver.advise(pages, advice))?;
+        Ok((prologue.prefetch.is_some() || prologue.discard.is_some()).then_some(prologue))
+    }
+}
+
+/// The prologues of a graph's operands.
+#[derive(Debug, Default)]
+pub(crate) struct Prologues {
+    list: Vec<Prologue>,
+    /// True if the driver takes several ranges in one call.
+    batched: bool,
+}
+
+impl Prologues {
+    /// Returns true if launches do nothing before their graph.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Takes the prologues of the operands from `first` on, `count` of them, in place of those before.
+    pub fn replace(
+        &mut self,
+        driver: &Driver,
+        (first, count): (usize, usize),
+        new: Vec<Prologue>,
+    ) -> Result<()> {
+        self.list.retain(|old| !(first..first + count).contains(&old.argument));
+        self.list.extend(new);
+        self.list.sort_by_key(|prologue| prologue.argument);
+        if !self.list.is_empty() {
+            self.batched = driver.has_batches() && without_concurrent_access(driver)?.is_none();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of an argument whose contents cannot be discarded in the order of a stream.
+    pub fn hindered_by(&self, stream: Stream) -> Option<usize> {
+        let discarded = self.list.iter().find(|prologue| prologue.discard.is_some());
+        discarded.filter(|_| stream.is_legacy()).map(|prologue| prologue.argument)
+    }
+
+    /// Discards and moves pages, in the order of a stream.
+    pub fn run(&self, driver: &Driver, stream: Stream) -> Result<()> {
+        let (mut both, mut discarded) = ((Vec::new(), Vec::new()), Vec::new());
+        let mut moved = (Vec::new(), Vec::new());
+        for Prologue { prefetch, discard, .. } in &self.list {
+            match (prefetch, discard) {
+                (Some((pages, location)), Some(dropped)) if pages == dropped => {
+                    both.0.push(*pages);
+                    both.1.push(*location);
+                }
+                (prefetch, discard) => {
+                    discarded.extend(*discard);
+                    if let Some((pages, location)) = prefetch {
+                        moved.0.push(*pages);
+                        moved.1.push(*location);
+                    }
+                }
+            }
+        }
+        if !both.0.is_empty() {
+            driver.prefetch_batch(&both.0, &both.1, true, stream)?;
+        }
+        if !discarded.is_empty() {
+            driver.discard(&discarded, stream)?;
+        }
+        if moved.0.is_empty() {
+            return Ok(());
+        }
+        if self.batched && !stream.is_legacy() {
+            driver.prefetch_batch(&moved.0, &moved.1, false, stream)?;
+        } else {
+            let mut pairs = moved.0.iter().zip(&moved.1);
+            pairs.try_for_each(|(&pages, &location)| driver.prefetch(pages, location, stream))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! The buffers of an exec, lent through views between its launches.
+//!
+//! Uses of a buffer that the exec owns or shares in an `Arc` are recorded in an event of the runtime for each stream. A borrowed buffer
+//! can be freed by its owner as soon as the exec is forgotten, so its uses are recorded in its own events, for which cudarc
+//! waits. cudarc has one event for all reads: each use of a borrowed buffer is ordered after those that its events recorded before, so that
+//! the last one implies all. If the guards of several streams were held at once this is not certain: then the next launch, or the
+//! drop of the exec, waits on the host.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
+
+use crate::cuda::{Context, Driver, Event, Failure, Outcome, Stream, record};
+use crate::waits::{self, StreamKey};
+
+use super::operand::{Operand, Owner, Owners};
+
+impl Operand {
+    /// Returns true if cudarc's events of the buffer record the uses through views.
+    fn records_itself(&self) -> bool {
+        self.borrowed && self.read != Event::NONE
+    }
+
+    /// Orders a stream after the uses through views: all of them before a write, writes alone before a read.
+    pub fn order_lendings(
+        &self,
+        driver: &Driver,
+        (stream, key): (Stream, Option<&StreamKey>),
+        write: bool,
+    ) -> Outcome<()> {
+        if let Some(slot) = &self.output {
+            return slot.order_uses(driver, (stream, key), write);
+        }
+        let uses = self.lendings.lock();
+        if !self.records_itself() {
+            return uses.order(driver, (stream, key), write);
+        }
+        if !write {
+            // Views of a buffer borrowed for reads are read-only.
+            return Ok(());
+        }
+        if !uses.is_by_one() {
+            if self.elsewhere != Context::NONE {
+                driver.enter(self.elsewhere)?;
+            }
+            return driver.synchronize_context();
+        }
+        self.order_events(driver, stream)
+    }
+
+    /// Orders a stream after the uses that the buffer's own events record.
+    fn order_events(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
+        let mut events = [self.read, self.write].into_iter().filter(|&event| event != Event::NONE);
+        driver.relaxed(|| events.try_for_each(|event| waits::order_used(driver, stream, event)))
+    }
+
+    /// Returns true if only a wait on the host is ordered after some uses through views.
+    pub fn is_uncertain(&self) -> bool {
+        self.records_itself() && !self.lendings.lock().is_by_one()
+    }
+
+    /// Returns true if there are uses through views.
+    pub fn is_lent(&self) -> bool {
+        self.lendings.lock().is_used()
+    }
+
+    /// Records a launch that is ordered after the conflicting uses. No guard of a use may exist.
+    pub fn launched(&self, driver: &Driver) {
+        let mut uses = self.lendings.lock();
+        match (self.exclusive, self.records_itself()) {
+            (true, _) => uses.renew(),
+            (false, true) if uses.is_by_one() => uses.renew(),
+            (false, true) => {}
+            (false, false) => uses.prune(driver),
+        }
+    }
+}
+
+/// An exec that lends its buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Lender<'v> {
+    pub(crate) driver: &'static Driver,
+    pub(crate) ctx: &'v Arc<CudaContext>,
+    pub(crate) operands: &'v [Operand],
+    pub(crate) owners: &'v Owners,
+    /// The event of the last launch, and its stream.
+    pub(crate) done: Option<(Event, Stream)>,
+    /// The reason why nothing can wait for the last launch: then nothing is lent.
+    pub(crate) failure: Option<Failure>,
+}
+
+/// A buffer that an exec lends.
+#[derive(Clone, Copy)]
+pub(crate) struct LentOperand<'v> {
+    pub operand: &'v Operand,
+    pub lender: Lender<'v>,
+}
+
+impl fmt::Debug for LentOperand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LentOperand").field("operand", &self.operand).finish_non_exhaustive()
+    }
+}
+
+impl LentOperand<'_> {
+    /// Orders a use by a stream; `cudarc` returns the guard by which cudarc records it. `None` if the use cannot be ordered.
+    pub fn reach<'a>(
+        &self,
+        stream: &CudaStream,
+        write: bool,
+        cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
+    ) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_reach(stream, write, cudarc);
+        // The use must not happen without its wait: the caller returns an address that no call accepts.
+        reached.map_err(|failure| record(self.lender.ctx, failure)).ok()
+    }
+
+    fn try_reach<'a>(
+        &self,
+        stream: &CudaStream,
+        write: bool,
+        cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
+    ) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, operand) = (self.lender.driver, self.operand);
+        let (raw, ctx) = (Stream::of(stream), stream.context());
+        driver.enter(Context::of(ctx))?;
+        let captures = driver.is_capturing(raw)?;
+        let key = StreamKey::of(driver, raw);
+        self.order(raw, (!captures).then_some(&key), write)?;
+        driver.enter(Context::of(ctx))?;
+        if captures {
+            // The host has waited; captured uses are not recorded here.
+            return Ok(SyncOnDrop::Record(None));
+        }
+        let used = operand.lendings.lock().of(driver, key, ctx)?;
+        if operand.records_itself() { used.note_by(write, cudarc) } else { Ok(used.note(write)) }
+    }
+
+    /// Orders a stream after all uses that conflict with its next use.
+    pub fn order(&self, stream: Stream, key: Option<&StreamKey>, write: bool) -> Outcome<()> {
+        let Lender { driver, owners, done, failure, .. } = self.lender;
+        let operand = self.operand;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        if let Some((done, last)) = done
+            && (write || operand.exclusive)
+            && (stream != last || stream.is_per_thread())
+        {
+            waits::behind(driver, stream, done)?;
+        }
+        // The owning stream is ordered after uses from before the buffer was bound, and after other graphs that bound a
+        // view.
+        if let Some(owner) = operand.owner.and_then(|owner| owners.list.get(owner)) {
+            self.after_owner(owner, stream)?;
+        }
+        if operand.records_itself() {
+            operand.order_events(driver, stream)
+        } else {
+            operand.lendings.lock().order(driver, (stream, key), write)
+        }
+    }
+
+    /// Orders a stream of the current context after the owning stream.
+    fn after_owner(&self, owner: &Owner, stream: Stream) -> Outcome<()> {
+        let driver = self.lender.driver;
+        let current = driver.current_context()?;
+        // The handles of the default streams are those of every context.
+        if owner.raw == stream && owner.context() == current {
+            return Ok(());
+        }
+        driver.enter(owner.context())?;
+        if driver.is_capturing(owner.raw) != Ok(false) {
+            let waited = driver.synchronize_context();
+            driver.enter(current)?;
+            return waited;
+        }
+        let recorded = driver.record(owner.event.raw(), owner.raw);
+        driver.enter(current)?;
+        recorded?;
+        waits::behind(driver, stream, owner.event.raw())
+    }
+}

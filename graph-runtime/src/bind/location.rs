@@ -1,0 +1,93 @@
+//! The places that managed memory can be at, and the checks of those that advice and prefetches name.
+
+use std::ffi::c_int;
+
+use crate::cuda::{
+    CONCURRENT_MANAGED_ACCESS, Driver, MemLocation, attribute_of, device_count, may_have_node,
+};
+use crate::error::{Error, ManagedFault, Result};
+
+/// A place that managed memory can be at, or a processor that accesses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Location {
+    /// The device with this ordinal.
+    Device(u32),
+    /// The host.
+    Host,
+    /// The NUMA node of the host with this number.
+    HostNuma(u32),
+    /// The NUMA node of the host that is closest to the processor of the calling thread.
+    HostNumaCurrent,
+}
+
+/// `CUmemLocationType`.
+const DEVICE: u32 = 1;
+const HOST: u32 = 2;
+const HOST_NUMA: u32 = 3;
+const HOST_NUMA_CURRENT: u32 = 4;
+
+impl Location {
+    /// Returns the location for the driver, which accepts it: a device exists and has concurrent access, and a NUMA node exists.
+    pub(crate) fn checked(self, driver: &Driver) -> Result<MemLocation> {
+        let number = |number: u32| c_int::try_from(number).unwrap_or(c_int::MAX);
+        Ok(match self {
+            Location::Device(ordinal) => {
+                let count = device_count()?;
+                if ordinal >= count {
+                    return Err(Error::NoDevice { ordinal: cuweave_core::index::size(ordinal), count });
+                }
+                let device = number(ordinal);
+                if attribute_of(driver, device, CONCURRENT_MANAGED_ACCESS)? == 0 {
+                    let device = cuweave_core::index::size(ordinal);
+                    return Err(Error::Managed(ManagedFault::NoConcurrentAccess { device }));
+                }
+                MemLocation::new(DEVICE, device)
+            }
+            Location::Host => MemLocation::new(HOST, 0),
+            Location::HostNuma(node) if !may_have_node(node) => {
+                return Err(Error::Managed(ManagedFault::NoNode { node }));
+            }
+            Location::HostNuma(node) => MemLocation::new(HOST_NUMA, number(node)),
+            Location::HostNumaCurrent => MemLocation::new(HOST_NUMA_CURRENT, 0),
+        })
+    }
+
+    /// Returns the location as a processor that accesses memory: a device or the host.
+    pub(crate) fn processor(self, driver: &Driver) -> Result<MemLocation> {
+        match self {
+            Location::Device(_) | Location::Host => self.checked(driver),
+            Location::HostNuma(_) | Location::HostNumaCurrent => {
+                Err(Error::Managed(ManagedFault::NotAProcessor { location: self.to_string() }))
+            }
+        }
+    }
+
+    /// Returns the location that the driver names; `None` if it names none.
+    pub(crate) fn of(location: MemLocation) -> Option<Location> {
+        let id = || u32::try_from(location.id()).ok();
+        match location.kind() {
+            DEVICE => Some(Location::Device(id()?)),
+            HOST => Some(Location::Host),
+            HOST_NUMA => Some(Location::HostNuma(id()?)),
+            HOST_NUMA_CURRENT => Some(Location::HostNumaCurrent),
+            _ => None,
+        }
+    }
+
+    /// Returns the processor with a number as `CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY` gives it.
+    pub(crate) fn of_processor(id: c_int) -> Location {
+        u32::try_from(id).map_or(Location::Host, Location::Device)
+    }
+}
+
+impl std::fmt::Display for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Location::Device(ordinal) => write!(f, "device {ordinal}"),
+            Location::Host => f.write_str("the host"),
+            Location::HostNuma(node) => write!(f, "NUMA node {node} of the host"),
+            Location::HostNumaCurrent => f.write_str("the current NUMA node of the host"),
+        }
+    }
+}

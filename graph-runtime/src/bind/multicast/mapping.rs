@@ -1,0 +1,69 @@
+//! Addresses of a multicast object.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaStream, DeviceRepr};
+
+use crate::bind::buffer::refuse_capture;
+use crate::cuda::Mapped;
+use crate::error::Result;
+
+use super::object::{Object, bytes_of, check_inside};
+use super::uses::Reached;
+
+/// Addresses of all of a multicast object, with access for all of its devices. It is unmapped when it is dropped, and
+/// keeps the object alive.
+#[derive(Debug)]
+pub struct Mapping {
+    /// Dropped before the object.
+    mapped: Mapped,
+    object: Arc<Object>,
+}
+
+impl Mapping {
+    /// Maps an object that has all of its devices.
+    pub(super) fn new(object: &Arc<Object>) -> Result<Mapping> {
+        let devices: Vec<c_int> = object.contexts.iter().map(|ctx| ctx.cu_device()).collect();
+        let mapped = Mapped::new(&object.raw, object.bytes, object.granularity.minimum, &devices)?;
+        Ok(Mapping { mapped, object: object.clone() })
+    }
+
+    /// Returns the first address, for kernels of the caller's: they may access it only by `multimem` instructions, only
+    /// where each device has memory bound, and must be over before a [`Binding`](super::Binding) there or this mapping
+    /// ends.
+    pub fn address(&self) -> u64 {
+        self.mapped.address()
+    }
+
+    /// Returns the size in bytes, that of the object.
+    pub fn num_bytes(&self) -> u64 {
+        self.object.bytes
+    }
+
+    /// Copies elements of the host to an offset in bytes, in the order of a stream of one of the devices, and waits for
+    /// that: the memory of every device has them then. Other writes of the object, of any of its mappings, and uses of
+    /// the same memory on any thread come before or after it.
+    ///
+    /// # Errors
+    ///
+    /// [`MulticastFault::Unbound`](crate::MulticastFault::Unbound) where a device has no memory bound;
+    /// [`MulticastFault::Outside`](crate::MulticastFault::Outside);
+    /// [`MulticastFault::NotInTeam`](crate::MulticastFault::NotInTeam) for a stream of another device; a
+    /// stream that is capturing; a failed call of the driver.
+    pub fn write<T: DeviceRepr>(&self, stream: &Arc<CudaStream>, offset: u64, elements: &[T]) -> Result<()> {
+        self.object.check_member(stream.context())?;
+        let part = (offset, bytes_of::<T>(elements.len()));
+        check_inside("the multicast object", part, self.object.bytes)?;
+        refuse_capture(stream)?;
+        if part.1 == 0 {
+            return Ok(());
+        }
+        let bound = self.object.bound();
+        self.object.check_bound(&bound, part)?;
+        let reached = bound.iter().filter(|bound| bound.part.meets(part));
+        let reached = Reached::new(reached.map(|bound| bound.uses.clone()));
+        let _uses = reached.write();
+        Ok(self.mapped.write(stream, offset, elements)?)
+    }
+}

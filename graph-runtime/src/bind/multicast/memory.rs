@@ -1,0 +1,94 @@
+//! Memory of a device that can be bound to multicast objects.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream};
+
+use crate::bind::buffer::refuse_capture;
+use crate::cuda::{self, AnyBits, Mapped, Physical};
+use crate::error::{MulticastFault, Result};
+
+use super::object::{bytes_of, check_aligned, check_inside, fault};
+use super::uses::Uses;
+
+/// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped with access for
+/// its device.
+///
+/// A [`Binding`](super::Binding) keeps it alive. It is freed when the last owner is dropped.
+#[derive(Debug)]
+pub struct Memory {
+    /// Dropped before the memory.
+    pub(super) mapped: Mapped,
+    pub(super) raw: Physical,
+    pub(super) ctx: Arc<CudaContext>,
+    pub(super) bytes: u64,
+    pub(super) uses: Arc<Uses>,
+}
+
+impl Memory {
+    /// Allocates `bytes` bytes of zeros on the device of a stream, and waits for them. The size must be a multiple of
+    /// the granularity of the device's memory, and of the objects' to be bound as a whole.
+    ///
+    /// # Errors
+    ///
+    /// [`MulticastFault::Empty`], [`MulticastFault::Misaligned`]; a stream that is capturing; a failed call of the
+    /// driver.
+    pub fn zeros(stream: &Arc<CudaStream>, bytes: u64) -> Result<Arc<Memory>> {
+        let driver = cuda::driver()?;
+        refuse_capture(stream)?;
+        let ctx = stream.context();
+        if bytes == 0 {
+            return fault(MulticastFault::Empty { what: "the memory" });
+        }
+        let granularity = driver.granularity(ctx.cu_device())?;
+        check_aligned("the size of the memory", bytes, granularity)?;
+        let raw = Physical::memory(driver, ctx, bytes)?;
+        let mapped = Mapped::new(&raw, bytes, 0, &[ctx.cu_device()])?;
+        mapped.zero(stream)?;
+        Ok(Arc::new(Memory { mapped, raw, ctx: ctx.clone(), bytes, uses: Arc::default() }))
+    }
+
+    /// Returns the context of its device.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.ctx
+    }
+
+    /// Returns its size in bytes.
+    pub fn num_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns its address on its own device, for kernels of the caller's.
+    pub fn address(&self) -> u64 {
+        self.mapped.address()
+    }
+
+    /// Copies `len` elements from an offset in bytes to the host, in the order of a stream of its device, and waits for
+    /// them. It comes before or after each [`Mapping::write`](super::Mapping::write) that reaches the memory, whichever
+    /// thread or object that is of.
+    ///
+    /// # Errors
+    ///
+    /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a stream that is
+    /// capturing; a failed call of the driver.
+    pub fn read<T: AnyBits + Clone>(
+        &self,
+        stream: &Arc<CudaStream>,
+        offset: u64,
+        len: usize,
+    ) -> Result<Vec<T>> {
+        if stream.context().cu_device() != self.ctx.cu_device() {
+            let (device, memory) = (stream.context().ordinal(), self.ctx.ordinal());
+            return fault(MulticastFault::OtherDevice { device, memory });
+        }
+        check_inside("the memory", (offset, bytes_of::<T>(len)), self.bytes)?;
+        refuse_capture(stream)?;
+        match bytes_of::<T>(len) {
+            0 if size_of::<T>() > 0 => Ok(Vec::new()),
+            _ => {
+                let _uses = self.uses.read();
+                Ok(self.mapped.read(stream, offset, len)?)
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The object itself: its devices, its granularity, and the parts that memory is bound to.
+
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::CudaContext;
+
+use crate::context;
+use crate::cuda::{self, Driver, MULTICAST_SUPPORTED, ObjectProperties, Physical};
+use crate::error::{Error, MulticastFault, Result};
+use cuweave_core::index::wide;
+
+use super::uses::Uses;
+
+/// The granularity of multicast objects, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Granularity {
+    /// Sizes and offsets must be multiples of it.
+    pub minimum: u64,
+    /// Sizes and offsets that are multiples of it are fastest.
+    pub recommended: u64,
+}
+
+/// A part of an object that memory of a device is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub device: c_int,
+    pub offset: u64,
+    pub bytes: u64,
+}
+
+impl Part {
+    /// Returns true if bytes of the object lie in it.
+    pub fn meets(&self, (offset, bytes): (u64, u64)) -> bool {
+        self.offset < offset.saturating_add(bytes) && offset < self.offset.saturating_add(self.bytes)
+    }
+}
+
+/// Memory that is bound to a part.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub part: Part,
+    /// The uses of the memory.
+    pub uses: Arc<Uses>,
+}
+
+/// A multicast object, which is released when it is dropped.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub raw: Physical,
+    pub contexts: Vec<Arc<CudaContext>>,
+    pub bytes: u64,
+    pub granularity: Granularity,
+    added: Mutex<Vec<c_int>>,
+    bound: Mutex<Vec<Bound>>,
+}
+
+pub(super) fn fault<T>(fault: MulticastFault) -> Result<T> {
+    Err(Error::Multicast(fault))
+}
+
+/// Returns true if a device supports multicast objects.
+///
+/// # Errors
+///
+/// No driver, or a failed call of it.
+pub fn is_supported(ctx: &Arc<CudaContext>) -> Result<bool> {
+    let driver = cuda::driver()?;
+    context::enter(driver, ctx)?;
+    Ok(driver.device_attribute(ctx, MULTICAST_SUPPORTED)? != 0)
+}
+
+/// Checks the devices of an object before the driver is asked for anything else.
+fn check_devices(contexts: &[Arc<CudaContext>]) -> Result<u32> {
+    if contexts.is_empty() {
+        return fault(MulticastFault::NoDevices);
+    }
+    for (at, ctx) in contexts.iter().enumerate() {
+        if contexts.iter().take(at).any(|other| other.cu_device() == ctx.cu_device()) {
+            return fault(MulticastFault::Repeated { device: ctx.ordinal() });
+        }
+        if !is_supported(ctx)? {
+            return fault(MulticastFault::Unsupported { device: ctx.ordinal() });
+        }
+    }
+    Ok(u32::try_from(contexts.len()).unwrap_or(u32::MAX))
+}
+
+fn ask(driver: &Driver, devices: u32, bytes: u64) -> Result<Granularity> {
+    if bytes == 0 {
+        return fault(MulticastFault::Empty { what: "the multicast object" });
+    }
+    let (minimum, recommended) = driver.multicast_granularity(ObjectProperties::new(devices, bytes))?;
+    Ok(Granularity { minimum, recommended })
+}
+
+/// Returns the granularity of objects of `bytes` bytes for the devices of these contexts.
+///
+/// # Errors
+///
+/// [`MulticastFault::Unsupported`] where a device supports no multicast objects: nothing else is asked of the driver then.
+/// [`MulticastFault::NoDevices`], [`MulticastFault::Repeated`], [`MulticastFault::Empty`]; a failed call of the driver.
+pub fn granularity(contexts: &[Arc<CudaContext>], bytes: u64) -> Result<Granularity> {
+    let devices = check_devices(contexts)?;
+    ask(cuda::driver()?, devices, bytes)
+}
+
+/// Checks that a size, an offset or an address is a multiple of a granularity.
+pub(super) fn check_aligned(what: &'static str, bytes: u64, granularity: u64) -> Result<()> {
+    match bytes.is_multiple_of(granularity) {
+        true => Ok(()),
+        false => fault(MulticastFault::Misaligned { what, bytes, granularity }),
+    }
+}
+
+/// Checks that a part lies in a whole.
+pub(super) fn check_inside(what: &'static str, (offset, bytes): (u64, u64), size: u64) -> Result<()> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= size => Ok(()),
+        _ => fault(MulticastFault::Outside { what, offset, bytes, size }),
+    }
+}
+
+impl Object {
+    /// Creates an object for the devices of these contexts, none of which is added yet.
+    pub fn new(contexts: &[Arc<CudaContext>], bytes: u64) -> Result<Object> {
+        let devices = check_devices(contexts)?;
+        let driver = cuda::driver()?;
+        let granularity = ask(driver, devices, bytes)?;
+        check_aligned("the size of the multicast object", bytes, granularity.minimum)?;
+        let Some(first) = contexts.first() else { return fault(MulticastFault::NoDevices) };
+        let raw = Physical::object(driver, first, ObjectProperties::new(devices, bytes))?;
+        let (added, bound) = (Mutex::default(), Mutex::default());
+        Ok(Object { raw, contexts: contexts.to_vec(), bytes, granularity, added, bound })
+    }
+
+    /// Adds a device, for as long as the object lives.
+    pub fn add(&self, ctx: &CudaContext) -> Result<()> {
+        let (number, device) = (ctx.cu_device(), ctx.ordinal());
+        self.check_member(ctx)?;
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        if added.contains(&number) {
+            return fault(MulticastFault::AddedTwice { device });
+        }
+        self.raw.add_device(number)?;
+        added.push(number);
+        Ok(())
+    }
+
+    /// Checks that the object was created for the device of a context.
+    pub fn check_member(&self, ctx: &CudaContext) -> Result<()> {
+        match self.contexts.iter().any(|own| own.cu_device() == ctx.cu_device()) {
+            true => Ok(()),
+            false => fault(MulticastFault::NotInTeam { device: ctx.ordinal() }),
+        }
+    }
+
+    /// Checks that all devices were added.
+    pub fn check_complete(&self) -> Result<()> {
+        let added = self.added.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let devices = self.contexts.len();
+        if added == devices { Ok(()) } else { fault(MulticastFault::Missing { added, devices }) }
+    }
+
+    /// Returns what is bound. While the guard lives, nothing is bound or unbound.
+    pub fn bound(&self) -> MutexGuard<'_, Vec<Bound>> {
+        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that each device has memory bound to all of a part of the object.
+    pub fn check_bound(&self, bound: &[Bound], (offset, bytes): (u64, u64)) -> Result<()> {
+        let end = offset.saturating_add(bytes);
+        for ctx in &self.contexts {
+            let mut at = offset;
+            let holds = |part: &&Part, at: u64| {
+                part.device == ctx.cu_device()
+                    && (part.offset..part.offset.saturating_add(part.bytes)).contains(&at)
+            };
+            while at < end {
+                let Some(part) = bound.iter().map(|bound| &bound.part).find(|part| holds(part, at)) else {
+                    return fault(MulticastFault::Unbound { device: ctx.ordinal(), offset: at });
+                };
+                at = part.offset.saturating_add(part.bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the size of elements in bytes.
+pub(super) fn bytes_of<T>(len: usize) -> u64 {
+    wide(len).saturating_mul(wide(size_of::<T>()))
+}

@@ -1,0 +1,564 @@
+//! Outputs: allocations that leave a graph.
+//!
+//! An allocation of a graph exists from a launch until it is freed; the graph cannot be launched again before that. Its [`Slot`] holds the state,
+//! and is shared by the graph that makes it, the [`Output`], and the graph that takes it over. The states:
+//! - idle: there is no allocation;
+//! - live: launched. The drop of the `Output` frees it; if the `Output` is forgotten, the graph that made it frees it before its next launch or
+//!   at its own drop;
+//! - ended: the next launch waits for the free, or for the launch of the graph that took it over.
+
+use std::any::{Any, TypeId};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
+
+use crate::cuda::{Context, Driver, Lent, Made, Outcome, Stream, record};
+use crate::error::{At, Error, Result};
+use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, home};
+
+use super::loops::{LoopTurns, Loops};
+use super::uses::Uses;
+
+/// One output of one graph.
+#[derive(Debug)]
+pub struct Slot {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    address: u64,
+    len: u64,
+    /// The size of its element in bytes.
+    element: u64,
+    /// The type of its element.
+    element_type: TypeId,
+    at: Box<At>,
+    /// Records the free, which the next launch waits for.
+    freed: Arc<OwnedEvent>,
+    /// The graph that makes it.
+    maker: u64,
+    /// True if that graph was dropped.
+    retired: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    live: Option<Live>,
+    /// The uses of the live allocation.
+    uses: Uses,
+    /// The cudarc buffer of the allocation, kept across launches.
+    buffer: Option<Buffer>,
+    /// The last launches of the graphs that have bound the allocation, with true for those that write it.
+    graphs: Vec<(Arc<OwnedEvent>, bool)>,
+    /// The event that the next launch waits for, and the stream that it was recorded in if that is known.
+    wait: Option<(Arc<OwnedEvent>, Option<HeldStream>)>,
+    /// True if that event does not record the free.
+    lost: bool,
+}
+
+/// A live allocation.
+#[derive(Debug)]
+struct Live {
+    /// The graph that launched it: it may free the allocation if the handle is forgotten.
+    holder: u64,
+    /// The stream that it is freed in, unless that is capturing.
+    home: Arc<CudaStream>,
+    /// The stream of the launch.
+    raw: Stream,
+    /// Its key, found out when it is needed. The home keeps the stream alive, but for the per-thread default stream.
+    key: OnceLock<StreamKey>,
+    /// Records the launch.
+    done: Arc<OwnedEvent>,
+    /// True if its handle has been returned.
+    handed: bool,
+}
+
+struct Buffer {
+    /// The stream that owns it.
+    stream: Stream,
+    /// A [`Made`] of the output's element type.
+    made: Box<dyn Any + Send>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("live", &self.live).field("wait", &self.wait).finish_non_exhaustive()
+    }
+}
+
+impl Live {
+    /// Returns the key of the stream of the launch.
+    fn key(&self, driver: &Driver) -> &StreamKey {
+        self.key.get_or_init(|| StreamKey::of(driver, self.raw))
+    }
+}
+
+impl State {
+    /// Orders a stream after the launch that made the live allocation, and after the uses that conflict with a new one.
+    fn order(
+        &self,
+        driver: &Driver,
+        stream: Stream,
+        key: Option<&StreamKey>,
+        (write, launched): (bool, bool),
+    ) -> Outcome<()> {
+        if let Some(live) = &self.live
+            && !launched
+            && !key.is_some_and(|key| key.raw == live.raw && key.is(live.key(driver)))
+        {
+            waits::behind(driver, stream, live.done.raw())?;
+        }
+        self.uses.order(driver, (stream, key), write)?;
+        for (done, _) in self.graphs.iter().filter(|(_, wrote)| write || *wrote) {
+            waits::behind(driver, stream, done.raw())?;
+        }
+        Ok(())
+    }
+}
+
+impl Slot {
+    /// Returns an idle slot. The context must be current.
+    pub(crate) fn new(
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        address: u64,
+        (len, element, element_type): (u64, u64, TypeId),
+        at: Box<At>,
+        maker: u64,
+    ) -> Result<Slot> {
+        let (freed, retired) = (Arc::new(OwnedEvent::new(driver, ctx)?), AtomicBool::new(false));
+        Ok(Slot {
+            driver,
+            ctx: ctx.clone(),
+            address,
+            len,
+            element,
+            element_type,
+            at,
+            freed,
+            maker,
+            retired,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Returns the address of the allocation, the same in each life.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Returns the size of its element in bytes.
+    pub(crate) fn element(&self) -> u64 {
+        self.element
+    }
+
+    /// Returns its context.
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.ctx
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true once the graph that makes it is gone.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Relaxed)
+    }
+
+    /// Frees the allocation if only the graph `holder` holds it. Must be called at the drop of that graph.
+    pub(crate) fn retire(&self, holder: u64) {
+        if self.maker == holder {
+            self.retired.store(true, Ordering::Relaxed);
+        }
+        if self.holder() == Some(holder)
+            && let Err(failure) = self.free()
+        {
+            record(&self.ctx, failure);
+        }
+    }
+
+    fn holder(&self) -> Option<u64> {
+        self.state().live.as_ref().map(|live| live.holder)
+    }
+
+    /// Prepares a launch of `holder` on `stream`: frees a forgotten allocation, and makes the launch wait for the end of the last
+    /// life.
+    pub(crate) fn prepare(&self, holder: u64, stream: &CudaStream) -> Result<()> {
+        match self.holder() {
+            None => {}
+            // The handle borrows the exec being launched, so it was forgotten.
+            Some(other) if other == holder => {
+                self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?
+            }
+            Some(_) => {
+                let reason = "this output of the launch before still lives: another graph took it over and handed it on";
+                return Err(Error::WrongOutput { at: self.at.clone(), reason });
+            }
+        }
+        let mut state = self.state();
+        if state.lost {
+            self.driver.synchronize_context()?;
+            state.lost = false;
+        }
+        match &state.wait {
+            Some((event, recorded))
+                if !recorded.as_ref().is_some_and(|recorded| recorded.is_here(stream)) =>
+            {
+                Ok(self.driver.wait(Stream::of(stream), event.raw())?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Frees the allocation of the last launch, if the graph `holder` holds it: its handle is not handed out.
+    pub(crate) fn discard(&self, holder: u64) -> Result<()> {
+        if self.holder() != Some(holder) {
+            return Ok(());
+        }
+        self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))
+    }
+
+    /// Frees the allocation, after its launch and its uses, if it lives.
+    fn free(&self) -> Outcome<()> {
+        let mut state = self.state();
+        let Some(live) = &state.live else { return Ok(()) };
+        let (driver, home) = (self.driver, Stream::of(&live.home));
+        let side;
+        let (stream, held) = match driver.is_capturing(home) {
+            Ok(false) => (home, Some(HeldStream::of(&live.home))),
+            // The free would be captured.
+            _ => {
+                side = SideStream::of(driver, &self.ctx)?;
+                (side.raw(), None)
+            }
+        };
+        state.order(driver, stream, None, (true, live.raw == stream))?;
+        driver.enter(Context::of(&self.ctx))?;
+        driver.free(self.address, stream)?;
+        state.live = None;
+        state.wait = Some((self.freed.clone(), held));
+        let recorded = driver.record(self.freed.raw(), stream);
+        let known =
+            recorded.or_else(|_| driver.synchronize(stream)).or_else(|_| driver.synchronize_context());
+        state.lost = known.is_err();
+        known
+    }
+
+    /// Records a launch of `holder` in `stream`; `done` is its event.
+    pub(crate) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
+        let (raw, key) = (Stream::of(stream), OnceLock::new());
+        if raw.is_per_thread() {
+            // On another thread the handle is another stream.
+            let _ = key.set(StreamKey::of(self.driver, raw));
+        }
+        let mut state = self.state();
+        state.live = Some(Live { holder, home: home(stream), raw, key, done: done.clone(), handed: false });
+        state.wait = None;
+        state.graphs.clear();
+        state.uses.renew();
+    }
+
+    /// Returns the handle of the allocation that a launch made. There is one handle for each launch.
+    pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>, loops: &'e dyn Loops) -> Result<Output<'e, T>> {
+        if TypeId::of::<T>() != self.element_type {
+            return Err(Error::Plan(format!("{} has elements of another type", self.at)));
+        }
+        let mut state = self.state();
+        let state = &mut *state;
+        let live = match &mut state.live {
+            Some(live) if !live.handed => live,
+            _ => {
+                return Err(Error::WrongOutput {
+                    at: self.at.clone(),
+                    reason: "this output has its handle already",
+                });
+            }
+        };
+        let raw = Stream::of(&live.home);
+        if state.buffer.as_ref().is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<Made<T>>()) {
+            let made = Made::<T>::new(&live.home, self.address, self.len)?;
+            state.buffer = Some(Buffer { stream: raw, made: Box::new(made) });
+        }
+        let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<Made<T>>());
+        let Some(made) = made else {
+            return Err(Error::Plan(format!("{} is of another type", self.at)));
+        };
+        live.handed = true;
+        let lent = OutputBuffer { buffer: made.lend(), slot: self };
+        Ok(Output { lent, taken: false, loops, exec: PhantomData })
+    }
+}
+
+impl Slot {
+    /// Orders a stream of the user's after the launch and the uses that conflict. The guard records the use, and may live as
+    /// long as the handle.
+    pub(crate) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_reach(stream, write);
+        // The use must not happen without its wait: the caller returns an address that no call accepts.
+        reached.map_err(|failure| record(&self.ctx, failure)).ok()
+    }
+
+    fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, raw, ctx) = (self.driver, Stream::of(stream), stream.context());
+        driver.enter(Context::of(ctx))?;
+        let mut state = self.state();
+        if driver.is_capturing(raw)? {
+            // The host waits; captured uses are not recorded here.
+            state.order(driver, raw, None, (write, false))?;
+            return Ok(SyncOnDrop::Record(None));
+        }
+        let key = StreamKey::of(driver, raw);
+        let used = state.uses.of(driver, key, ctx)?;
+        state.order(driver, raw, Some(&key), (write, used.is_behind()))?;
+        // The wait may have been for a use in another context, which changed the current one.
+        driver.enter(Context::of(ctx))?;
+        used.set_behind();
+        Ok(used.note(write))
+    }
+
+    /// Orders a stream after the uses by the user's streams that conflict with one by a graph.
+    pub(crate) fn order_uses(
+        &self,
+        driver: &Driver,
+        stream: (Stream, Option<&StreamKey>),
+        write: bool,
+    ) -> Outcome<()> {
+        self.state().uses.order(driver, stream, write)
+    }
+
+    /// Orders conflicting uses after the last launch of a graph that has bound it, which `done` records.
+    pub(crate) fn bound_by(&self, done: &Arc<OwnedEvent>, exclusive: bool) {
+        const MANY: usize = 16;
+        let driver = self.driver;
+        let mut state = self.state();
+        if let Some((_, wrote)) = state.graphs.iter_mut().find(|(other, _)| Arc::ptr_eq(other, done)) {
+            *wrote |= exclusive;
+            return;
+        }
+        if state.graphs.len() >= MANY {
+            // A dropped graph is not launched again.
+            let ended = |done: &Arc<OwnedEvent>| {
+                Arc::strong_count(done) == 1 && driver.is_over(done.raw()) == Ok(true)
+            };
+            driver.relaxed(|| state.graphs.retain(|(done, _)| !ended(done)));
+        }
+        state.graphs.push((done.clone(), exclusive));
+    }
+
+    /// Orders its owning stream, by which a graph that binds it is ordered, after the launch and the uses.
+    pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<()> {
+        let state = self.state();
+        let launched = state.live.as_ref().is_some_and(|live| live.raw == owner);
+        state.order(self.driver, owner, None, (exclusive, launched))
+    }
+}
+
+/// An allocation that a launch made and that left the graph: a device buffer.
+///
+/// It borrows the exec that made it, which cannot be launched again meanwhile: what the exec says of the launch, [`Output::turns`] says, too.
+/// Its drop frees it in stream order after its uses in all
+/// streams.
+///
+/// cudarc's copies and fills take it and its views ([`Output::slice`]). A kernel that cudarc launches takes its address:
+///
+/// ```
+/// # use cuweave_runtime as cuweave;
+/// # use std::sync::Arc;
+/// # use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig};
+/// use cudarc::driver::{DevicePtr, PushKernelArg};
+///
+/// # fn launch(
+/// #     output: &cuweave::Output<'_, f32>, stream: &Arc<CudaStream>, function: &CudaFunction, shape: LaunchConfig,
+/// # ) -> cuweave::Result<()> {
+/// let (address, _use) = output.device_ptr(stream);
+/// unsafe { stream.launch_builder(function).arg(&address).launch(shape)? };
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The address is 0 if neither the stream nor the host can wait for the earlier uses; the failure is kept in
+/// the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the earlier uses, and the captured work
+/// may run only while the output exists.
+#[must_use = "an output is freed where it is dropped"]
+pub struct Output<'e, T> {
+    pub(crate) lent: OutputBuffer<'e, T>,
+    /// True if a graph has taken the output over, which then frees it.
+    taken: bool,
+    /// The exec, which cannot be called while it is borrowed.
+    loops: &'e dyn Loops,
+    /// The mutable borrow of the exec. Not `Sync`.
+    exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
+}
+
+/// The elements of an [`Output`] as a device buffer for cudarc.
+pub struct OutputBuffer<'e, T> {
+    /// The buffer of the slot, which does not change until the next launch.
+    pub(crate) buffer: Lent<T>,
+    pub(crate) slot: &'e Arc<Slot>,
+}
+
+impl<'e, T> std::ops::Deref for Output<'e, T> {
+    type Target = OutputBuffer<'e, T>;
+
+    fn deref(&self) -> &OutputBuffer<'e, T> {
+        &self.lent
+    }
+}
+
+impl<T> Output<'_, T> {
+    /// Returns the description that a graph that takes this output over is built from.
+    #[must_use]
+    pub fn description(&self) -> OutputDescription<T> {
+        OutputDescription { slot: self.slot.clone(), element: PhantomData }
+    }
+
+    /// Waits on the host for the launch that made it, and returns the turns of a loop with `#[at_most(n)]` in that launch, as
+    /// `exec.turns(name)` does: the exec is borrowed as long as its output lives.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not that of one loop with a limit; a panic of a host statement that no call has returned yet; a
+    /// failure of the driver.
+    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
+        self.loops.turns(name)
+    }
+}
+
+impl<T> Drop for Output<'_, T> {
+    fn drop(&mut self) {
+        if self.taken {
+            return;
+        }
+        let slot = self.slot;
+        waits::enter(slot.driver, &slot.ctx);
+        if let Err(failure) = slot.free() {
+            // The allocation stays live; its exec frees it before the next launch.
+            record(&slot.ctx, failure);
+        }
+    }
+}
+
+/// The description of an output before its launch, by which the graph that takes it over is built.
+pub struct OutputDescription<T> {
+    slot: Arc<Slot>,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T> OutputDescription<T> {
+    pub(crate) fn of(slot: &Arc<Slot>) -> OutputDescription<T> {
+        OutputDescription { slot: slot.clone(), element: PhantomData }
+    }
+
+    pub(crate) fn slot(&self) -> &Arc<Slot> {
+        &self.slot
+    }
+
+    /// Returns the output's length, in elements.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.slot.len
+    }
+
+    /// Returns false: every output has elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> Clone for OutputDescription<T> {
+    fn clone(&self) -> Self {
+        OutputDescription { slot: self.slot.clone(), element: PhantomData }
+    }
+}
+
+impl<T> std::fmt::Debug for OutputDescription<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OutputDescription")
+            .field("address", &self.slot.address)
+            .field("len", &self.slot.len)
+            .finish()
+    }
+}
+
+/// An output that is passed to a launch and taken over by it.
+pub trait Handed {
+    /// Returns its slot.
+    #[doc(hidden)]
+    fn slot(&self) -> &Arc<Slot>;
+
+    /// Makes a launch on `stream`, which takes the output over, wait for its uses.
+    #[doc(hidden)]
+    fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()>;
+
+    /// Records that the launch of event `done` has taken it over.
+    #[doc(hidden)]
+    fn taken_over(&mut self, done: &Arc<OwnedEvent>);
+}
+
+impl<T> Handed for Output<'_, T> {
+    fn slot(&self) -> &Arc<Slot> {
+        self.slot
+    }
+
+    fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        let slot = self.slot;
+        let state = slot.state();
+        if state.live.is_none() {
+            let reason = "this output does not live any more";
+            return Err(Error::WrongOutput { at: slot.at.clone(), reason });
+        }
+        let raw = Stream::of(stream);
+        let key = StreamKey::of(slot.driver, raw);
+        Ok(state.order(slot.driver, raw, Some(&key), (true, false))?)
+    }
+
+    fn taken_over(&mut self, done: &Arc<OwnedEvent>) {
+        let mut state = self.slot.state();
+        state.live = None;
+        state.wait = Some((done.clone(), None));
+        drop(state);
+        self.taken = true;
+    }
+}
+
+/// The outputs passed to a launch: a tuple.
+pub trait HandedOver {
+    /// Visits the outputs, in order.
+    #[doc(hidden)]
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()>;
+}
+
+impl HandedOver for () {
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+        what(&mut [])
+    }
+}
+
+macro_rules! tuples {
+    ($($first:ident $($rest:ident)*;)*) => {$(
+        impl<$first: Handed, $($rest: Handed),*> HandedOver for ($first, $($rest,)*) {
+            #[allow(non_snake_case)]
+            fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+                let ($first, $($rest,)*) = self;
+                what(&mut [$first, $($rest),*])
+            }
+        }
+    )*};
+}
+tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+    A B C D E F G H I;
+    A B C D E F G H I J;
+    A B C D E F G H I J K;
+    A B C D E F G H I J K L;
+}

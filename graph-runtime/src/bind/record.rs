@@ -1,0 +1,180 @@
+//! Records and lists of arguments: their description for the build, and the traits by which generated code reaches their
+//! buffers.
+
+use std::any::TypeId;
+
+use cuweave_core::expand::{Described, DescribedBuffer};
+use cuweave_core::index::narrow;
+use cuweave_core::ir::{Origin, Text};
+
+use crate::error::{At, Error, Fault, Result};
+use crate::token::Token;
+
+use super::bound::{Bound, Exclusive, Shared};
+use super::optional::Optional;
+
+/// A record of arguments. `#[cuweave::arguments]` implements it, and nothing else can.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a record of arguments",
+    note = "a type with a lifetime is a record here: its `struct` has the attribute `#[cuweave::arguments]`",
+    note = "a type without a lifetime, passed by value, is a scalar"
+)]
+pub trait Record: Bound {
+    /// Describes its fields and the lengths of its buffers. `name` is that of the record.
+    ///
+    /// # Errors
+    ///
+    /// A length without a value.
+    fn describe(&self, name: &str, token: Token) -> Result<Described>;
+
+    /// Returns the number of its buffers before a field.
+    fn before(&self, field: u32, token: Token) -> u32;
+}
+
+/// A list of records or buffers, which a loop can iterate over.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a slice or an array of buffers or records",
+    label = "a loop runs over slices and arrays of buffers or records, or over a range of integers"
+)]
+pub trait List {
+    /// The type of an element.
+    type Element: Bound;
+
+    /// Returns the elements.
+    fn elements(&self) -> &[Self::Element];
+}
+
+/// A list whose elements have setters.
+pub trait ListMut: List {
+    /// Returns the elements mutably.
+    fn elements_mut(&mut self) -> &mut [Self::Element];
+}
+
+macro_rules! lists {
+    ($({$($generics:tt)*} $list:ty;)*) => {$(
+        impl<B: Bound, $($generics)*> List for $list {
+            type Element = B;
+
+            fn elements(&self) -> &[B] {
+                self
+            }
+        }
+
+        impl<B: Bound, $($generics)*> ListMut for $list {
+            fn elements_mut(&mut self) -> &mut [B] {
+                self
+            }
+        }
+    )*};
+}
+lists! {
+    {} Vec<B>;
+    {} Optional<B>;
+    {} [B];
+    {const N: usize} [B; N];
+}
+
+impl<L: List + ?Sized> List for &L {
+    type Element = L::Element;
+
+    fn elements(&self) -> &[L::Element] {
+        (**self).elements()
+    }
+}
+
+/// Returns the number of elements of a list.
+pub fn count<L: List + ?Sized>(list: &L) -> usize {
+    list.elements().len()
+}
+
+/// A field declared as a buffer: `&[T; len]` or `&mut [T; len]`.
+pub trait Declared: Bound {
+    /// The element type.
+    type Element: 'static;
+    /// True if the graph may write it.
+    const MUTABLE: bool;
+}
+
+impl<T: 'static> Declared for Shared<'_, T> {
+    type Element = T;
+    const MUTABLE: bool = false;
+}
+
+impl<T: 'static> Declared for Exclusive<'_, T> {
+    type Element = T;
+    const MUTABLE: bool = true;
+}
+
+/// The declaration of a buffer of a record, or of a list of such buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration<'d> {
+    /// The file of the record.
+    pub file: &'static str,
+    /// The line of the field.
+    pub line: u32,
+    /// The text of the length.
+    pub text: &'static str,
+    /// The name of the record.
+    pub of: &'d str,
+    /// The name of the field.
+    pub field: &'static str,
+}
+
+impl Declaration<'_> {
+    /// Describes a buffer.
+    ///
+    /// # Errors
+    ///
+    /// A length without a value.
+    pub fn buffer<B: Declared>(&self, bound: &B, len: std::result::Result<u64, Fault>) -> Result<Described> {
+        self.named(bound, len, format!("{}.{}", self.of, self.field))
+    }
+
+    /// Describes a list of buffers.
+    ///
+    /// # Errors
+    ///
+    /// A length without a value.
+    pub fn buffers<B: Declared>(
+        &self,
+        list: &[B],
+        len: std::result::Result<u64, Fault>,
+    ) -> Result<Described> {
+        let name = |at: usize| format!("{}.{}[{at}]", self.of, self.field);
+        let one = |(at, bound)| self.named(bound, len, name(at));
+        list.iter().enumerate().map(one).collect::<Result<_>>().map(Described::List)
+    }
+
+    fn named<B: Declared>(
+        &self,
+        _: &B,
+        len: std::result::Result<u64, Fault>,
+        name: String,
+    ) -> Result<Described> {
+        let file = cuweave_core::ir::Text::Borrowed(self.file);
+        let len = len.map_err(|fault| {
+            let at = At { name: name.clone(), file: file.to_string(), line: self.line, column: 0 };
+            Error::Size { what: "the length", at: Box::new(at), text: self.text.to_owned(), fault }
+        })?;
+        Ok(Described::Buffer(Box::new(DescribedBuffer {
+            name,
+            file,
+            line: self.line,
+            origin: Origin::Device { mutable: B::MUTABLE },
+            len,
+            text: Text::Borrowed(self.text),
+            layout: (narrow(size_of::<B::Element>()), narrow(align_of::<B::Element>())),
+            element: TypeId::of::<B::Element>(),
+        })))
+    }
+}
+
+/// Describes a list of records.
+///
+/// # Errors
+///
+/// A length without a value.
+pub fn describe_records<R: Record>(list: &[R], name: &str) -> Result<Described> {
+    let one = |(at, record): (usize, &R)| record.describe(&format!("{name}[{at}]"), Token);
+    list.iter().enumerate().map(one).collect::<Result<_>>().map(Described::List)
+}

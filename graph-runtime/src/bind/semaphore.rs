@@ -1,0 +1,56 @@
+//! Semaphores of other APIs, imported for graphs to wait for and to signal.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::context;
+use crate::cuda::{self, OwnedSemaphore, RawSemaphore, SemaphoreHandle};
+use crate::error::{Error, Result};
+
+/// A semaphore that another API has made, such as Vulkan, and that graphs wait for and signal, as the words `wait_semaphore` and
+/// `signal` do: `semaphore: &Semaphore` in a graph function, bound as an `Arc`. Its drop, by the last that keeps it, ends the import.
+pub struct Semaphore {
+    owned: OwnedSemaphore,
+    counts: bool,
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semaphore").field("counts", &self.counts).finish_non_exhaustive()
+    }
+}
+
+impl Semaphore {
+    /// Imports a semaphore. After an error the handle is still the program's.
+    ///
+    /// # Errors
+    ///
+    /// No driver, a timeline semaphore where the device takes none, a handle that the driver does not take.
+    pub fn import(ctx: &Arc<CudaContext>, handle: &SemaphoreHandle) -> Result<Arc<Semaphore>> {
+        // CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED
+        const TIMELINES: u32 = 114;
+        let driver = cuda::driver()?;
+        context::enter(driver, ctx)?;
+        if handle.is_timeline() && driver.device_attribute(ctx, TIMELINES)? == 0 {
+            return Err(Error::NotOnThisDevice { what: "timeline semaphores of other APIs" });
+        }
+        let owned = OwnedSemaphore::import(driver, ctx, handle)?;
+        Ok(Arc::new(Semaphore { owned, counts: handle.counts() }))
+    }
+
+    /// Returns true if the semaphore has a value that counts up; false for one that is signalled or not.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.counts
+    }
+
+    pub(crate) fn raw(&self) -> RawSemaphore {
+        self.owned.raw()
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        self.owned.context()
+    }
+}

@@ -1,0 +1,180 @@
+//! The uses of memory by the user's streams: an event for each stream, recorded after the last use there.
+//!
+//! cudarc has one event for all readers of a buffer, so it records the last one alone. An output, and a buffer lent by an exec, has an
+//! event for each stream that uses it, and conflicting uses wait for all of them. The events are cudarc's, recorded by its guards
+//! through a context object of the runtime ([`Quiet`]): so they are recorded whether or not the user's context object tracks
+//! events or holds an error, and a failure to record is noticed.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, SyncOnDrop};
+
+use crate::cuda::{self, Context, Driver, Event, Outcome, Quiet, Stream};
+use crate::waits::{self, StreamKey};
+
+/// The uses by one stream.
+#[derive(Debug)]
+pub(crate) struct Use {
+    key: StreamKey,
+    ctx: Arc<CudaContext>,
+    quiet: &'static Quiet,
+    /// The user's stream, for the guard.
+    stream: Arc<CudaStream>,
+    event: CudaEvent,
+    /// The number of failed calls of the context object up to which this event is known to be recorded.
+    failures: AtomicU64,
+    used: AtomicBool,
+    wrote: AtomicBool,
+    /// True if the stream has waited for the launch that made the output.
+    behind: AtomicBool,
+}
+
+impl Use {
+    /// Returns an empty set of uses by a stream, whose context must be current.
+    fn new(driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Use> {
+        let quiet = Quiet::of(driver, ctx)?;
+        Ok(Use {
+            key,
+            ctx: ctx.clone(),
+            quiet,
+            stream: quiet.stream(key.raw),
+            event: quiet.event()?,
+            failures: AtomicU64::new(quiet.failures()),
+            used: AtomicBool::new(false),
+            wrote: AtomicBool::new(false),
+            behind: AtomicBool::new(false),
+        })
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.quiet.failures() == self.failures.load(Ordering::Acquire)
+    }
+
+    /// Orders a stream after the use.
+    fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
+        let failures = self.quiet.failures();
+        if failures == self.failures.load(Ordering::Acquire) {
+            return waits::behind(driver, stream, Event::of(&self.event));
+        }
+        // The event may not have been recorded: then only a wait for the whole context is known to suffice.
+        driver.enter(Context::of(&self.ctx))?;
+        driver.synchronize_context()?;
+        self.failures.store(failures, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// The uses of some memory: of an output from its launch to its end, or of a buffer between two launches.
+#[derive(Debug, Default)]
+pub(crate) struct Uses(Vec<Arc<Use>>);
+
+impl Uses {
+    /// Clears the uses. No guard may exist. Streams without uses since the last call are dropped.
+    pub fn renew(&mut self) {
+        self.0.retain(|used| used.used.load(Ordering::Relaxed));
+        for used in &self.0 {
+            used.used.store(false, Ordering::Relaxed);
+            used.wrote.store(false, Ordering::Relaxed);
+            used.behind.store(false, Ordering::Relaxed);
+            used.failures.store(used.quiet.failures(), Ordering::Release);
+        }
+    }
+
+    /// Orders a stream after the uses by others: all of them before a write, writes alone before a read.
+    pub fn order(
+        &self,
+        driver: &Driver,
+        (stream, key): (Stream, Option<&StreamKey>),
+        write: bool,
+    ) -> Outcome<()> {
+        self.0
+            .iter()
+            .filter(|other| other.used.load(Ordering::Relaxed))
+            .filter(|other| write || other.wrote.load(Ordering::Relaxed))
+            .filter(|other| !key.is_some_and(|key| key.is(&other.key)))
+            .try_for_each(|other| other.order(driver, stream))
+    }
+
+    /// Returns true if there are uses.
+    pub fn is_used(&self) -> bool {
+        self.0.iter().any(|known| known.used.load(Ordering::Relaxed))
+    }
+
+    /// Returns true if all uses are by one stream.
+    pub fn is_all_by(&self, key: &StreamKey) -> bool {
+        self.0.iter().filter(|known| known.used.load(Ordering::Relaxed)).all(|known| known.key.is(key))
+    }
+
+    /// Returns true if one stream alone has uses, and all of them are known to be recorded.
+    pub fn is_by_one(&self) -> bool {
+        let mut used = self.0.iter().filter(|known| known.used.load(Ordering::Relaxed));
+        let recorded = used.next().is_none_or(|only| only.is_recorded());
+        recorded && used.next().is_none()
+    }
+
+    /// Drops completed uses if several streams have any. No guard may exist.
+    pub fn prune(&mut self, driver: &Driver) {
+        if self.0.len() < 2 {
+            return;
+        }
+        let over = |known: &Use| known.is_recorded() && driver.is_over(Event::of(&known.event)) == Ok(true);
+        driver.relaxed(|| self.0.retain(|known| !over(known)));
+    }
+
+    /// Returns the uses by a stream, which are added to those of the memory.
+    pub fn of(&mut self, driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Arc<Use>> {
+        if let Some(known) = self.0.iter().find(|known| known.key.is(&key)) {
+            return Ok(known.clone());
+        }
+        let new = Arc::new(Use::new(driver, key, ctx)?);
+        self.0.push(new.clone());
+        Ok(new)
+    }
+}
+
+impl Use {
+    fn mark(&self, write: bool) {
+        self.used.store(true, Ordering::Relaxed);
+        self.wrote.fetch_or(write, Ordering::Relaxed);
+    }
+
+    /// Begins a use in the stream; the drop of the guard records it. The guard may exist until the uses are cleared.
+    pub fn note<'a>(self: &Arc<Use>, write: bool) -> SyncOnDrop<'a> {
+        self.mark(write);
+        let held = cuda::held(self);
+        SyncOnDrop::Record(Some((&held.event, &held.stream)))
+    }
+
+    /// Begins a use as [`Use::note`] does, by the guard by which cudarc records it in the events of the memory itself.
+    pub fn note_by<'a>(
+        self: &Arc<Use>,
+        write: bool,
+        cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
+    ) -> Outcome<SyncOnDrop<'a>> {
+        let held = cuda::held(self);
+        let guard = self.quiet.watch("cuStreamWaitEvent", || cudarc(&held.stream))?;
+        self.mark(write);
+        Ok(guard)
+    }
+
+    /// Returns true if the stream has waited for the launch.
+    pub fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Sets that the stream has waited for the launch.
+    pub fn set_behind(&self) {
+        self.behind.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The uses of an operand through views that no launch is ordered after.
+#[derive(Debug, Default)]
+pub(crate) struct Lendings(Mutex<Uses>);
+
+impl Lendings {
+    pub fn lock(&self) -> MutexGuard<'_, Uses> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

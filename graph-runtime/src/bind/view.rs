@@ -1,0 +1,298 @@
+//! Views of device memory whose uses the runtime orders and records: of outputs, and of the buffers that an exec is bound to.
+
+use std::fmt;
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+use cudarc::driver::{
+    CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
+};
+
+use cuweave_core::index::wide;
+
+use super::buffer::Buffer;
+use super::ledger::Tracked;
+use super::lending::LentOperand;
+use super::output::Slot;
+
+/// The memory of a view, which orders the uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source<'v> {
+    /// An output.
+    Output(&'v Arc<Slot>),
+    /// A buffer that an exec is bound to.
+    Operand(LentOperand<'v>),
+    /// A buffer that lends its elements.
+    Buffer(&'v Tracked),
+    /// A buffer of cudarc's, whose uses cudarc records.
+    Plain,
+    /// No memory: no call accepts the address.
+    Nothing,
+}
+
+impl Source<'_> {
+    /// Orders a use of `address` by a stream; `cudarc` does so as cudarc would. Returns the address and the guard that records
+    /// the use; the address 0 if the use cannot be ordered.
+    fn reach<'a>(
+        &self,
+        address: u64,
+        (stream, write): (&'a CudaStream, bool),
+        cudarc: impl FnOnce(&'a CudaStream) -> (u64, SyncOnDrop<'a>),
+    ) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        let guard = match self {
+            Source::Output(slot) => slot.reach(stream, write),
+            Source::Operand(operand) => operand.reach(stream, write, |quiet| cudarc(quiet).1),
+            Source::Buffer(tracked) => tracked.reach(stream, write),
+            Source::Plain => return cudarc(stream),
+            Source::Nothing => None,
+        };
+        pointer(address, guard)
+    }
+}
+
+/// A view of device memory: a device buffer for cudarc.
+///
+/// Each stream that uses it waits for the last launch and for conflicting uses by other streams; later conflicting uses, such as the next
+/// launch, wait for the use. cudarc's copies and fills take it. A kernel that cudarc launches takes its
+/// address:
+///
+/// ```ignore
+/// let (address, _use) = view.device_ptr(&stream);
+/// unsafe { stream.launch_builder(&function).arg(&address).launch(shape)? };
+/// ```
+///
+/// The address is 0 if neither the stream nor the host can wait for the earlier uses; the failure is kept in
+/// the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the earlier uses, and the captured work
+/// may run only while the view exists.
+pub struct DeviceView<'v, T> {
+    pub(crate) source: Source<'v>,
+    pub(crate) address: u64,
+    /// The view for graphs that bind it.
+    pub(crate) view: CudaView<'v, T>,
+    pub(crate) buffer: Option<&'v Buffer<T>>,
+}
+
+/// A mutable view of device memory: a device buffer for cudarc, as [`DeviceView`] is.
+pub struct DeviceViewMut<'v, T> {
+    pub(crate) source: Source<'v>,
+    pub(crate) address: u64,
+    /// The view for graphs that bind it.
+    pub(crate) view: Mutable<'v, T>,
+    pub(crate) buffer: Option<&'v Buffer<T>>,
+}
+
+/// The elements of a mutable view.
+pub(crate) enum Mutable<'v, T> {
+    /// A buffer of cudarc's.
+    Cudarc(CudaViewMut<'v, T>),
+    /// A [`Buffer`], which nothing else uses while it lends them.
+    Buffer(CudaView<'v, T>),
+}
+
+impl<T> Mutable<'_, T> {
+    pub fn part(&self) -> &dyn DevicePtr<T> {
+        match self {
+            Mutable::Cudarc(view) => view,
+            Mutable::Buffer(view) => view,
+        }
+    }
+
+    pub fn all_mut(&mut self) -> Mutable<'_, T> {
+        match self {
+            Mutable::Cudarc(view) => Mutable::Cudarc(view.slice_mut(..)),
+            Mutable::Buffer(view) => Mutable::Buffer(view.slice(..)),
+        }
+    }
+
+    pub fn as_view(&self) -> CudaView<'_, T> {
+        match self {
+            Mutable::Cudarc(view) => view.as_view(),
+            Mutable::Buffer(view) => view.slice(..),
+        }
+    }
+
+    fn try_slice_mut(&mut self, range: std::ops::Range<usize>) -> Option<Mutable<'_, T>> {
+        Some(match self {
+            Mutable::Cudarc(view) => Mutable::Cudarc(view.try_slice_mut(range)?),
+            Mutable::Buffer(view) => Mutable::Buffer(view.try_slice(range)?),
+        })
+    }
+
+    fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
+        match self {
+            Mutable::Cudarc(view) => view.device_ptr_mut(stream),
+            // cudarc does not record its uses.
+            Mutable::Buffer(_) => (0, SyncOnDrop::Record(None)),
+        }
+    }
+}
+
+/// Returns the bounds of a range within `len` elements.
+pub(crate) fn within(range: impl RangeBounds<usize>, len: usize) -> Option<(usize, usize)> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&start) => start.checked_add(1)?,
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&end) => end.checked_add(1)?,
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => len,
+    };
+    (start <= end && end <= len).then_some((start, end))
+}
+
+pub(crate) fn address_of<T>(begin: u64, start: usize) -> u64 {
+    begin + wide(start * size_of::<T>())
+}
+
+#[cold]
+#[track_caller]
+pub(crate) fn out_of_range<V>(len: usize) -> V {
+    panic!("the range is not within the {len} elements")
+}
+
+impl<'v, T> DeviceView<'v, T> {
+    fn part(&self) -> &dyn DevicePtr<T> {
+        &self.view
+    }
+
+    /// Returns a view of a range of its elements; `None` if it is out of range.
+    pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<DeviceView<'v, T>> {
+        let (start, end) = within(range, self.len())?;
+        let view = self.view.try_slice(start..end)?;
+        let address = address_of::<T>(self.address, start);
+        Some(DeviceView { source: self.source, address, view, buffer: self.buffer })
+    }
+
+    /// Returns a view of a range of its elements.
+    ///
+    /// # Panics
+    ///
+    /// A range that is out of bounds. [`DeviceView::try_slice`] returns `None` instead.
+    #[track_caller]
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'v, T> {
+        let len = self.len();
+        self.try_slice(range).unwrap_or_else(|| out_of_range(len))
+    }
+}
+
+impl<T> DeviceViewMut<'_, T> {
+    fn part(&self) -> &dyn DevicePtr<T> {
+        self.view.part()
+    }
+
+    /// Returns a view of the same elements.
+    pub fn as_view(&self) -> DeviceView<'_, T> {
+        let DeviceViewMut { source, address, buffer, .. } = *self;
+        DeviceView { source, address, view: self.view.as_view(), buffer }
+    }
+
+    /// Returns a mutable view of the same elements.
+    pub fn as_view_mut(&mut self) -> DeviceViewMut<'_, T> {
+        let DeviceViewMut { source, address, buffer, .. } = *self;
+        DeviceViewMut { source, address, view: self.view.all_mut(), buffer }
+    }
+
+    /// Returns a view of a range of its elements; `None` if it is out of range.
+    pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<DeviceView<'_, T>> {
+        self.as_view().try_slice(range)
+    }
+
+    /// Returns a mutable view of a range of its elements; `None` if it is out of range.
+    pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<DeviceViewMut<'_, T>> {
+        let (start, end) = within(range, self.len())?;
+        let view = self.view.try_slice_mut(start..end)?;
+        let address = address_of::<T>(self.address, start);
+        Some(DeviceViewMut { source: self.source, address, view, buffer: self.buffer })
+    }
+
+    /// Returns a view of a range of its elements.
+    ///
+    /// # Panics
+    ///
+    /// A range that is out of bounds. [`DeviceViewMut::try_slice`] returns `None` instead.
+    #[track_caller]
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'_, T> {
+        let len = self.len();
+        self.try_slice(range).unwrap_or_else(|| out_of_range(len))
+    }
+
+    /// Returns a mutable view of a range of its elements.
+    ///
+    /// # Panics
+    ///
+    /// A range that is out of bounds. [`DeviceViewMut::try_slice_mut`] returns `None` instead.
+    #[track_caller]
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> DeviceViewMut<'_, T> {
+        let len = self.len();
+        self.try_slice_mut(range).unwrap_or_else(|| out_of_range(len))
+    }
+}
+
+/// Returns the address and the guard of a use; the address 0 if the use cannot be ordered.
+pub(crate) fn pointer(address: u64, guard: Option<SyncOnDrop<'_>>) -> (sys::CUdeviceptr, SyncOnDrop<'_>) {
+    match guard {
+        Some(guard) => (address, guard),
+        None => (0, SyncOnDrop::Record(None)),
+    }
+}
+
+macro_rules! device_buffers {
+    ($($name:ident)*) => {$(
+        impl<T> $name<'_, T> {
+            /// Returns the number of elements.
+            pub fn len(&self) -> usize {
+                self.part().len()
+            }
+
+            /// Returns true if it has no elements.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// Returns the [`Buffer`] of the view, if it has one. Outside of [`Buffer::with`] only the buffer gives access
+            /// to the elements: the view of an exec that is bound to one has the address 0.
+            pub fn buffer(&self) -> Option<&Buffer<T>> {
+                self.buffer
+            }
+
+            /// Returns the buffer that an exec is bound to, if the view names it without access to the elements.
+            pub(crate) fn bound_buffer(&self) -> Option<&Buffer<T>> {
+                self.buffer.filter(|_| matches!(self.source, Source::Nothing))
+            }
+        }
+
+        impl<T> DeviceSlice<T> for $name<'_, T> {
+            fn len(&self) -> usize {
+                self.part().len()
+            }
+
+            fn stream(&self) -> &Arc<CudaStream> {
+                self.part().stream()
+            }
+        }
+
+        impl<T> DevicePtr<T> for $name<'_, T> {
+            fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+                let part = self.part();
+                self.source.reach(self.address, (stream, false), |stream| part.device_ptr(stream))
+            }
+        }
+
+        /// The element type need not be `Debug`: elements on the device are not shown.
+        impl<T> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).field("len", &self.len()).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+device_buffers!(DeviceView DeviceViewMut);
+
+impl<T> DevicePtrMut<T> for DeviceViewMut<'_, T> {
+    fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        let (source, address, view) = (self.source, self.address, &mut self.view);
+        source.reach(address, (stream, true), |stream| view.device_ptr_mut(stream))
+    }
+}

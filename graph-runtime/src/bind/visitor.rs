@@ -1,0 +1,287 @@
+//! The visitor of bound arguments, which collects their operands.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice, SyncOnDrop};
+
+use crate::cuda::{self, Context, Event, Failure, Quiet, Stream};
+use crate::error::{Error, Result};
+use crate::waits::SideStream;
+use cuweave_core::ids::Device;
+use cuweave_core::index::Vector;
+
+use super::buffer::Buffer;
+use super::hint::Hint;
+use super::lending::LentOperand;
+use super::operand::{MemoryKind, Operand, Owners};
+use super::output::{OutputDescription, Slot};
+
+/// Collects the operands of bound arguments.
+pub struct Visitor<'v> {
+    /// The contexts of the graph's devices.
+    contexts: &'v Vector<Device, Arc<CudaContext>>,
+    owners: &'v mut Owners,
+    /// The cudarc objects of the owning streams, through which they wait.
+    waiting: Vec<Option<Arc<CudaStream>>>,
+    found: Vec<Operand>,
+    error: Option<Error>,
+}
+
+impl fmt::Debug for Visitor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visitor").field("operands", &self.found.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'v> Visitor<'v> {
+    /// Returns a visitor without operands. The first context must be current.
+    pub(crate) fn new(contexts: &'v Vector<Device, Arc<CudaContext>>, owners: &'v mut Owners) -> Visitor<'v> {
+        Visitor { contexts, owners, waiting: Vec::new(), found: Vec::new(), error: None }
+    }
+
+    /// Returns the operands in the order of the visits, or the first error.
+    pub(crate) fn finish(mut self) -> Result<Vec<Operand>> {
+        if self.error.is_none()
+            && let Err(error) = self.check_owners()
+        {
+            self.error = Some(error);
+        }
+        self.error.map_or(Ok(self.found), Err)
+    }
+
+    /// Visits an argument, or a field of a record, with attributes.
+    pub fn hinted(&mut self, hints: &'static [Hint], visit: impl FnOnce(&mut Self)) {
+        self.hinted_by(Cow::Borrowed(hints), visit);
+    }
+
+    /// Visits an argument with attributes that are known when the program runs.
+    pub(crate) fn hinted_by(&mut self, hints: Cow<'static, [Hint]>, visit: impl FnOnce(&mut Self)) {
+        let first = self.found.len();
+        visit(self);
+        self.found[first..].iter_mut().for_each(|operand| operand.hints = hints.clone());
+    }
+
+    /// Checks that no owning stream has joined a capture by a wait for an event of it.
+    fn check_owners(&self) -> Result<()> {
+        let driver = cuda::driver()?;
+        for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
+        {
+            if owner.within(driver, Context::of(self.ctx()), || driver.is_capturing(owner.raw))? {
+                return Err(Error::OwnerCapturing);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the device of the graph that a context is of; the first one that is.
+    fn device_of(&self, ctx: &CudaContext) -> Option<Device> {
+        self.contexts.position(|known| **known == *ctx)
+    }
+
+    /// Returns the context of the first device.
+    fn ctx(&self) -> &'v Arc<CudaContext> {
+        &self.contexts[Device::FIRST]
+    }
+
+    /// Adds an operand; `operand` makes its owning stream wait for its uses.
+    fn try_push(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) {
+        if self.error.is_some() {
+            return;
+        }
+        let found = self.of_owner(stream, operand).and_then(|found| {
+            if found.device.is_some_and(|device| device != Device::FIRST) {
+                cuda::driver()?.enter(Context::of(self.ctx()))?;
+            }
+            Ok(found)
+        });
+        match found {
+            Ok(found) => self.found.push(found),
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    fn of_owner(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) -> Result<Operand> {
+        let driver = cuda::driver()?;
+        let Some(device) = self.device_of(stream.context()) else {
+            // A buffer of another context is refused later: its streams and events are not used.
+            let quiet = Quiet::of(driver, self.ctx())?;
+            return Ok(Operand { device: None, owner: None, ..operand(stream, quiet)? });
+        };
+        if device != Device::FIRST {
+            driver.enter(Context::of(stream.context()))?;
+        }
+        let quiet = Quiet::of(driver, stream.context())?;
+        let first = device == Device::FIRST;
+        let elsewhere = if first { Context::NONE } else { Context::of(stream.context()) };
+        let at = self.owners.index(driver, stream, elsewhere)?;
+        self.waiting.resize(self.owners.list.len(), None);
+        let owner = match &mut self.waiting[at] {
+            Some(owner) => owner.clone(),
+            unasked => {
+                let raw = self.owners.list[at].raw;
+                if driver.is_capturing(raw)? {
+                    return Err(Error::OwnerCapturing);
+                }
+                unasked.insert(quiet.stream(raw)).clone()
+            }
+        };
+        let per_thread = Stream::of(stream).is_per_thread();
+        let found = operand(&owner, quiet)?;
+        Ok(Operand { device: Some(device), elsewhere, owner: Some(at), per_thread, ..found })
+    }
+
+    /// Adds elements from an address on of an output of another graph.
+    pub(crate) fn output<T>(
+        &mut self,
+        slot: &Arc<Slot>,
+        stream: &Arc<CudaStream>,
+        (address, len): (u64, usize),
+        exclusive: bool,
+    ) {
+        self.try_push(stream, |owner, _| {
+            slot.bind(Stream::of(owner), exclusive)?;
+            let operand = Operand::new::<T>(MemoryKind::Device, address, len, [true, exclusive]);
+            Ok(Operand { output: Some(slot.clone()), ..operand })
+        });
+    }
+
+    /// Adds a buffer that others may read while it is bound.
+    pub(crate) fn shared<T, B: DevicePtr<T>>(
+        &mut self,
+        buffer: &B,
+        lent: Option<LentOperand>,
+        borrowed: bool,
+    ) {
+        self.device::<T>(buffer.stream(), buffer.len(), lent, [borrowed, false], |owner| {
+            let (address, read) = reads(buffer, owner);
+            (address, [read, Event::NONE])
+        });
+    }
+
+    /// Adds a buffer that nobody else can use while it is bound.
+    pub(crate) fn exclusive<T, B: DevicePtrMut<T> + DevicePtr<T>>(
+        &mut self,
+        buffer: &mut B,
+        lent: Option<LentOperand>,
+        borrowed: bool,
+    ) {
+        let (stream, len) = (buffer.stream().clone(), buffer.len());
+        self.device::<T>(&stream, len, lent, [borrowed, true], |owner| {
+            // The owning stream waits for reads and writes.
+            let (_, guard) = buffer.device_ptr_mut(owner);
+            let write = unused(guard);
+            let (address, read) = reads(buffer, owner);
+            (address, [read, write])
+        });
+    }
+
+    /// Adds device memory; `events` makes its owning stream wait for its uses, and returns its address and the events of its
+    /// reads and writes.
+    fn device<T>(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        len: usize,
+        lent: Option<LentOperand>,
+        [borrowed, exclusive]: [bool; 2],
+        events: impl FnOnce(&CudaStream) -> (u64, [Event; 2]),
+    ) {
+        self.try_push(stream, |owner, quiet| {
+            if let Some(lent) = lent {
+                lent.order(Stream::of(owner), None, exclusive)?;
+            }
+            let (address, [read, write]) = quiet.watch("cuStreamWaitEvent", || events(owner))?;
+            let recorded = if borrowed { write } else { Event::NONE };
+            let operand = Operand::new::<T>(MemoryKind::Device, address, len, [borrowed, exclusive]);
+            Ok(Operand { read, write, recorded, ..operand })
+        });
+    }
+
+    /// Adds pinned host memory.
+    pub(crate) fn pinned<T>(&mut self, memory: &PinnedHostSlice<T>, borrowed: bool, mutable: bool) {
+        if self.error.is_some() {
+            return;
+        }
+        let operand =
+            |address| Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), [borrowed, mutable]);
+        let Some(device) = self.device_of(memory.context()) else {
+            // Memory of another context is refused later: its event is not used.
+            self.found.push(Operand { device: None, ..operand(0) });
+            return;
+        };
+        match self.pinned_parts(memory, device) {
+            Ok((address, read, side)) => {
+                self.found.push(Operand { device: Some(device), read, side, ..operand(address) });
+            }
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    /// Returns the address of pinned memory, and the event of its uses, which the first launch waits for. All devices reach host memory
+    /// that the driver has allocated in any context, portable or not, where they support unified addressing, as all devices of 64-bit
+    /// processes do (driver API, unified addressing). The event is one of its own context: where that is not the first one, it is recorded in
+    /// the stream that is returned.
+    fn pinned_parts<T>(
+        &self,
+        memory: &PinnedHostSlice<T>,
+        device: Device,
+    ) -> Result<(u64, Event, Option<Arc<SideStream>>)> {
+        let driver = cuda::driver()?;
+        let ctx = &self.contexts[device];
+        driver.enter(Context::of(ctx))?;
+        let quiet = Quiet::of(driver, ctx)?;
+        // cudarc returns the event only with a wait of a stream for it: the side stream has no other work.
+        let side = SideStream::of(driver, ctx)?;
+        let stream = quiet.stream(side.raw());
+        let (address, event) = quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?;
+        driver.enter(Context::of(self.ctx()))?;
+        Ok((address, event, (**ctx != **self.ctx()).then_some(side)))
+    }
+
+    /// Adds the output of another graph.
+    pub(crate) fn taken<T>(&mut self, output: &OutputDescription<T>) {
+        let slot = output.slot();
+        let operand = Operand::new::<T>(MemoryKind::Taken, slot.address(), 0, [false, true]);
+        // The free node of a taken-over output is one of the first device.
+        let device = self.device_of(slot.context()).filter(|&device| device == Device::FIRST);
+        self.found.push(Operand { len: output.len(), device, slot: Some(slot.clone()), ..operand });
+    }
+
+    /// Adds a buffer that other execs may use between the launches.
+    pub(crate) fn buffer<T>(&mut self, buffer: &Buffer<T>, exclusive: bool) {
+        let tracked = buffer.tracked();
+        let operand =
+            Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), [false, exclusive]);
+        // Managed memory is valid on all devices, whichever context it was allocated in.
+        let everywhere = tracked.unified.is_some().then_some(Device::FIRST);
+        let device = self.device_of(buffer.context()).or(everywhere);
+        self.found.push(Operand { device, shared: Some(tracked.clone()), ..operand });
+    }
+
+    /// Records the error for memory that cannot be bound.
+    pub(crate) fn refuse(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+}
+
+/// Makes a stream wait for the writes of a buffer. Returns its address and the event of its reads.
+fn reads<T>(buffer: &impl DevicePtr<T>, stream: &CudaStream) -> (u64, Event) {
+    let (address, guard) = buffer.device_ptr(stream);
+    (address, unused(guard))
+}
+
+/// Returns the event of a guard without recording it, since there was no use.
+fn unused(guard: SyncOnDrop<'_>) -> Event {
+    let event = cuda::guarded(&guard);
+    std::mem::forget(guard);
+    event
+}

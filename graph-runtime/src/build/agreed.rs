@@ -1,0 +1,38 @@
+//! The collectives of a graph on which its ranks agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cuweave_core::ir::{Device, StatementId};
+use cuweave_core::operation::OperationId;
+
+use crate::cuda::{Clique, Collective, Node};
+use crate::error::At;
+use crate::observe::Collectives;
+
+/// The collectives of a graph.
+#[derive(Debug, Default)]
+pub(crate) struct Agreed {
+    /// True if the ranks have agreed. Nodes that are added once more are those of the same collectives: other ranks may not do so.
+    pub compared: bool,
+    /// In the order of each rank.
+    pub list: Collectives,
+    /// The communicators, each once.
+    pub cliques: Vec<Arc<dyn Clique>>,
+    /// The group of each statement, and the number of statements in that group.
+    pub groups: BTreeMap<StatementId, (usize, usize)>,
+    /// The statements of groups that other ranks have not reached yet, with the nodes before them.
+    pub arrived: BTreeMap<usize, Vec<Arrived>>,
+    /// The operations that are not added yet, since they wait for such a group.
+    pub late: BTreeSet<OperationId>,
+}
+
+/// A collective whose nodes are not captured yet.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub operation: OperationId,
+    pub device: Device,
+    pub after: Vec<Node>,
+    pub at: Box<At>,
+    pub collective: Collective,
+}

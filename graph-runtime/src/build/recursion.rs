@@ -1,0 +1,52 @@
+//! Cycles of calls: they are found before anything is expanded, also behind choices that are not taken.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::index::Index;
+use cuweave_core::ir::{CallId, Kind};
+use cuweave_core::table::Table;
+
+use crate::error::{At, Error, Result};
+
+/// Checks that no function that a function calls, directly or by way of others, calls itself. O(calls in the text).
+///
+/// # Errors
+///
+/// [`Error::Recursion`] at the call that closes a cycle.
+pub(crate) fn check_recursion(table: &'static Table) -> Result<()> {
+    let address = |table: &'static Table| std::ptr::from_ref(table).addr();
+    let mut done = BTreeSet::new();
+    // The functions on the way, each with the number of its calls that are looked at.
+    let mut path: Vec<(&'static Table, usize)> = vec![(table, 0)];
+    while let Some((caller, next)) = path.last_mut() {
+        let (caller, at) = (*caller, *next);
+        *next += 1;
+        let Some(callee) = caller.callees().nth(at) else {
+            done.insert(address(caller));
+            path.pop();
+            continue;
+        };
+        if let Some(first) = path.iter().position(|(table, _)| address(table) == address(callee)) {
+            let name =
+                |table: &'static Table| table.get().map_or(String::new(), |it| it.program.name.to_string());
+            let around = path[first..].iter().map(|(table, _)| *table).chain([callee]);
+            return Err(Error::Recursion { at: call(caller, at), cycle: around.map(name).collect() });
+        }
+        if !done.contains(&address(callee)) {
+            path.push((callee, 0));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the place of a call.
+fn call(caller: &'static Table, at: usize) -> Box<At> {
+    let place = caller.get().and_then(|caller| {
+        let program = &caller.program;
+        let statement =
+            program.statements.iter().find(|statement| statement.kind == Kind::Call(CallId::new(at)))?;
+        let (name, file) = (statement.name.to_string(), program.file.to_string());
+        Some(At { name, file, line: statement.line, column: statement.column })
+    });
+    Box::new(place.unwrap_or_else(|| At { name: String::new(), file: String::new(), line: 0, column: 0 }))
+}

@@ -1,0 +1,300 @@
+//! The arms of a conditional statement of a builder: what is added in front of a closure and behind it, also if it
+//! fails or panics.
+
+use std::any::TypeId;
+use std::ops::Not;
+
+use crate::error::{Refusal, Result};
+use cuweave_core::codes::Code;
+use cuweave_core::condition::{Condition, Test, Word};
+use cuweave_core::index::{Index, narrow};
+use cuweave_core::ir::{Access, BufferId, Device, DimId, Mode, Origin, StatementId};
+use cuweave_core::kind::Kind;
+
+use super::bound::Element;
+use super::declarations::Builder;
+use super::handle::{Argument, Place};
+use super::program::{Pending, Program, Site};
+use super::size::ToSize;
+use super::words;
+
+/// A decision of the device: a buffer of one `u32`, which decides for its body where it is not 0. `!flag` is the
+/// opposite.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    pub(super) operand: Argument,
+    pub(super) negated: bool,
+}
+
+impl Not for Decision {
+    type Output = Decision;
+
+    fn not(self) -> Decision {
+        Decision { negated: !self.negated, ..self }
+    }
+}
+
+/// A conditional statement while its arms are written.
+pub(super) struct Arms {
+    /// The number of the builder.
+    builder: u64,
+    place: Place,
+    pub name: String,
+    word: Word,
+    device: Device,
+    /// The accesses of the operand and, in a loop with a limit, of the counter.
+    own: Vec<Access>,
+    at_most: Option<u32>,
+    after: Vec<StatementId>,
+    /// The statements in front of the arms and behind them.
+    pub around: Vec<[StatementId; 2]>,
+    /// True if an arm has no statement.
+    skips: bool,
+}
+
+impl Program {
+    /// Begins a conditional statement.
+    pub(super) fn conditional(
+        &mut self,
+        place: Place,
+        (word, at_most): (Word, Option<u32>),
+        decision: &Decision,
+    ) -> Result<Arms> {
+        let (name, after) = self.begun(place, word.name())?;
+        let device = self.taken.take().unwrap_or_else(|| self.device_of_body());
+        let site = Site { place, name: &name };
+        let operand = self.operand(&site, word, &decision.operand)?;
+        if at_most == Some(0) {
+            let message = "`while_at_most` takes a number of turns, from 1 on";
+            return Err(self.refuse(&site, Code::CW001, message, None));
+        }
+        let mut own = vec![operand];
+        own.extend(at_most.map(|_| self.counter(place, device)));
+        let builder = self.builder;
+        Ok(Arms { builder, place, name, word, device, own, at_most, after, around: Vec::new(), skips: false })
+    }
+
+    /// Returns the access of an operand.
+    fn operand(&mut self, site: &Site<'_>, word: Word, operand: &Argument) -> Result<Access> {
+        let word = word.name();
+        let access = self.transferred(site, operand, word, Mode::Read)?;
+        let text = self.argument_text(operand);
+        let text = text.trim_start_matches('&');
+        let of = |dim: DimId| &self.dims[dim].1;
+        let length = of(access.hi).minus(of(access.lo)).and_then(|length| length.as_constant());
+        if length != Some(1) {
+            let message =
+                format!("`{word}` decides by a buffer of one element, and `{text}` is not known to be that");
+            let help = "declare it with the length 1, or take a part: `x.range(i, i + 1)`";
+            return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+        }
+        let (element, name) = self.element(access.buffer);
+        if element != TypeId::of::<u32>() {
+            let message = format!("`{word}` decides by a `u32`, and `{text}` is a buffer of `{name}`");
+            let help = "let a kernel write the decision into a buffer of one `u32`";
+            return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+        }
+        self.device_only(site, access.buffer, word)?;
+        Ok(access)
+    }
+
+    /// Allocates the counter of a loop's turns.
+    fn counter(&mut self, place: Place, device: Device) -> Access {
+        let (name, statement) = ("turns".to_owned(), StatementId::new(self.statements.len()));
+        let site = Site { place, name: &name };
+        let buffer = self.declare(&site, Origin::Alloc(statement), 1u64.to_size(), Element::of::<u32>());
+        let (kind, accesses, scalars) = (Kind::Alloc(buffer), Vec::new(), Default::default());
+        self.taken = Some(device);
+        self.push(name, place, kind, accesses, Vec::new(), scalars);
+        let hi = self.buffers[buffer].dim;
+        Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false }
+    }
+
+    /// Begins an arm.
+    fn begin_arm(&mut self, arms: &mut Arms, test: Test) -> StatementId {
+        let arm = narrow(arms.around.len());
+        let Arms { word, at_most, .. } = *arms;
+        let body = Condition { word, arm, arms: 0, total: false, test, at_most };
+        let (accesses, after) = match arm {
+            0 => (arms.own.clone(), std::mem::take(&mut arms.after)),
+            _ => (Vec::new(), Vec::new()),
+        };
+        self.taken = Some(arms.device);
+        let at = self.push(
+            arms.name.clone(),
+            arms.place,
+            Kind::Condition(body),
+            accesses,
+            after,
+            Default::default(),
+        );
+        self.open.push(at);
+        at
+    }
+
+    /// Ends an arm that begins with a statement. An arm without statements is left out.
+    ///
+    /// Another builder in the place of this one, or an arm inside that has not ended since another builder took its
+    /// place, is an error.
+    fn end_arm(&mut self, arms: &mut Arms, begin: StatementId) -> Result<()> {
+        if self.builder != arms.builder || self.open.last() != Some(&begin) {
+            let site = Site { place: arms.place, name: &arms.name };
+            let message =
+                format!("another builder took the place of the one that adds this `{}`", arms.word.name());
+            return Err(self.refuse(
+                &site,
+                Code::CW001,
+                &message,
+                Some("add to the builder that the closure is given"),
+            ));
+        }
+        self.open.pop();
+        if self.statements.len() == begin.index() + 1 {
+            if let Some(empty) = self.statements.pop() {
+                arms.after = empty.after;
+            }
+            arms.skips = true;
+            return Ok(());
+        }
+        let kind = match self.statements[begin].kind {
+            Kind::Condition(body) => Kind::Join(body),
+            _ => return Ok(()),
+        };
+        let behind = |access: &Access| Access { mode: Mode::ReadWrite, ..*access };
+        let accesses = match arms.word {
+            Word::While => std::iter::once(arms.own[0]).chain(arms.own[1..].iter().map(behind)).collect(),
+            Word::If | Word::Match => Vec::new(),
+        };
+        let (name, place, scalars) = (arms.name.clone(), arms.place, Default::default());
+        self.taken = Some(arms.device);
+        let join = self.push(name, place, kind, accesses, Vec::new(), scalars);
+        arms.around.push([begin, join]);
+        Ok(())
+    }
+
+    /// Ends an arm whose closure panicked, with the arms before it as a statement that is whole, and keeps the fault
+    /// for the build.
+    fn panicked(&mut self, arms: &mut Arms, begin: StatementId, panics: usize) {
+        if self.end_arm(arms, begin).is_err() {
+            return;
+        }
+        self.end_conditional(arms, false);
+        self.pending = Pending::default();
+        if self.panics == panics {
+            // The panic was not that of an arm inside.
+            let site = Site { place: arms.place, name: &arms.name };
+            let message =
+                format!("an arm of this `{}` panicked, and may have been added in part", arms.word.name());
+            let error =
+                self.refuse(&site, Code::CW001, &message, Some("make the graph with another builder"));
+            self.note(error);
+            self.panics += 1;
+        }
+    }
+
+    /// Returns the faults of a program that cannot be checked as a whole: an arm panicked, or has not ended.
+    pub(super) fn unfinished(&self) -> Option<Vec<Refusal>> {
+        let open = self.open.last().and_then(|&body| self.statements.get(body));
+        if self.panics == 0 && open.is_none() {
+            return None;
+        }
+        let open = open.map(|begun| {
+            let word = match &begun.kind {
+                Kind::Condition(condition) => condition.word.name(),
+                _ => "condition",
+            };
+            let message = format!("an arm of this `{word}` has not ended");
+            let help = "check and build the program outside of its conditions, and leave the builder in its place in them";
+            words::refusal(&self.at(begun.place, &begun.name), Code::CW001, &message, &[], Some(help))
+        });
+        Some(self.faults.iter().cloned().chain(open).collect())
+    }
+
+    /// Ends a conditional statement: all of its arms know their number.
+    pub(super) fn end_conditional(&mut self, arms: &Arms, total: bool) {
+        if self.builder != arms.builder {
+            return;
+        }
+        let count = narrow(arms.around.len());
+        for &statement in arms.around.iter().flatten() {
+            if let Kind::Condition(body) | Kind::Join(body) = &mut self.statements[statement].kind {
+                (body.arms, body.total) = (count, total && !arms.skips);
+            }
+        }
+    }
+
+    /// Returns an error if a buffer comes from outside of the innermost body: its memory and its name stay there.
+    pub(super) fn stays_in_body(&self, site: &Site<'_>, buffer: BufferId) -> Result<()> {
+        let Some(&body) = self.open.last() else { return Ok(()) };
+        let declared = &self.buffers[buffer];
+        if matches!(declared.origin, Origin::Alloc(at) if at > body) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` comes from outside of this body, which the device may run or not, or again",
+            declared.name
+        );
+        let help = "its nodes keep their addresses: write both half-steps in one turn, or `copy`";
+        Err(self.refuse(site, Code::CW001, &message, Some(help)))
+    }
+
+    /// Returns an error for a name of a body that has ended.
+    pub(super) fn in_scope(
+        &self,
+        site: &Site<'_>,
+        (name, what): (&str, &str),
+        body: Option<StatementId>,
+    ) -> Result<()> {
+        let Some(body) = body.filter(|body| !self.open.contains(body)) else { return Ok(()) };
+        let of = match self.statements.get(body).map(|statement| &statement.kind) {
+            Some(Kind::Condition(condition)) => condition.body(),
+            _ => "a body".to_owned(),
+        };
+        let message = format!("`{name}`, {what} {of}, is used outside of it");
+        Err(self.refuse(
+            site,
+            Code::CW001,
+            &message,
+            Some("make it before the condition, or use it in the body"),
+        ))
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// Adds the statements of an arm. After an error of the closure its statements stay, as a body that is whole.
+    pub(super) fn arm<R>(
+        &mut self,
+        arms: &mut Arms,
+        test: Test,
+        body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
+    ) -> Result<()> {
+        let panics = self.program.panics;
+        let begin = self.program.begin_arm(arms, test);
+        let mut open = OpenArm { builder: self, arms, begin, panics, returned: false };
+        let done = body(open.builder).map(drop);
+        open.returned = true;
+        let OpenArm { builder: Builder { program, .. }, arms, .. } = &mut open;
+        if done.is_err() {
+            program.pending = Pending::default();
+        }
+        program.end_arm(arms, begin).and(done)
+    }
+}
+
+/// An arm while its closure runs. Its drop by a panic ends the arm.
+struct OpenArm<'o, 'a> {
+    builder: &'o mut Builder<'a>,
+    arms: &'o mut Arms,
+    begin: StatementId,
+    /// The number of panics before it.
+    panics: usize,
+    returned: bool,
+}
+
+impl Drop for OpenArm<'_, '_> {
+    fn drop(&mut self) {
+        if !self.returned {
+            self.builder.program.panicked(self.arms, self.begin, self.panics);
+        }
+    }
+}

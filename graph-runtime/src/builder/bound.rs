@@ -1,0 +1,235 @@
+//! The buffers that a builder's arguments are bound to: of any element type and form, since only the program knows.
+
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, PinnedHostSlice};
+
+use crate::bind::{
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Buffer, DeviceView, DeviceViewMut,
+    Exclusive, ExclusivePinned, Hint, Managed, Output, OutputDescription, Shared, SharedPinned, Taken,
+    Visitor,
+};
+use cuweave_core::index::narrow;
+use cuweave_core::ir::Origin;
+
+/// The type of a buffer's elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element {
+    pub id: TypeId,
+    pub name: &'static str,
+    pub size: u32,
+    pub align: u32,
+}
+
+impl Element {
+    pub fn of<T: 'static>() -> Element {
+        Element {
+            id: TypeId::of::<T>(),
+            name: type_name::<T>(),
+            size: narrow(size_of::<T>()),
+            align: narrow(align_of::<T>()),
+        }
+    }
+
+    /// Returns the type of the elements of a buffer that a graph function returns.
+    pub fn known(id: TypeId, size: u32, align: u32) -> Element {
+        macro_rules! names {
+            ($($ty:ty)*) => {
+                [$((TypeId::of::<$ty>(), type_name::<$ty>())),*]
+            };
+        }
+        let names = names!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 bool);
+        let name = names.iter().find(|(known, _)| *known == id).map_or("_", |(_, name)| name);
+        Element { id, name, size, align }
+    }
+}
+
+/// A buffer that an argument is bound to.
+pub struct Binding<'a> {
+    /// `None` once it is given back.
+    bound: Option<Box<dyn Erased + Send + 'a>>,
+    pub(super) element: Element,
+    pub(super) origin: Origin,
+    /// The hints about its managed memory. Those of memory that a setter binds are those of the memory before.
+    hints: Vec<Hint>,
+}
+
+impl fmt::Debug for Binding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Binding { element, origin, .. } = self;
+        f.debug_struct("Binding")
+            .field("element", &element.name)
+            .field("origin", origin)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A bound buffer of any element type.
+pub(super) trait Erased: Bound {
+    /// Returns the type of the memory that the exec owns or shares, if it does.
+    fn owned(&self) -> Option<TypeId>;
+
+    /// Returns the memory that the exec owns, or the shared buffer: a `CudaSlice`, a `PinnedHostSlice` or a `Buffer`.
+    fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>>;
+}
+
+impl<T: 'static> Erased for Shared<'_, T> {
+    fn owned(&self) -> Option<TypeId> {
+        match self {
+            Shared::Owned(_) => Some(TypeId::of::<CudaSlice<T>>()),
+            Shared::Buffer(_) => Some(TypeId::of::<Buffer<T>>()),
+            _ => None,
+        }
+    }
+
+    fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
+        match *self {
+            Shared::Buffer(buffer) => Some(Box::new(Buffer::clone(&buffer))),
+            bound => Some(Box::new(bound.into_owned()?)),
+        }
+    }
+}
+
+impl<T: 'static> Erased for Exclusive<'_, T> {
+    fn owned(&self) -> Option<TypeId> {
+        match self {
+            Exclusive::Owned(_) => Some(TypeId::of::<CudaSlice<T>>()),
+            Exclusive::Buffer(_) => Some(TypeId::of::<Buffer<T>>()),
+            _ => None,
+        }
+    }
+
+    fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
+        match *self {
+            Exclusive::Buffer(buffer) => Some(Box::new(Buffer::clone(&buffer))),
+            bound => Some(Box::new(bound.into_owned()?)),
+        }
+    }
+}
+
+impl<T: 'static> Erased for SharedPinned<'_, T> {
+    fn owned(&self) -> Option<TypeId> {
+        matches!(self, SharedPinned::Owned(_)).then(TypeId::of::<PinnedHostSlice<T>>)
+    }
+
+    fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
+        Some(Box::new((*self).into_owned()?))
+    }
+}
+
+impl<T: 'static> Erased for ExclusivePinned<'_, T> {
+    fn owned(&self) -> Option<TypeId> {
+        matches!(self, ExclusivePinned::Owned(_)).then(TypeId::of::<PinnedHostSlice<T>>)
+    }
+
+    fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
+        Some(Box::new((*self).into_owned()?))
+    }
+}
+
+impl<T: 'static> Erased for Taken<T> {
+    fn owned(&self) -> Option<TypeId> {
+        None
+    }
+
+    fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
+        None
+    }
+}
+
+impl Bound for Binding<'_> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        let Binding { bound, hints, .. } = self;
+        visitor.hinted_by(hints.clone().into(), |visitor| {
+            bound.iter_mut().for_each(|bound| bound.visit(visitor));
+        });
+    }
+}
+
+impl<'a> Binding<'a> {
+    pub(super) fn of<T: Storable>(bound: impl Erased + Send + 'a, origin: Origin) -> Binding<'a> {
+        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin, hints: Vec::new() }
+    }
+
+    /// Returns it with hints about its managed memory.
+    pub(super) fn hinted(self, hints: Vec<Hint>) -> Binding<'a> {
+        Binding { hints, ..self }
+    }
+
+    /// Gives the memory back, if it is an `M` that the exec owns or shares.
+    pub(super) fn take<M: 'static>(&mut self) -> Option<M> {
+        self.bound.as_ref().filter(|bound| bound.owned() == Some(TypeId::of::<M>()))?;
+        let owned = self.bound.take()?.into_owned()?;
+        owned.downcast::<M>().ok().map(|owned| *owned)
+    }
+}
+
+/// A type whose values can be the elements of a bound buffer.
+pub trait Storable: Send + Sync + 'static {}
+impl<T: Send + Sync + 'static> Storable for T {}
+
+/// A type that a setter binds to an argument of any declaration. Which declarations take it is known when the program runs.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be bound to an argument",
+    note = "what binds is listed in `cuweave::bind`"
+)]
+pub trait Bindable<'a> {
+    /// Binds it to an argument of that origin; `None` if that does not take it.
+    #[doc(hidden)]
+    fn bind(self, origin: Origin) -> Option<Binding<'a>>;
+}
+
+pub(super) const SHARED: Origin = Origin::Device { mutable: false };
+pub(super) const EXCLUSIVE: Origin = Origin::Device { mutable: true };
+pub(super) const PINNED: Origin = Origin::Pinned { mutable: false };
+pub(super) const PINNED_MUT: Origin = Origin::Pinned { mutable: true };
+pub(super) const TAKEN: Origin = Origin::Taken;
+
+macro_rules! bindable {
+    ($({$($generics:tt)*} $source:ty: $($origin:ident $method:ident),*;)*) => {$(
+        impl<$($generics)*> Bindable<'a> for $source {
+            fn bind(self, origin: Origin) -> Option<Binding<'a>> {
+                match origin {
+                    $($origin => Some(Binding::of::<T>(self.$method(), origin)),)*
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+bindable! {
+    {'a, T: Storable} &'a CudaSlice<T>: SHARED bind_shared;
+    {'a, T: Storable} CudaView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} &CudaView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} Arc<CudaSlice<T>>: SHARED bind_shared;
+    {'a, T: Storable} &Arc<CudaSlice<T>>: SHARED bind_shared;
+    {'a, T: Storable} DeviceView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} &DeviceView<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} Shared<'a, T>: SHARED bind_shared;
+    {'a, 'e, T: Storable} &'a Output<'e, T>: SHARED bind_shared, TAKEN bind_taken;
+    {'a, T: Storable} &'a mut CudaSlice<T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} CudaViewMut<'a, T>: EXCLUSIVE bind_mut;
+    {'a, 'b, T: Storable} &'a mut CudaViewMut<'b, T>: EXCLUSIVE bind_mut;
+    {'a, 'e, T: Storable} &'a mut Output<'e, T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} DeviceViewMut<'a, T>: EXCLUSIVE bind_mut;
+    {'a, 'b, T: Storable} &'a mut DeviceViewMut<'b, T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} Exclusive<'a, T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} CudaSlice<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &mut Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &mut Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &'a PinnedHostSlice<T>: PINNED bind_pinned;
+    {'a, T: Storable} Arc<PinnedHostSlice<T>>: PINNED bind_pinned;
+    {'a, T: Storable} SharedPinned<'a, T>: PINNED bind_pinned;
+    {'a, T: Storable} &'a mut PinnedHostSlice<T>: PINNED_MUT bind_pinned_mut;
+    {'a, T: Storable} PinnedHostSlice<T>: PINNED bind_pinned, PINNED_MUT bind_pinned_mut;
+    {'a, T: Storable} ExclusivePinned<'a, T>: PINNED_MUT bind_pinned_mut;
+    {'a, T: Storable} OutputDescription<T>: TAKEN bind_taken;
+    {'a, T: Storable} &OutputDescription<T>: TAKEN bind_taken;
+    {'a, T: Storable} Taken<T>: TAKEN bind_taken;
+}

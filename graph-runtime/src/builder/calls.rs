@@ -1,0 +1,192 @@
+//! Calls of graph functions.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Result};
+use cuweave_core::codes::Code;
+use cuweave_core::ids::CallId;
+use cuweave_core::index::{Index, narrow};
+use cuweave_core::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
+use cuweave_core::kind::Kind;
+use cuweave_core::structure::{Argument as CallArgument, Call as Bindings, CallPlace};
+use cuweave_core::table::{Parameter, TableHandle};
+
+use super::bound::Element;
+use super::code::{Call, EnterFunction, Source, Sources};
+use super::handle::{Argument, Handle, Passed, Place, View};
+use super::program::{Program, Site};
+use super::size::Size;
+
+impl Program {
+    pub(super) fn call(
+        &mut self,
+        place: Place,
+        (callee, enter): (TableHandle, EnterFunction),
+        given: &[Argument],
+    ) -> Result<Vec<Handle>> {
+        let function = callee.program.name.clone();
+        let result_name = self.pending.name.take();
+        let after = self.take_after(&Site { place, name: &function })?;
+        let site = Site { place, name: &function };
+        let declared: Vec<&str> = callee.arguments.iter().map(|name| &**name).collect();
+        self.count(&site, &function, &declared, given.len())?;
+        let (mut accesses, arguments, sources) = self.call_arguments(&site, &callee, given)?;
+        let at = self.at(place, &function);
+        let call = Call { id: CallId::new(self.calls.len()), callee: callee.clone(), enter, sources };
+        call.check(&at, &self.values)?;
+        let statement = StatementId::new(self.statements.len());
+        let results = self.call_results(&callee, (place, result_name.as_deref()), statement, &mut accesses);
+        let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
+        let handles: Vec<Handle> = handles.collect();
+        let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
+        self.calls.push(Bindings { arguments, results, around: Vec::new(), place: CallPlace::Only });
+        let (name, kind) = (function.to_string(), Kind::Call(call));
+        self.push(name, place, kind, accesses, after, scalars);
+        Ok(handles)
+    }
+
+    /// Returns the accesses of a call's buffers, the bindings of the callee's parameters, and the sources of their values.
+    fn call_arguments(
+        &mut self,
+        site: &Site<'_>,
+        callee: &TableHandle,
+        given: &[Argument],
+    ) -> Result<(Vec<Access>, Vec<CallArgument>, Sources)> {
+        let function = site.name;
+        let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
+        let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
+        for ((argument, parameter), name) in given.iter().zip(&callee.parameters).zip(&callee.arguments) {
+            let text = self.argument_text_of(site, argument)?;
+            let source = match (self.borrowed(site, argument)?, *parameter) {
+                (None, Parameter::Scalar(_)) => {
+                    let source = self.scalar_source(site, argument)?;
+                    let one = Sources { list: vec![source.clone()], texts: Vec::new() };
+                    arguments.push(CallArgument::Scalar {
+                        of: self.mentioned(&one).into_iter().collect(),
+                        value: None,
+                    });
+                    source
+                }
+                (Some((view, mode)), Parameter::Buffer(parameter)) => {
+                    let origin = callee.program.buffers[parameter].origin;
+                    let (access, moved) =
+                        self.call_buffer(site, (argument, &text), (&view, mode), (name, origin))?;
+                    arguments.push(match moved {
+                        true => CallArgument::Moved(access.buffer),
+                        false => CallArgument::Access(narrow(accesses.len())),
+                    });
+                    let (element, name) = self.element(access.buffer);
+                    accesses.push(access);
+                    Source::Buffer(element, name)
+                }
+                (_, Parameter::Host { .. }) => {
+                    let message =
+                        format!("`{function}` takes a host value, `{name}`, and a builder has none");
+                    let help = "call it in a function of `#[graph]`";
+                    return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+                }
+                (_, Parameter::Scalar(_) | Parameter::Buffer(_) | Parameter::Array(..))
+                | (_, Parameter::Part | Parameter::Buffers(_)) => {
+                    return Err(self.unfit_scalar(site, argument, function, name));
+                }
+            };
+            sources.list.push(source);
+            sources.texts.push(text);
+        }
+        Ok((accesses, arguments, sources))
+    }
+
+    /// Returns the access of a buffer argument, and true if its ownership passes to the callee.
+    fn call_buffer(
+        &mut self,
+        site: &Site<'_>,
+        (argument, text): (&Argument, &str),
+        (view, mode): (&View, Option<Mode>),
+        (parameter, origin): (&str, Origin),
+    ) -> Result<(Access, bool)> {
+        let moved = mode.is_none() && origin == Origin::Taken;
+        let lent = matches!(
+            (mode, origin),
+            (Some(Mode::Read), Origin::Device { mutable: false })
+                | (Some(Mode::ReadWrite), Origin::Device { mutable: true })
+        );
+        if !(moved || lent) {
+            self.unfit(site, argument, site.name, (parameter, declared_as(origin)))?;
+        }
+        let part = self.part(site, view)?;
+        self.device_only(site, part.buffer, site.name)?;
+        if moved && !part.whole {
+            let message = format!("`{text}`, a part of a buffer, cannot be handed over");
+            let help = "lend it: write `&b` or `&mut b`";
+            return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+        }
+        if moved {
+            self.stays_in_body(site, part.buffer)?;
+        }
+        let mode = mode.unwrap_or(Mode::ReadWrite);
+        let access = Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false };
+        Ok((access, moved))
+    }
+
+    /// Declares the allocations that a call returns, and adds the accesses that write them. `name` is that of the call, if
+    /// it has one.
+    fn call_results(
+        &mut self,
+        callee: &TableHandle,
+        (place, name): (Place, Option<&str>),
+        statement: StatementId,
+        accesses: &mut Vec<Access>,
+    ) -> Vec<BufferId> {
+        callee
+            .program
+            .outputs
+            .iter()
+            .map(|&output| {
+                let declared = &callee.program.buffers[output];
+                let name = name.map_or_else(|| declared.name.to_string(), str::to_owned);
+                let element = Element::known(callee.elements[output], declared.element, declared.align);
+                let len = Size::extent(self.builder, self.buffers.len());
+                let site = Site { place, name: &name };
+                let buffer = self.declare(&site, Origin::Alloc(statement), len, element);
+                let hi = self.buffers[buffer].dim;
+                accesses.push(Access {
+                    buffer,
+                    mode: Mode::Write,
+                    lo: DimId::from_u32(0),
+                    hi,
+                    relied_on: false,
+                });
+                buffer
+            })
+            .collect()
+    }
+
+    fn unfit_scalar(&self, site: &Site<'_>, argument: &Argument, callee: &str, parameter: &str) -> Error {
+        let message = format!(
+            "`{}` does not fit the parameter `{parameter}` of `{callee}`",
+            self.argument_text(argument)
+        );
+        self.refuse(site, Code::CW401, &message, None)
+    }
+
+    /// Returns the text of an argument whose handles are of this builder.
+    fn argument_text_of(&self, site: &Site<'_>, argument: &Argument) -> Result<String> {
+        match &argument.0 {
+            Passed::Lent(view, _) | Passed::Bare(view) => drop(self.own(site, view.of)?),
+            Passed::Nothing | Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => {
+                drop(self.scalar_source(site, argument)?)
+            }
+        }
+        Ok(self.argument_text(argument))
+    }
+}
+
+fn declared_as(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Device { mutable: false } => "`&[T; _]`",
+        Origin::Device { mutable: true } => "`&mut [T; _]` or `&mut [MaybeUninit<T>; _]`",
+        Origin::Taken => "`[T; _]`, which takes the bare handle of an allocation",
+        Origin::Pinned { .. } => "pinned memory",
+        Origin::Alloc(_) | Origin::Part(_) => "a part of a record",
+    }
+}

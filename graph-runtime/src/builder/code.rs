@@ -1,0 +1,411 @@
+//! The statements of a builder's graph as they are evaluated: what generated code is for a graph function.
+
+use std::any::TypeId;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::bind::{Flag, FlagValue, Semaphore};
+use crate::build::{Body, Given, GivenArgument, Misfit, Value};
+use crate::cuda::HostWork;
+use crate::error::{At, Error, Result};
+use crate::exec::GraphFn;
+use crate::kernels::Kernel;
+use crate::statements::{Arguments, Dim, Evaluation, dim};
+use crate::token::Token;
+use cudarc::driver::CudaEvent;
+use cuweave_core::condition::Condition;
+use cuweave_core::ids::{BufferId, CallId, ScalarId};
+use cuweave_core::index::{Index, Vector, size};
+use cuweave_core::ir::StatementId;
+use cuweave_core::kind::{Kind, Stage, SyncWord};
+use cuweave_core::table::{Decoded, Table, TableHandle};
+
+use super::bound::{Binding, Element};
+use super::config::Configuration;
+use super::size::Size;
+use super::words;
+
+/// An argument as a statement keeps it.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Buffer(TypeId, &'static str),
+    /// No buffer.
+    Nothing,
+    Value(Value),
+    Scalar(ScalarId),
+    Size(Size),
+}
+
+impl Source {
+    pub fn given(&self, scalars: &[Value]) -> GivenArgument {
+        match self {
+            Source::Buffer(element, name) => GivenArgument::Buffer(*element, name),
+            Source::Nothing => GivenArgument::Nothing,
+            Source::Value(value) => GivenArgument::Value(value.clone()),
+            Source::Scalar(id) => GivenArgument::Value(match scalars.get(id.index()) {
+                Some(value) => value.clone(),
+                None => Value::computed(dim(1u8) / 0u8),
+            }),
+            Source::Size(size) => GivenArgument::Value(Value::computed(size.value(scalars))),
+        }
+    }
+}
+
+impl Source {
+    /// Adds the scalars in the argument.
+    pub fn mentions(&self, scalars: &mut BTreeSet<ScalarId>) {
+        match self {
+            Source::Scalar(id) => drop(scalars.insert(*id)),
+            Source::Size(size) => size.mentions(scalars),
+            Source::Buffer(..) | Source::Nothing | Source::Value(_) => {}
+        }
+    }
+}
+
+/// The arguments of a statement, with the texts that messages name them by.
+#[derive(Clone, Debug)]
+pub(super) struct Sources {
+    pub list: Vec<Source>,
+    pub texts: Vec<String>,
+}
+
+impl Sources {
+    pub fn given(&self, scalars: &[Value]) -> Vec<GivenArgument> {
+        self.list.iter().map(|source| source.given(scalars)).collect()
+    }
+
+    /// Takes the arguments by `take`, which returns `None` if one does not fit.
+    pub fn take<T>(
+        &self,
+        scalars: &[Value],
+        take: impl FnOnce(&mut Given<'_>) -> Option<T>,
+    ) -> std::result::Result<T, (usize, Misfit)> {
+        let arguments = self.given(scalars);
+        let mut given = Given::new(&arguments);
+        match take(&mut given) {
+            Some(taken) => Ok(taken),
+            None => Err(given.misfit().unwrap_or((self.list.len(), Misfit::Missing))),
+        }
+    }
+}
+
+/// Returns the arguments of a launch as the kernel's declaration lists them.
+pub(super) type ArgumentsFunction = fn(&mut Given<'_>, Token) -> Option<Arguments>;
+
+/// Enters a graph function.
+pub(super) type EnterFunction = fn(&mut Given<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
+
+/// A launch.
+pub(super) struct Launch {
+    pub kernel: &'static Kernel,
+    pub arguments: ArgumentsFunction,
+    pub config: Configuration,
+    pub sources: Sources,
+}
+
+/// A call of a graph function.
+pub(super) struct Call {
+    pub id: CallId,
+    pub callee: TableHandle,
+    pub enter: EnterFunction,
+    pub sources: Sources,
+}
+
+/// A fill: the type of the elements, and the value.
+pub(super) struct Fill {
+    pub element: Element,
+    pub sources: Sources,
+}
+
+/// The place of a value that a graph waits for, writes or signals.
+pub(super) enum Target {
+    Narrow(Arc<Flag<u32>>),
+    Wide(Arc<Flag<u64>>),
+    Buffer(Element),
+    Semaphore(Arc<Semaphore>),
+}
+
+/// A wait for a value or a semaphore, or the write or signal of one: the values of the first launch, and the step.
+pub(super) struct Synced {
+    pub target: Target,
+    pub sources: Sources,
+}
+
+/// A value that does not fit, by its index.
+type Refused = (usize, Misfit);
+
+impl Synced {
+    /// Records the statement with these values of the scalars; without an evaluation only checks them.
+    pub fn evaluate(
+        &self,
+        word: SyncWord,
+        scalars: &[Value],
+        evaluation: Option<&mut Evaluation<'_>>,
+    ) -> std::result::Result<Option<Result<()>>, Refused> {
+        macro_rules! values {
+            ($ty:ty) => {
+                self.sources
+                    .take(scalars, |given| Some((given.scalar::<$ty>(0)?, given.scalar::<$ty>(1)?)))?
+            };
+        }
+        fn of_flag<T: FlagValue>(
+            word: SyncWord,
+            flag: &Flag<T>,
+            (first, step): (T, T),
+            evaluation: &mut Evaluation<'_>,
+        ) -> Result<()> {
+            match word.waits() {
+                true => evaluation.wait_value(flag, first, step),
+                false => evaluation.write_value(flag, first, step),
+            }
+        }
+        fn of_buffer<T: FlagValue>(
+            word: SyncWord,
+            (first, step): (T, T),
+            evaluation: &mut Evaluation<'_>,
+        ) -> Result<()> {
+            match word.waits() {
+                true => evaluation.wait_value_in(PhantomData, first, step),
+                false => evaluation.write_value_in(PhantomData, first, step),
+            }
+        }
+        Ok(match &self.target {
+            Target::Narrow(flag) => {
+                let values = values!(u32);
+                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
+            }
+            Target::Wide(flag) => {
+                let values = values!(u64);
+                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
+            }
+            Target::Buffer(element) if element.id == TypeId::of::<u32>() => {
+                let values = values!(u32);
+                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
+            }
+            Target::Buffer(_) => {
+                let values = values!(u64);
+                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
+            }
+            Target::Semaphore(semaphore) => {
+                let (first, step) = values!(u64);
+                evaluation.map(|evaluation| match word.waits() {
+                    true => evaluation.wait_semaphore(semaphore, first, step),
+                    false => evaluation.signal(semaphore, first, step),
+                })
+            }
+        })
+    }
+
+    /// Returns the error of a value that does not fit.
+    pub fn refused(&self, at: &At, word: SyncWord, (index, misfit): Refused) -> Error {
+        let parameter = if index == 0 { "first" } else { "step" };
+        words::misfit(at, word.name(), parameter, self.sources.texts.get(index), &misfit)
+    }
+}
+
+/// The stage of a builder: the values of statements, which are evaluated when the graph is built and when a scalar is set.
+pub(super) struct Called;
+
+impl Stage for Called {
+    type Launch = Launch;
+    type Fill = Fill;
+    type Copy = ();
+    type Call = Call;
+    type Capture = Infallible;
+    type Condition = Condition;
+    type Host = HostWork;
+    type Event = Arc<CudaEvent>;
+    type Sync = Synced;
+    type Memory = BufferId;
+}
+
+/// Returns a kind in the program, where `number` is the number of a buffer.
+pub fn written_kind(kind: &Kind<Called>, number: &impl Fn(BufferId) -> BufferId) -> Kind {
+    match kind {
+        Kind::Launch(_) => Kind::Launch(()),
+        Kind::Fill(_) => Kind::Fill(()),
+        Kind::Copy(()) => Kind::Copy(()),
+        Kind::Call(call) => Kind::Call(call.id),
+        Kind::Condition(body) => Kind::Condition(*body),
+        Kind::Join(body) => Kind::Join(*body),
+        Kind::Capture(never) => match *never {},
+        Kind::Host(_) => Kind::Host(()),
+        Kind::Record(_) => Kind::Record(()),
+        Kind::Wait(_) => Kind::Wait(()),
+        Kind::Sync(word, _) => Kind::Sync(*word, ()),
+        Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
+        Kind::Free(buffer) => Kind::Free(number(*buffer)),
+    }
+}
+
+impl Launch {
+    /// Returns the parameters whose arguments mention a scalar.
+    pub fn mentioning(&self, scalar: ScalarId) -> impl Iterator<Item = u32> {
+        let mentions = move |source: &Source| {
+            let mut scalars = BTreeSet::new();
+            source.mentions(&mut scalars);
+            scalars.contains(&scalar)
+        };
+        (0..).zip(&self.sources.list).filter(move |(_, source)| mentions(source)).map(|(at, _)| at)
+    }
+
+    /// Returns the arguments with these values of the scalars.
+    pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, (usize, Misfit)> {
+        self.sources.take(scalars, |given| (self.arguments)(given, Token))
+    }
+
+    /// Returns the error of an argument that does not fit.
+    pub fn refused(&self, at: &At, (index, misfit): (usize, Misfit)) -> Error {
+        let parameter = self.kernel.declared().get(index).map_or("?", |(name, _)| name);
+        words::misfit(at, self.kernel.name, parameter, self.sources.texts.get(index), &misfit)
+    }
+}
+
+impl Call {
+    /// Checks the arguments with these values of the scalars.
+    pub fn check(&self, at: &At, scalars: &[Value]) -> Result<()> {
+        let entered = self.sources.take(scalars, |given| (self.enter)(given, &mut |_| {}, Token));
+        entered.map_err(|(index, misfit)| {
+            let parameter = self.callee.arguments.as_slice().get(index).map_or("?", |name| name);
+            words::misfit(at, &self.callee.program.name, parameter, self.sources.texts.get(index), &misfit)
+        })
+    }
+}
+
+/// Evaluates a fill of elements of a type that can be filled; `None` for other types.
+pub(super) fn fill(
+    element: TypeId,
+    sources: &Sources,
+    scalars: &[Value],
+    evaluation: Option<&mut Evaluation<'_>>,
+) -> Option<std::result::Result<Result<()>, Misfit>> {
+    macro_rules! filled {
+        ($($(#[$attribute:meta])* $ty:ty)*) => {$(
+            $(#[$attribute])*
+            if element == TypeId::of::<$ty>() {
+                let value = sources.take(scalars, |given| given.scalar::<$ty>(0));
+                return Some(value.map_err(|misfit| misfit.1).map(|value| {
+                    evaluation.map_or(Ok(()), |evaluation| evaluation.fill(value))
+                }));
+            }
+        )*};
+    }
+    filled! {
+        u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 bool
+        #[cfg(feature = "half")] half::f16
+        #[cfg(feature = "half")] half::bf16
+    }
+    None
+}
+
+/// The table of a builder's graph, and its statements.
+pub(super) struct Code {
+    pub table: Arc<Decoded>,
+    pub steps: Vector<StatementId, Kind<Called>>,
+    /// The place of each statement.
+    pub places: Vector<StatementId, At>,
+    /// The place of each scalar.
+    pub symbols: Vector<ScalarId, At>,
+}
+
+/// The arguments that a builder's graph is bound to.
+pub struct Args<'a> {
+    pub(super) code: Arc<Code>,
+    pub(super) scalars: Vec<Value>,
+    pub(super) buffers: Vec<Binding<'a>>,
+    /// The index of each handle's buffer among those of the program.
+    pub(super) ids: Vec<u32>,
+    pub(super) builder: u64,
+}
+
+impl fmt::Debug for Args<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Args")
+            .field("scalars", &self.scalars)
+            .field("buffers", &self.buffers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The values of a builder's scalars.
+#[derive(Clone, Copy)]
+pub struct Values<'v> {
+    code: &'v Code,
+    scalars: &'v [Value],
+}
+
+impl fmt::Debug for Values<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Values").field("scalars", &self.scalars).finish_non_exhaustive()
+    }
+}
+
+impl Body for Values<'_> {
+    fn table(&self, _: Token) -> Option<TableHandle> {
+        Some(TableHandle::Built(self.code.table.clone()))
+    }
+
+    fn leaf(&self, number: u32, _: &[i64], _: Token) -> Dim {
+        let scalar = self.scalars.get(size(number)).and_then(Value::dim);
+        scalar.unwrap_or_else(|| dim(1u8) / 0u8)
+    }
+
+    fn evaluate(&self, step: u32, _: &[i64], evaluation: &mut Evaluation<'_>, _: Token) -> Result<()> {
+        let id = StatementId::from_u32(step);
+        let at = &self.code.places[id];
+        match &self.code.steps[id] {
+            Kind::Launch(launch) => {
+                let arguments =
+                    launch.arguments(self.scalars).map_err(|misfit| launch.refused(at, misfit))?;
+                evaluation.run(launch.kernel, launch.config.with(self.scalars), arguments)
+            }
+            Kind::Fill(Fill { element, sources }) => {
+                match fill(element.id, sources, self.scalars, Some(evaluation)) {
+                    Some(Ok(done)) => done,
+                    Some(Err(misfit)) => {
+                        Err(words::misfit(at, "fill", "value", sources.texts.first(), &misfit))
+                    }
+                    None => Err(words::not_fillable(at, element.name)),
+                }
+            }
+            Kind::Copy(()) => evaluation.copy(),
+            Kind::Capture(never) => match *never {},
+            Kind::Condition(_) | Kind::Join(_) => Ok(()),
+            Kind::Host(work) => {
+                evaluation.host_work(work.clone());
+                Ok(())
+            }
+            Kind::Record(event) => evaluation.record(event),
+            Kind::Wait(event) => evaluation.wait(event),
+            Kind::Sync(word, synced) => synced
+                .evaluate(*word, self.scalars, Some(evaluation))
+                .map_err(|misfit| synced.refused(at, *word, misfit))?
+                .unwrap_or(Ok(())),
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
+        }
+    }
+
+    fn enter(&self, step: u32, _: &[i64], enter: &mut dyn FnMut(&dyn Body), _: Token) {
+        if let Kind::Call(call) = &self.code.steps[StatementId::from_u32(step)] {
+            let _ = call.sources.take(self.scalars, |given| (call.enter)(given, enter, Token));
+        }
+    }
+}
+
+impl GraphFn for Args<'_> {
+    fn table(_: Token) -> Option<&'static Table> {
+        None
+    }
+
+    type Values<'v>
+        = Values<'v>
+    where
+        Self: 'v;
+
+    fn values(&self, _: Token) -> Values<'_> {
+        Values { code: &self.code, scalars: &self.scalars }
+    }
+}

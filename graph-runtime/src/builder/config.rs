@@ -1,0 +1,198 @@
+//! The configurations of a builder's launches.
+
+use std::collections::BTreeSet;
+
+use cudarc::driver::LaunchConfig;
+
+use crate::build::Value;
+use crate::kernels::Shape;
+use crate::statements::{BlockLimits, Config, Dim, PerItem, ToDim, per_item};
+use cuweave_core::ids::ScalarId;
+
+use super::size::{Integer, Scalar, Size, ToSize, Unsound};
+
+/// A launch configuration over the scalars of a builder.
+#[derive(Clone, Debug)]
+pub enum Configuration {
+    /// One of numbers.
+    Fixed(LaunchConfig),
+    /// One thread an item, of a number of items without symbols.
+    PerItem(PerItem),
+    /// One thread an item.
+    PerSize(Size),
+    /// Grid, block and dynamic shared memory.
+    Sizes(Box<([Size; 3], [Size; 3], Size)>),
+}
+
+impl Configuration {
+    fn grid(&self) -> &[Size] {
+        match self {
+            Configuration::Fixed(_) | Configuration::PerItem(_) => &[],
+            Configuration::PerSize(items) => std::slice::from_ref(items),
+            Configuration::Sizes(sizes) => &sizes.0,
+        }
+    }
+
+    fn block(&self) -> impl Iterator<Item = &Size> {
+        let sizes = match self {
+            Configuration::Sizes(sizes) => Some(sizes.1.iter().chain([&sizes.2])),
+            Configuration::Fixed(_) | Configuration::PerItem(_) | Configuration::PerSize(_) => None,
+        };
+        sizes.into_iter().flatten()
+    }
+
+    pub(super) fn check(&self, builder: u64) -> Result<(), Unsound> {
+        self.grid().iter().chain(self.block()).try_for_each(|size| size.check(builder))
+    }
+
+    /// Returns the scalars in the grid, and those in the block and the shared memory.
+    pub(super) fn mentions(&self) -> [BTreeSet<ScalarId>; 2] {
+        let (mut grid, mut block) = (BTreeSet::new(), BTreeSet::new());
+        self.grid().iter().for_each(|size| size.mentions(&mut grid));
+        self.block().for_each(|size| size.mentions(&mut block));
+        [grid, block]
+    }
+
+    /// Returns the configuration with these values of the scalars.
+    pub(super) fn with(&self, scalars: &[Value]) -> Valued {
+        match self {
+            Configuration::Fixed(config) => Valued::Fixed(*config),
+            Configuration::PerItem(config) => Valued::PerItem(*config),
+            Configuration::PerSize(items) => Valued::PerItem(per_item(items.value(scalars))),
+            Configuration::Sizes(sizes) => {
+                let (grid, block, shared) = &**sizes;
+                let triple = |[x, y, z]: &[Size; 3]| (x.value(scalars), y.value(scalars), z.value(scalars));
+                Valued::Sizes(triple(grid), triple(block), shared.value(scalars))
+            }
+        }
+    }
+}
+
+type Triple = (Dim, Dim, Dim);
+
+/// A configuration with the values of its scalars.
+pub(super) enum Valued {
+    Fixed(LaunchConfig),
+    PerItem(PerItem),
+    Sizes(Triple, Triple, Dim),
+}
+
+impl Config for Valued {
+    fn shape(self, limits: BlockLimits) -> Result<Shape, String> {
+        match self {
+            Valued::Fixed(config) => config.shape(limits),
+            Valued::PerItem(config) => config.shape(limits),
+            Valued::Sizes(grid, block, shared) => (grid, block, shared).shape(limits),
+        }
+    }
+}
+
+/// A type of launch configurations: `(grid, block)` or `(grid, block, shared_bytes)` of integers, [`Scalar`]s,
+/// [`Size`]s or tuples of them, a `LaunchConfig`, or `per_item(n)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a launch configuration of a builder",
+    note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` of integers, `Scalar`s, `Size`s or tuples of them, a `LaunchConfig`, or `per_item(n)`"
+)]
+pub trait ToConfiguration {
+    /// Returns it as a configuration.
+    fn to_configuration(self) -> Configuration;
+}
+
+impl ToConfiguration for Configuration {
+    fn to_configuration(self) -> Configuration {
+        self
+    }
+}
+
+impl ToConfiguration for LaunchConfig {
+    fn to_configuration(self) -> Configuration {
+        Configuration::Fixed(self)
+    }
+}
+
+impl ToConfiguration for PerItem {
+    fn to_configuration(self) -> Configuration {
+        Configuration::PerItem(self)
+    }
+}
+
+impl<G: ToExtents, B: ToExtents> ToConfiguration for (G, B) {
+    fn to_configuration(self) -> Configuration {
+        Configuration::Sizes(Box::new((self.0.to_extents(), self.1.to_extents(), 0u64.to_size())))
+    }
+}
+
+impl<G: ToExtents, B: ToExtents, S: ToSize> ToConfiguration for (G, B, S) {
+    fn to_configuration(self) -> Configuration {
+        Configuration::Sizes(Box::new((self.0.to_extents(), self.1.to_extents(), self.2.to_size())))
+    }
+}
+
+/// One, two or three extents of a grid or a block.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a grid nor a block",
+    note = "a grid or a block is an integer, a `Scalar` or a `Size`, or a tuple of up to three"
+)]
+pub trait ToExtents {
+    /// Returns the three extents.
+    fn to_extents(self) -> [Size; 3];
+}
+
+impl<X: ToSize> ToExtents for X {
+    fn to_extents(self) -> [Size; 3] {
+        [self.to_size(), 1u64.to_size(), 1u64.to_size()]
+    }
+}
+
+impl<X: ToSize> ToExtents for (X,) {
+    fn to_extents(self) -> [Size; 3] {
+        self.0.to_extents()
+    }
+}
+
+impl<X: ToSize, Y: ToSize> ToExtents for (X, Y) {
+    fn to_extents(self) -> [Size; 3] {
+        [self.0.to_size(), self.1.to_size(), 1u64.to_size()]
+    }
+}
+
+impl<X: ToSize, Y: ToSize, Z: ToSize> ToExtents for (X, Y, Z) {
+    fn to_extents(self) -> [Size; 3] {
+        [self.0.to_size(), self.1.to_size(), self.2.to_size()]
+    }
+}
+
+/// A number of items that `per_item` takes: an integer, or an expression over the scalars of a builder.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a number of items")]
+pub trait Items {
+    /// The configuration.
+    type Config;
+
+    /// Returns the configuration of one thread an item.
+    fn per_item(self) -> Self::Config;
+}
+
+impl<T: ToDim> Items for T {
+    type Config = PerItem;
+
+    fn per_item(self) -> PerItem {
+        per_item(self)
+    }
+}
+
+macro_rules! items {
+    ($({$($generics:tt)*} $ty:ty;)*) => {$(
+        impl<$($generics)*> Items for $ty {
+            type Config = Configuration;
+
+            fn per_item(self) -> Configuration {
+                Configuration::PerSize(self.to_size())
+            }
+        }
+    )*};
+}
+items! {
+    {} Size;
+    {} &Size;
+    {T: Integer} Scalar<T>;
+}

@@ -1,0 +1,268 @@
+//! The builder: declarations, options and the order of statements.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cudarc::driver::CudaContext;
+
+use crate::bind::{BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken};
+use crate::build::Value;
+use crate::error::{Refusal, Result};
+use crate::exec::{Graph, build_on};
+use cuweave_core::index::{Index, wide};
+use cuweave_core::ir::{self, BufferId, Device, Launches, Memory, Origin, StatementId};
+use cuweave_core::kind::Kind;
+
+use super::bound::{Binding, EXCLUSIVE, Element, PINNED, PINNED_MUT, SHARED, Storable, TAKEN};
+use super::code::Args;
+use super::handle::{Handle, Ordered, Place};
+use super::lower;
+use super::program::{Program, Site, Symbol};
+use super::size::{Scalar, Size, ToSize};
+use super::words;
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Makes a graph that is known only when the program runs.
+///
+/// The statements are those of a graph function, and mean the same: program order is the meaning, the order comes from what the
+/// statements access, memory is planned. Everything that the macro, or rustc in its place, refuses while a crate compiles is an
+/// [`Error::Refused`](crate::Error::Refused) here, with the code and the place of the call: faults of a single call at
+/// once, those of the whole program by [`build`](Builder::build).
+///
+/// - A [`Handle`] is a buffer, a [`Scalar`] a scalar argument, a [`Statement`](super::Statement) a node. They can be copied and
+///   kept in collections, and are refused by any other builder.
+/// - [`named`](Builder::named), [`on`](Builder::on) and [`after`](Builder::after) are about the next statement: `b.after(s).launch(..)?`.
+/// - Expressions over integer scalars, `n * 4`, are lengths, bounds of ranges (`h.range(i * n, (i + 1) * n)`) and extents of
+///   configurations. Ranges are compared as expressions, as in a graph function, so that a setter changes no order.
+pub struct Builder<'a> {
+    /// The contexts of its devices.
+    pub(super) contexts: Vec<Arc<CudaContext>>,
+    pub(super) program: Program,
+    /// The buffers that arguments are bound to.
+    pub(super) bound: Vec<(BufferId, Binding<'a>)>,
+}
+
+impl fmt::Debug for Builder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("name", &self.program.name)
+            .field("statements", &self.program.statements.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// Returns a builder of a graph in a context.
+    #[track_caller]
+    pub fn new(ctx: &Arc<CudaContext>) -> Builder<'a> {
+        Builder::with_name(ctx, "graph")
+    }
+
+    /// As [`Builder::new`], with a name for messages and pictures.
+    #[track_caller]
+    pub fn with_name(ctx: &Arc<CudaContext>, name: &str) -> Builder<'a> {
+        Builder::made(vec![ctx.clone()], name, Place::caller())
+    }
+
+    /// Returns a builder of a graph over several devices, in the order in which [`on`](Builder::on) numbers them. The graph is
+    /// launched into streams of the first context.
+    #[track_caller]
+    pub fn over(contexts: &[Arc<CudaContext>], name: &str) -> Builder<'a> {
+        let mut builder = Builder::made(contexts.to_vec(), name, Place::caller());
+        let devices = builder.program.dim(&wide(contexts.len()).to_size());
+        builder.program.options.devices = Some(devices);
+        builder
+    }
+
+    fn made(contexts: Vec<Arc<CudaContext>>, name: &str, place: Place) -> Builder<'a> {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Builder { contexts, program: Program::new(number, name, place), bound: Vec::new() }
+    }
+
+    /// Sets the source of the order: `#[graph(order = ..)]`. Explicit order comes from [`after`](Builder::after) and
+    /// [`edge`](Builder::edge) alone; the build proves that it suffices.
+    pub fn order(&mut self, order: ir::Order) -> &mut Self {
+        self.program.options.order = order;
+        self
+    }
+
+    /// Sets who allocates the temporaries: `#[graph(memory = ..)]`.
+    pub fn memory(&mut self, memory: Memory) -> &mut Self {
+        self.program.options.memory = Some(memory);
+        self
+    }
+
+    /// Checks the certificate of the graph when it is built: `#[graph(check)]`.
+    pub fn check_certificate(&mut self) -> &mut Self {
+        self.program.options.check = true;
+        self
+    }
+
+    /// Sets which launches may be changed: `#[graph(launches = ..)]`.
+    pub fn launches(&mut self, launches: Launches) -> &mut Self {
+        self.program.options.launches = Some(launches);
+        self
+    }
+
+    /// Sets the most bytes that the temporaries may take: `#[graph(budget = ..)]`.
+    #[track_caller]
+    pub fn budget(&mut self, bytes: impl ToSize) -> &mut Self {
+        let bytes = bytes.to_size();
+        match self.program.check(&Site { place: Place::caller(), name: "budget" }, &bytes) {
+            Ok(()) => self.program.options.budget = Some(self.program.dim(&bytes)),
+            Err(error) => self.program.note(error),
+        }
+        self
+    }
+
+    /// Names the next statement, or the buffer that it allocates.
+    pub fn named(&mut self, name: &str) -> &mut Self {
+        self.program.pending.name = Some(name.to_owned());
+        self
+    }
+
+    /// Puts the next statement on a device: `#[on(1)]`, or a condition with all of its bodies. Without it a statement is on the device of
+    /// the body that it stands in, or on the first one; the devices of a graph function that is called are counted from that of the call.
+    pub fn on(&mut self, device: u32) -> &mut Self {
+        self.program.pending.on = Some(Device::from_u32(device));
+        self
+    }
+
+    /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for the statement that makes it.
+    pub fn after(&mut self, before: impl Into<Ordered>) -> &mut Self {
+        self.program.pending.after.push(before.into());
+        self
+    }
+
+    /// Orders a statement after another one, whichever was made first.
+    ///
+    /// # Errors
+    ///
+    /// Statements of another builder (CW402), an argument in the place of an allocation (CW206). A cycle is an error of the
+    /// build (CW204).
+    #[track_caller]
+    pub fn edge(&mut self, before: impl Into<Ordered>, after: impl Into<Ordered>) -> Result<()> {
+        let site = Site { place: Place::caller(), name: "edge" };
+        let before = self.program.ordered(&site, before.into())?;
+        let after = self.program.ordered(&site, after.into())?;
+        self.program.statements[after].after.push(before);
+        Ok(())
+    }
+
+    /// Declares a scalar argument, with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar) sets another one.
+    #[track_caller]
+    pub fn scalar<T: Copy + Send + Sync + 'static>(&mut self, name: &str, value: T) -> Scalar<T> {
+        self.program.values.push(Value::of(value));
+        let symbol = Symbol { name: name.to_owned(), place: Place::caller() };
+        Scalar::new(self.program.builder, self.program.scalars.push(symbol))
+    }
+
+    /// Declares an argument `&[T; len]`, bound to a buffer of at least `len` elements.
+    #[track_caller]
+    pub fn shared<T: Storable>(
+        &mut self,
+        name: &str,
+        len: impl ToSize,
+        buffer: impl BindShared<'a, T>,
+    ) -> Handle {
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_shared(), SHARED))
+    }
+
+    /// Declares an argument `&mut [T; len]`, bound to a buffer of at least `len` elements.
+    #[track_caller]
+    pub fn exclusive<T: Storable>(
+        &mut self,
+        name: &str,
+        len: impl ToSize,
+        buffer: impl BindMut<'a, T>,
+    ) -> Handle {
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_mut(), EXCLUSIVE))
+    }
+
+    /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
+    #[track_caller]
+    pub fn pinned<T: Storable>(
+        &mut self,
+        name: &str,
+        len: impl ToSize,
+        memory: impl BindPinned<'a, T>,
+    ) -> Handle {
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(memory.bind_pinned(), PINNED))
+    }
+
+    /// Declares an argument `&mut Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
+    #[track_caller]
+    pub fn pinned_mut<T: Storable>(
+        &mut self,
+        name: &str,
+        len: impl ToSize,
+        memory: impl BindPinnedMut<'a, T>,
+    ) -> Handle {
+        self.argument(
+            Place::caller(),
+            name,
+            len.to_size(),
+            Binding::of::<T>(memory.bind_pinned_mut(), PINNED_MUT),
+        )
+    }
+
+    /// Declares an argument `[T; len]`: the output of another graph, which [`Exec::launch_with`](super::Exec::launch_with) hands
+    /// over and this graph frees.
+    #[track_caller]
+    pub fn taken<T: Storable>(&mut self, name: &str, len: impl ToSize, output: impl BindTaken<T>) -> Handle {
+        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(output.bind_taken(), TAKEN))
+    }
+
+    fn argument(&mut self, place: Place, name: &str, len: Size, bound: Binding<'a>) -> Handle {
+        let buffer = self.program.declare(&Site { place, name }, bound.origin, len, bound.element);
+        self.bound.push((buffer, bound));
+        self.handle(buffer)
+    }
+
+    fn handle(&self, buffer: BufferId) -> Handle {
+        Handle { builder: self.program.builder, index: buffer.index() }
+    }
+
+    /// Allocates a buffer of `len` elements: `let h = alloc::<T>(len);`. It is freed after its last use.
+    ///
+    /// A length or an order that stands for nothing is an error of the build.
+    #[track_caller]
+    pub fn alloc<T: 'static>(&mut self, len: impl ToSize) -> Handle {
+        let place = Place::caller();
+        let statement = StatementId::new(self.program.statements.len());
+        let name =
+            self.program.pending.name.take().unwrap_or_else(|| format!("b{}", self.program.buffers.len()));
+        let site = Site { place, name: &name };
+        let after = self.program.take_after(&site).unwrap_or_else(|error| {
+            self.program.note(error);
+            Vec::new()
+        });
+        let buffer = self.program.declare(&site, Origin::Alloc(statement), len.to_size(), Element::of::<T>());
+        self.program.push(name, place, Kind::Alloc(buffer), Vec::new(), after, Default::default());
+        self.handle(buffer)
+    }
+
+    /// Checks the program so far as [`build`](Builder::build) does before it looks at values. Returns the warnings (CW106):
+    /// allocations that nothing uses, and those that are written and never read.
+    ///
+    /// # Errors
+    ///
+    /// All faults of the program so far; in an arm of a condition, that the arm has not ended (CW001).
+    pub fn check(&self) -> Result<Vec<Refusal>> {
+        lower::checked(&self.program).map(|checked| checked.warnings)
+    }
+
+    /// Checks the program, and builds its graph.
+    ///
+    /// # Errors
+    ///
+    /// All faults of the program with their codes, an arm of a condition that panicked among them (CW001); what the
+    /// function of a graph returns: a buffer that is shorter than declared or of another context, two that overlap of which one is written, a length without a value, a launch
+    /// configuration that the device does not take, a module that cannot be loaded, a failure of the driver.
+    pub fn build(self) -> Result<Graph<Args<'a>>> {
+        let checked = lower::checked(&self.program)?;
+        build_on(&self.contexts, lower::args(self.program, self.bound, checked)).map_err(words::of_builder)
+    }
+}

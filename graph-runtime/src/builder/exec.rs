@@ -1,0 +1,339 @@
+//! The exec of a builder's graph: launches, outputs by their handles, and setters by handles.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::bind::{Bound, HandedOver, Lender, LoopTurns, Output, OutputDescription, Visitor};
+use crate::build::Value;
+use crate::error::{At, Error, Result};
+use crate::exec::{ExecCore, Generated, described};
+use crate::observe::Profile;
+use crate::token::Token;
+use cuweave_core::codes::Code;
+use cuweave_core::index::{Index, size};
+use cuweave_core::ir::{BufferId, Origin, StatementId};
+use cuweave_core::kind::Kind;
+
+use super::bound::{Bindable, Storable};
+use super::code::Args;
+use super::handle::{Handle, Place, Statement};
+use super::size::Scalar;
+use super::words;
+
+/// The exec of a builder's graph: a graph that can be launched, again and again.
+///
+/// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+#[must_use = "a graph does nothing until it is launched"]
+pub struct Exec<'a> {
+    core: ExecCore<Args<'a>>,
+}
+
+impl fmt::Debug for Exec<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.core, f)
+    }
+}
+
+/// A launch of an [`Exec`], with its outputs.
+pub struct Launched<'e, 'a> {
+    core: &'e ExecCore<Args<'a>>,
+}
+
+impl fmt::Debug for Launched<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launched").finish_non_exhaustive()
+    }
+}
+
+impl<'e> Launched<'e, '_> {
+    /// Returns an output of the launch, by the handle of its allocation. Each can be taken once.
+    ///
+    /// # Errors
+    ///
+    /// A handle of another builder (CW402), a buffer that does not leave the graph (CW001), elements of another type (CW401), an
+    /// output that is taken already.
+    #[track_caller]
+    pub fn output<T: 'static>(&self, output: Handle) -> Result<Output<'e, T>> {
+        let index = self.core.args.output::<T>(output, Place::caller())?;
+        self.core.output(index)
+    }
+}
+
+impl<'a> Args<'a> {
+    fn site(&self, place: Place, name: &str) -> At {
+        At { name: name.to_owned(), file: place.file.to_owned(), line: place.line, column: place.column }
+    }
+
+    fn foreign(&self, place: Place, what: &str, method: &str) -> Error {
+        let message = format!("{what} of another builder is given to `{method}`");
+        let help = "handles are of the builder that made them";
+        words::refused(&self.site(place, method), Code::CW402, &message, &[], Some(help))
+    }
+
+    /// Returns the buffer of a handle.
+    fn buffer(&self, handle: Handle, place: Place, method: &str) -> Result<BufferId> {
+        match self.ids.get(handle.index) {
+            Some(&id) if handle.builder == self.builder => Ok(BufferId::from_u32(id)),
+            _ => Err(self.foreign(place, "a buffer", method)),
+        }
+    }
+
+    /// Returns the number of an output.
+    fn output<T: 'static>(&self, handle: Handle, place: Place) -> Result<usize> {
+        let buffer = self.buffer(handle, place, "output")?;
+        let (table, at) = (&self.code.table, self.site(place, "output"));
+        let name = &table.program.buffers[buffer].name;
+        let Some(index) = table.program.outputs.iter().position(|&output| output == buffer) else {
+            let message = format!("`{name}` does not leave the graph");
+            return Err(words::refused(&at, Code::CW001, &message, &[], Some("declare it by `output`")));
+        };
+        if table.elements[buffer] == std::any::TypeId::of::<T>() {
+            return Ok(index);
+        }
+        let ty = std::any::type_name::<T>();
+        let message = format!("`{name}` has elements of another type than `{ty}`");
+        Err(words::refused(&at, Code::CW401, &message, &[], None))
+    }
+
+    /// Returns the memory that an argument is bound to, if it was bound as an owned `CudaSlice` or `PinnedHostSlice` of elements
+    /// `T`, or as a [`Buffer`](crate::Buffer): `M` is that type. An argument is given back once.
+    pub fn take<M: 'static>(&mut self, argument: Handle) -> Option<M> {
+        let id = *self.ids.get(argument.index).filter(|_| argument.builder == self.builder)?;
+        let binding = self.buffers.get_mut(size(id))?;
+        binding.take::<M>()
+    }
+}
+
+impl<'a> Exec<'a> {
+    /// Brings the graph to the device and maps its memory, so that the first launch need not.
+    ///
+    /// # Errors
+    ///
+    /// A stream of another context or one that is capturing; a failure of the driver.
+    pub fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        self.core.upload(stream)
+    }
+
+    /// Launches the graph into a stream. Returns a borrow of the exec that gives the outputs.
+    ///
+    /// # Errors
+    ///
+    /// A stream of another context or one that is capturing, an output that is not handed over, a [`Buffer`](crate::Buffer)
+    /// that is lent or that setters have bound twice in conflict, a failure of the driver: the exec is as it was.
+    pub fn launch(&mut self, stream: &Arc<CudaStream>) -> Result<Launched<'_, 'a>> {
+        self.launch_with(stream, ())
+    }
+
+    /// As [`launch`](Exec::launch), and hands over a tuple of outputs of other graphs: one for each argument that
+    /// [`taken`](super::Builder::taken) declares, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`launch`](Exec::launch); an output that is not the one that the graph was built for, or does not live.
+    pub fn launch_with(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        taken: impl HandedOver,
+    ) -> Result<Launched<'_, 'a>> {
+        self.core.launch(stream, taken)?;
+        Ok(Launched { core: &self.core })
+    }
+
+    /// Sets a scalar: only what uses it is updated.
+    ///
+    /// # Errors
+    ///
+    /// A scalar of another builder (CW402), one that reaches a length or a bound, a value that a parameter does not take (CW401),
+    /// a launch configuration that the device does not take, a failure of the driver: the exec is as it was.
+    #[track_caller]
+    pub fn set_scalar<T: Copy + Send + Sync + 'static>(
+        &mut self,
+        scalar: &Scalar<T>,
+        value: T,
+    ) -> Result<()> {
+        let (place, args) = (Place::caller(), &self.core.args);
+        let index = scalar.id.index();
+        if scalar.builder != args.builder || index >= args.scalars.len() {
+            return Err(args.foreign(place, "a scalar", "set_scalar"));
+        }
+        let value = Value::of(value);
+        let mut scalars = args.scalars.clone();
+        scalars[index] = value.clone();
+        for (step, at) in args.code.steps.iter().zip(&args.code.places) {
+            if let Kind::Call(call) = step {
+                call.check(at, &scalars)?;
+            }
+        }
+        let done = self.core.set_scalar(index, value, |args| &mut args.scalars[index]);
+        done.map_err(|error| match error {
+            Error::BuildAgain { reason, .. } => {
+                Error::BuildAgain { at: Box::new(self.core.args.code.symbols[scalar.id].clone()), reason }
+            }
+            other => words::of_builder(other),
+        })
+    }
+
+    /// Binds an argument anew: only what uses it is updated.
+    ///
+    /// # Errors
+    ///
+    /// A handle of another builder (CW402), an allocation (CW001), a buffer that does not bind to what the argument is declared as
+    /// or has elements of another type (CW401), one that is too short, of another context, or that overlaps another of which one
+    /// is written; an output at another address for an argument that is taken over, which a node of the graph frees
+    /// ([`Error::BuildAgain`]); a failure of the driver.
+    #[track_caller]
+    pub fn set_buffer(&mut self, argument: &Handle, buffer: impl Bindable<'a>) -> Result<()> {
+        let (place, args) = (Place::caller(), &self.core.args);
+        let id = args.buffer(*argument, place, "set_buffer")?;
+        let (declared, at) = (&args.code.table.program.buffers[id], args.site(place, "set_buffer"));
+        let Some(old) = args.buffers.get(id.index()) else {
+            let message = format!("`{}` is an allocation of the graph", declared.name);
+            return Err(words::refused(&at, Code::CW001, &message, &[], Some("only arguments can be bound")));
+        };
+        let Some(binding) = buffer.bind(declared.origin) else {
+            let message =
+                format!("this cannot be bound to `{}`, {}", declared.name, declared_as(declared.origin));
+            return Err(words::refused(&at, Code::CW401, &message, &[], None));
+        };
+        if binding.element.id != old.element.id {
+            let (new, old) = (binding.element.name, old.element.name);
+            let message = format!(
+                "a buffer of elements of type `{new}` is bound to `{}`, which has `{old}`",
+                declared.name
+            );
+            return Err(words::refused(&at, Code::CW401, &message, &[], None));
+        }
+        self.core.set_buffer(id.as_u32(), binding, |args| &mut args.buffers[id.index()])
+    }
+
+    /// Returns the description of an output, from which a graph that takes it over is built.
+    ///
+    /// # Errors
+    ///
+    /// As [`Launched::output`].
+    #[track_caller]
+    pub fn description<T: Storable>(&self, output: Handle) -> Result<OutputDescription<T>> {
+        let index = self.core.args.output::<T>(output, Place::caller())?;
+        Ok(self.core.description(index))
+    }
+
+    /// Gives the arguments back: [`Args::take`] returns those that the exec owns. Their uses are ordered after the last launch.
+    #[must_use]
+    pub fn into_args(self) -> Args<'a> {
+        self.core.into_args()
+    }
+
+    /// Returns the number of launches so far, those of profiles among them: the number of the next launch, by which the values of
+    /// flags and semaphores advance.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.core.launches()
+    }
+
+    /// Waits on the host for the last launch, and returns the turns of a loop of
+    /// [`while_at_most`](super::Builder::while_at_most) in it, also whether the limit was hit.
+    ///
+    /// # Errors
+    ///
+    /// A statement of another builder (CW402) or one that is no loop with a limit (CW001); a failure of the driver.
+    #[track_caller]
+    pub fn turns_of(&self, statement: Statement) -> Result<LoopTurns> {
+        let (place, args) = (Place::caller(), &self.core.args);
+        if statement.builder != args.builder {
+            return Err(args.foreign(place, "a statement", "turns_of"));
+        }
+        match self.core.core.turns_of_statement(StatementId::new(statement.index))? {
+            Some(turns) => Ok(turns),
+            None => {
+                let message = "the statement is no loop with a limit";
+                let help = "give the loop that `while_at_most` returned";
+                let at = args.site(place, "turns_of");
+                Err(words::refused(&at, Code::CW001, message, &[], Some(help)))
+            }
+        }
+    }
+
+    /// As [`turns_of`](Exec::turns_of), of the loop of that name: that of [`named`](super::Builder::named), or the label of a loop in a
+    /// graph function that is called, behind the name of the call: `"solve.inner"`.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not that of one loop with a limit; a failure of the driver.
+    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
+        self.core.turns(name)
+    }
+
+    /// Waits on the host for the last launch.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the driver.
+    pub fn synchronize(&mut self) -> Result<()> {
+        self.core.synchronize()
+    }
+
+    /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as often with its
+    /// nodes one after the other and an event behind each.
+    ///
+    /// Profiling **runs** the graph: what it writes moves on by `2 * launches` launches, and its outputs are freed. The bodies of
+    /// library calls run once more. The graph that is launched by [`launch`](Exec::launch) stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// No launches, a graph that takes over outputs of others, what [`launch`](Exec::launch) refuses, a failure of the driver: the
+    /// exec can be launched as before.
+    pub fn profile(&mut self, stream: &Arc<CudaStream>, launches: u32) -> Result<Profile> {
+        self.core.profile(stream, launches)
+    }
+}
+
+described!({'a} Exec<'a>);
+
+fn declared_as(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Device { mutable: false } => "an argument `&[T; _]`",
+        Origin::Device { mutable: true } => "an argument `&mut [T; _]`",
+        Origin::Pinned { mutable: false } => "an argument `&Pinned<[T; _]>`",
+        Origin::Pinned { mutable: true } => "an argument `&mut Pinned<[T; _]>`",
+        Origin::Taken => "an argument `[T; _]`",
+        Origin::Alloc(_) | Origin::Part(_) => "an allocation",
+    }
+}
+
+impl<'a> Generated for Args<'a> {
+    type Exec = Exec<'a>;
+    type Views<'v>
+        = ()
+    where
+        Self: 'v;
+    type ViewsMut<'v>
+        = ()
+    where
+        Self: 'v;
+
+    fn operands(&mut self, visitor: &mut Visitor<'_>, _: Token) {
+        self.buffers.iter_mut().for_each(|buffer| buffer.visit(visitor));
+    }
+
+    fn views<'v>(&'v self, _: &Lender<'v>, _: Token) {}
+
+    fn views_mut<'v>(&'v mut self, _: &Lender<'v>, _: Token) {}
+
+    fn exec(core: ExecCore<Self>, _: Token) -> Exec<'a> {
+        Exec { core }
+    }
+
+    fn core<'e>(exec: &'e Exec<'a>, _: Token) -> &'e ExecCore<Self> {
+        &exec.core
+    }
+
+    fn core_mut<'e>(exec: &'e mut Exec<'a>, _: Token) -> &'e mut ExecCore<Self> {
+        &mut exec.core
+    }
+
+    fn into_core(exec: Exec<'a>, _: Token) -> ExecCore<Self> {
+        exec.core
+    }
+}

@@ -1,0 +1,352 @@
+//! Handles of buffers and statements, parts of buffers, and arguments of launches and calls.
+
+use std::panic::Location;
+
+use crate::build::Value;
+use cuweave_core::ir::Mode;
+
+use super::size::{Scalar, Size, ToSize};
+
+/// A place of the caller's source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub file: &'static str,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl Place {
+    #[track_caller]
+    pub fn caller() -> Place {
+        let at = Location::caller();
+        Place { file: at.file(), line: at.line(), column: at.column() }
+    }
+}
+
+/// A buffer of a builder: an allocation or an argument. It is a name, and can be copied.
+///
+/// In a launch it stands as `&b`, `&mut b` or `atomic(&mut b)`, as in a graph function. Where rustc's borrows are in the way,
+/// since handles stand in one collection, [`read`](Handle::read), [`write`](Handle::write) and [`atomic`](Handle::atomic) are
+/// the same by value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Handle {
+    pub(super) builder: u64,
+    pub(super) index: usize,
+}
+
+impl Handle {
+    /// Returns its elements from `lo` up to `hi`: `x[lo..hi]` of a graph function.
+    #[track_caller]
+    pub fn range(self, lo: impl ToSize, hi: impl ToSize) -> View {
+        View::of(self).part(lo.to_size(), Some(hi.to_size()))
+    }
+
+    /// Returns its first `middle` elements, and the others.
+    #[track_caller]
+    pub fn split_at_mut(self, middle: impl ToSize) -> (View, View) {
+        View::of(self).split_at_mut(middle)
+    }
+
+    /// Returns the argument `&b`.
+    pub fn read(self) -> Argument {
+        View::of(self).read()
+    }
+
+    /// Returns the argument `&mut b`.
+    pub fn write(self) -> Argument {
+        View::of(self).write()
+    }
+
+    /// Returns the argument `atomic(&mut b)`.
+    pub fn atomic(self) -> Argument {
+        View::of(self).atomic()
+    }
+}
+
+/// A part of a buffer.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub(super) of: Handle,
+    /// Parts of parts, the outermost first: each begins and ends at a distance from the begin of the one before. The end is
+    /// that of the one before where there is none.
+    pub(super) parts: Vec<(Size, Option<Size>, Place)>,
+}
+
+impl From<Handle> for View {
+    /// Returns all of a buffer.
+    fn from(handle: Handle) -> View {
+        View::of(handle)
+    }
+}
+
+/// The most parts of parts of a buffer.
+pub(super) const MOST_PARTS: usize = 64;
+
+impl View {
+    pub(super) fn of(handle: Handle) -> View {
+        View { of: handle, parts: Vec::new() }
+    }
+
+    #[track_caller]
+    fn part(&self, lo: Size, hi: Option<Size>) -> View {
+        let mut view = self.clone();
+        // One more than are taken is refused where the view is used.
+        if view.parts.len() <= MOST_PARTS {
+            view.parts.push((lo, hi, Place::caller()));
+        }
+        view
+    }
+
+    /// Returns its elements from `lo` up to `hi`, both counted from its first.
+    #[track_caller]
+    pub fn range(&self, lo: impl ToSize, hi: impl ToSize) -> View {
+        self.part(lo.to_size(), Some(hi.to_size()))
+    }
+
+    /// Returns its first `middle` elements, and the others.
+    #[track_caller]
+    pub fn split_at_mut(&self, middle: impl ToSize) -> (View, View) {
+        let middle = middle.to_size();
+        (self.part(0u64.to_size(), Some(middle.clone())), self.part(middle, None))
+    }
+
+    /// Returns the argument `&b`.
+    pub fn read(&self) -> Argument {
+        Argument::lent(self.clone(), Mode::Read)
+    }
+
+    /// Returns the argument `&mut b`.
+    pub fn write(&self) -> Argument {
+        Argument::lent(self.clone(), Mode::ReadWrite)
+    }
+
+    /// Returns the argument `atomic(&mut b)`.
+    pub fn atomic(&self) -> Argument {
+        Argument::lent(self.clone(), Mode::Atomic)
+    }
+}
+
+/// A statement of a builder, which later ones can be ordered after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Statement {
+    pub(super) builder: u64,
+    pub(super) index: usize,
+}
+
+/// A statement, or an allocation, which stands for the statement that makes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Ordered {
+    /// A statement.
+    Statement(Statement),
+    /// An allocation.
+    Allocation(Handle),
+}
+
+impl From<Statement> for Ordered {
+    fn from(statement: Statement) -> Ordered {
+        Ordered::Statement(statement)
+    }
+}
+
+impl From<&Statement> for Ordered {
+    fn from(statement: &Statement) -> Ordered {
+        Ordered::Statement(*statement)
+    }
+}
+
+impl From<Handle> for Ordered {
+    fn from(handle: Handle) -> Ordered {
+        Ordered::Allocation(handle)
+    }
+}
+
+impl From<&Handle> for Ordered {
+    fn from(handle: &Handle) -> Ordered {
+        Ordered::Allocation(*handle)
+    }
+}
+
+/// An argument of a launch or a call: a buffer that is lent, or a scalar.
+#[derive(Clone, Debug)]
+pub struct Argument(pub(super) Passed);
+
+#[derive(Clone, Debug)]
+pub(super) enum Passed {
+    /// `&b`, `&mut b` or `atomic(&mut b)`.
+    Lent(View, Mode),
+    /// A bare name: an argument stands for its declared borrow, an allocation is handed over to a call.
+    Bare(View),
+    /// No buffer, for an optional parameter.
+    Nothing,
+    /// A value that no setter changes.
+    Value(Value),
+    /// A scalar.
+    Scalar(u64, cuweave_core::ids::ScalarId),
+    /// An expression.
+    Size(Size),
+}
+
+impl Argument {
+    fn lent(view: View, mode: Mode) -> Argument {
+        Argument(Passed::Lent(view, mode))
+    }
+
+    /// Returns the argument `None`, for a parameter `Option<&[T; len]>` or `Option<&mut [T; len]>` of a kernel.
+    pub fn none() -> Argument {
+        Argument(Passed::Nothing)
+    }
+
+    /// Returns a scalar argument of any type, which no setter changes.
+    pub fn value<T: Copy + Send + Sync + 'static>(value: T) -> Argument {
+        Argument(Passed::Value(Value::of(value)))
+    }
+}
+
+/// A type of arguments of launches and calls: `&Handle`, `&mut Handle`, the same of a [`View`], a [`Scalar`], a [`Size`], a
+/// number or a `bool`. Other values stand as [`Argument::value`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an argument of a builder's launch or call",
+    label = "an argument is `&b`, `&mut b` or `atomic(&mut b)`, a `Scalar`, a `Size`, a number or a `bool`",
+    note = "`Argument::value(value)` is an argument of any other type"
+)]
+pub trait ToArgument {
+    /// Returns it as an argument.
+    fn to_argument(self) -> Argument;
+}
+
+macro_rules! arguments {
+    ($({$($generics:tt)*} $ty:ty => |$value:ident| $argument:expr;)*) => {$(
+        impl<$($generics)*> ToArgument for $ty {
+            fn to_argument(self) -> Argument {
+                let $value = self;
+                $argument
+            }
+        }
+
+        impl<$($generics)*> From<$ty> for Argument {
+            fn from(value: $ty) -> Argument {
+                value.to_argument()
+            }
+        }
+    )*};
+}
+
+impl ToArgument for Argument {
+    fn to_argument(self) -> Argument {
+        self
+    }
+}
+
+arguments! {
+    {} &Handle => |handle| handle.read();
+    {} &mut Handle => |handle| handle.write();
+    {} Handle => |handle| Argument(Passed::Bare(View::of(handle)));
+    {} &View => |view| view.read();
+    {} &mut View => |view| view.write();
+    {} View => |view| Argument(Passed::Bare(view));
+    {T} Scalar<T> => |scalar| Argument(Passed::Scalar(scalar.builder, scalar.id));
+    {T} &Scalar<T> => |scalar| Argument(Passed::Scalar(scalar.builder, scalar.id));
+    {} Size => |size| Argument(Passed::Size(size));
+    {} &Size => |size| Argument(Passed::Size(size.clone()));
+}
+
+macro_rules! values {
+    ($($ty:ty)*) => { arguments! { $({} $ty => |value| Argument::value(value);)* } };
+}
+values!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 bool);
+#[cfg(feature = "half")]
+values!(half::f16 half::bf16);
+
+/// A buffer that a `fill` or a `copy` is given: `&Handle`, `&mut Handle`, the same of a [`View`], or what [`Handle::read`] and
+/// [`Handle::write`] return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no buffer that is lent",
+    label = "a buffer is lent by `&b` or `&mut b`"
+)]
+pub trait ToBuffer {
+    /// Returns it as an argument.
+    fn to_buffer(self) -> Argument;
+}
+
+macro_rules! buffers {
+    ($($ty:ty)*) => {$(
+        impl ToBuffer for $ty {
+            fn to_buffer(self) -> Argument {
+                self.to_argument()
+            }
+        }
+    )*};
+}
+buffers!(Argument &Handle &mut Handle &View &mut View);
+
+/// A buffer that [`atomic`](Handle::atomic) takes: a handle or a part, by `&mut`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no buffer that atomics can update",
+    label = "`atomic` takes a buffer by `&mut`: `atomic(&mut b)`"
+)]
+pub trait UpdatedByAtomics {
+    /// The argument.
+    type Argument;
+
+    /// Returns the argument.
+    fn by_atomics(self) -> Self::Argument;
+}
+
+impl UpdatedByAtomics for &mut Handle {
+    type Argument = Argument;
+
+    fn by_atomics(self) -> Argument {
+        self.atomic()
+    }
+}
+
+impl UpdatedByAtomics for &mut View {
+    type Argument = Argument;
+
+    fn by_atomics(self) -> Argument {
+        self.atomic()
+    }
+}
+
+/// The arguments of a launch or a call: a tuple of up to 24, an array or a vector of [`Argument`]s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list of arguments",
+    label = "arguments stand in a tuple, `(&x, &mut h, n)`, or in an array or a `Vec` of `Argument`s"
+)]
+pub trait ToArguments {
+    /// Returns them as a list.
+    fn to_arguments(self) -> Vec<Argument>;
+}
+
+impl ToArguments for () {
+    fn to_arguments(self) -> Vec<Argument> {
+        Vec::new()
+    }
+}
+
+impl ToArguments for Vec<Argument> {
+    fn to_arguments(self) -> Vec<Argument> {
+        self
+    }
+}
+
+impl<const N: usize> ToArguments for [Argument; N] {
+    fn to_arguments(self) -> Vec<Argument> {
+        self.into()
+    }
+}
+
+macro_rules! tuples {
+    ($first:ident $($rest:ident)*) => {
+        impl<$first: ToArgument, $($rest: ToArgument),*> ToArguments for ($first, $($rest,)*) {
+            #[allow(non_snake_case)]
+            fn to_arguments(self) -> Vec<Argument> {
+                let ($first, $($rest,)*) = self;
+                vec![$first.to_argument(), $($rest.to_argument()),*]
+            }
+        }
+        tuples!($($rest)*);
+    };
+    () => {};
+}
+tuples!(A B C D E F G H I J K L M N O P Q R S T U V W X);

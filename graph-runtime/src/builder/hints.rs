@@ -1,0 +1,88 @@
+//! Hints about the managed memory that arguments of a builder are bound to: `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` of
+//! graph functions.
+
+use crate::bind::{Advice, Hint, Location, Site};
+use crate::error::Result;
+use cuweave_core::codes::Code;
+use cuweave_core::ir::{BufferId, Origin};
+
+use super::declarations::Builder;
+use super::handle::{Handle, Place};
+use super::program::{self, Program};
+
+impl Builder<'_> {
+    /// Gives advice about the managed memory of an argument, once, when memory is bound: `#[advise(read_mostly)]`. Several calls give
+    /// several pieces of advice.
+    ///
+    /// # Errors
+    ///
+    /// A handle of another builder (CW402), what is no argument `&[T; len]` or `&mut [T; len]` (CW001). That the memory is not managed, or that the
+    /// location cannot be named by this advice, is an error of the build. A second preferred location, or the same advice twice (CW001).
+    #[track_caller]
+    pub fn advise(&mut self, argument: &Handle, advice: Advice) -> Result<&mut Self> {
+        self.program.hint((Place::caller(), "advise"), *argument, advice.into())?;
+        Ok(self)
+    }
+
+    /// Moves the pages of the managed memory of an argument to a location before each launch's graph: `#[prefetch(device)]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`advise`](Builder::advise); a second location for one argument (CW001).
+    #[track_caller]
+    pub fn prefetch(&mut self, argument: &Handle, to: Location) -> Result<&mut Self> {
+        self.program.hint((Place::caller(), "prefetch"), *argument, Hint::Prefetch(Site::At(to)))?;
+        Ok(self)
+    }
+
+    /// Drops the contents of the managed memory of an argument before each launch's graph: `#[discard]`. That the graph writes all of it before
+    /// it reads any is checked by [`build`](Builder::build) (CW108).
+    ///
+    /// # Errors
+    ///
+    /// As [`advise`](Builder::advise); an argument that is only read (CW001).
+    #[track_caller]
+    pub fn discard(&mut self, argument: &Handle) -> Result<&mut Self> {
+        self.program.hint((Place::caller(), "discard"), *argument, Hint::Discard)?;
+        Ok(self)
+    }
+}
+
+impl Program {
+    /// Adds a hint to an argument.
+    fn hint(&mut self, (place, name): (Place, &str), argument: Handle, hint: Hint) -> Result<()> {
+        let site = program::Site { place, name };
+        let buffer = self.own(&site, argument)?;
+        let declared = &self.buffers[buffer];
+        let text = &declared.name;
+        let is = |other: &Hint| *other == hint || other.excludes(&hint);
+        let (message, help) = match declared.origin {
+            Origin::Device { mutable: false } if hint == Hint::Discard => (
+                format!("`{text}` is only read, and its contents are discarded"),
+                "declare it by `exclusive`, and write all of it",
+            ),
+            Origin::Device { .. } if self.hints_of(buffer).iter().any(is) => match hint {
+                Hint::PreferredLocation(_) => (
+                    format!("`{name}` gives `{text}` a second preferred location"),
+                    "delete one of the two calls",
+                ),
+                _ => (format!("`{name}` is called twice for `{text}`"), "delete one of the two calls"),
+            },
+            Origin::Device { .. } => {
+                self.hints.push((buffer, hint));
+                return Ok(());
+            }
+            _ => (
+                format!("`{name}` is about managed memory, which cannot be bound to `{text}`"),
+                "give it an argument that `shared` or `exclusive` returned",
+            ),
+        };
+        Err(self.refuse(&site, Code::CW001, &message, Some(help)))
+    }
+
+    /// Returns the hints of a buffer, in the order of the calls.
+    pub fn hints_of(&self, buffer: BufferId) -> Vec<Hint> {
+        let own = self.hints.iter().filter(|(hinted, _)| *hinted == buffer);
+        own.map(|&(_, hint)| hint).collect()
+    }
+}

@@ -1,0 +1,296 @@
+//! Launches, fills, copies and frees, and the checks of their arguments.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Result};
+use crate::kernels::{Kernel, Param, ParamKind};
+use cuweave_core::codes::Code;
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Index;
+use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementId};
+use cuweave_core::kind::Kind;
+
+use super::code::{ArgumentsFunction, Fill, Launch, Source, Sources, fill};
+use super::config::Configuration;
+use super::handle::{Argument, Handle, Passed, Place, Statement, View};
+use super::program::{Program, Site};
+use super::size::Size;
+use super::words;
+
+const BORROWS: &str = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`";
+
+impl Program {
+    pub(super) fn statement(&self, id: StatementId) -> Statement {
+        Statement { builder: self.builder, index: id.index() }
+    }
+
+    /// Returns the name and the order that were asked for the next statement.
+    pub(super) fn begun(&mut self, place: Place, name: &str) -> Result<(String, Vec<StatementId>)> {
+        let name = self.pending.name.take().unwrap_or_else(|| name.to_owned());
+        let after = self.take_after(&Site { place, name: &name })?;
+        Ok((name, after))
+    }
+
+    /// Returns the scalars in arguments.
+    pub(super) fn mentioned(&self, sources: &Sources) -> BTreeSet<ScalarId> {
+        let mut scalars = BTreeSet::new();
+        sources.list.iter().for_each(|source| source.mentions(&mut scalars));
+        scalars
+    }
+
+    /// Returns a scalar argument as statements keep it.
+    pub(super) fn scalar_source(&self, site: &Site<'_>, argument: &Argument) -> Result<Source> {
+        match &argument.0 {
+            Passed::Scalar(builder, id) if *builder == self.builder => Ok(Source::Scalar(*id)),
+            Passed::Scalar(builder, id) => {
+                let foreign = Size::of_scalar(*builder, *id);
+                self.check(site, &foreign)?;
+                Ok(Source::Size(foreign))
+            }
+            Passed::Size(size) => {
+                self.check(site, size)?;
+                Ok(Source::Size(size.clone()))
+            }
+            Passed::Value(value) => Ok(Source::Value(value.clone())),
+            Passed::Nothing => {
+                Err(self.refuse(site, Code::CW401, "`None` stands for a value, and is no scalar", None))
+            }
+            Passed::Lent(..) | Passed::Bare(_) => {
+                let message =
+                    format!("`{}` is a buffer, and a value is a scalar", self.argument_text(argument));
+                Err(self.refuse(site, Code::CW401, &message, None))
+            }
+        }
+    }
+
+    pub(super) fn access(&mut self, site: &Site<'_>, view: &View, mode: Mode) -> Result<Access> {
+        let part = self.part(site, view)?;
+        Ok(Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false })
+    }
+
+    pub(super) fn not_lent(&self, site: &Site<'_>, argument: &Argument) -> Error {
+        let message =
+            format!("`{}`, a buffer that the graph owns, is passed by value", self.argument_text(argument));
+        self.refuse(site, Code::CW001, &message, Some("write `&b`, `&mut b` or `atomic(&mut b)`"))
+    }
+
+    pub(super) fn device_only(&self, site: &Site<'_>, buffer: BufferId, user: &str) -> Result<()> {
+        let declared = &self.buffers[buffer];
+        if matches!(declared.origin, Origin::Pinned { .. }) {
+            let message = format!("`{}` is pinned host memory, which `{user}` does not take", declared.name);
+            return Err(self.refuse(
+                site,
+                Code::CW001,
+                &message,
+                Some("`copy` it to or from a device buffer"),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn count(&self, site: &Site<'_>, callee: &str, declared: &[&str], given: usize) -> Result<()> {
+        if declared.len() == given {
+            return Ok(());
+        }
+        let s = if declared.len() == 1 { "" } else { "s" };
+        let message = format!("`{callee}` takes {} argument{s}, and {given} are given", declared.len());
+        let note = format!("its parameters are `{}`", declared.join("`, `"));
+        let at = self.at(site.place, site.name);
+        Err(words::refused(&at, Code::CW401, &message, &[note], None))
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        place: Place,
+        (kernel, arguments): (&'static Kernel, ArgumentsFunction),
+        config: Configuration,
+        given: &[Argument],
+    ) -> Result<Statement> {
+        let (name, after) = self.begun(place, kernel.name)?;
+        let site = Site { place, name: &name };
+        self.sound(&site, config.check(self.builder))?;
+        let declared = kernel.declared();
+        let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
+        self.count(&site, kernel.name, &names, given.len())?;
+        if let Some(table) = kernel.params.iter().find(|param| param.table) {
+            let message = format!("`{}` of `{}` is a table of pointers", table.name, kernel.name);
+            let help = "launch the kernel in a graph function, and call that";
+            return Err(self.refuse(&site, Code::CW401, &message, Some(help)));
+        }
+        let mut accesses = Vec::new();
+        let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
+        for (argument, (name, param)) in given.iter().zip(declared) {
+            if let (Passed::Nothing, Some(Param { optional: true, .. })) = (&argument.0, param) {
+                sources.list.push(Source::Nothing);
+                sources.texts.push(self.argument_text(argument));
+                continue;
+            }
+            let declared = (name, param.map_or(ParamKind::Scalar, |param| param.kind));
+            let borrowed = self.borrowed(&site, argument)?;
+            let source = match borrowed {
+                None => self.scalar_source(&site, argument)?,
+                Some((_, None)) => return Err(self.not_lent(&site, argument)),
+                Some((view, Some(mode))) => {
+                    let access = self.access(&site, &view, mode)?;
+                    self.device_only(&site, access.buffer, kernel.name)?;
+                    accesses.push(access);
+                    let (element, name) = self.element(access.buffer);
+                    self.fits(&site, (argument, Some(mode)), kernel, declared)?;
+                    sources.list.push(Source::Buffer(element, name));
+                    sources.texts.push(self.argument_text(argument));
+                    continue;
+                }
+            };
+            self.fits(&site, (argument, None), kernel, declared)?;
+            sources.list.push(source);
+            sources.texts.push(self.argument_text(argument));
+        }
+        let [grid, block] = config.mentions();
+        let scalars = [&(&self.mentioned(&sources) | &grid) | &block, grid, block];
+        let launch = Launch { kernel, arguments, config, sources };
+        let at = self.at(place, &name);
+        launch.arguments(&self.values).map_err(|misfit| launch.refused(&at, misfit))?;
+        let kind = Kind::Launch(launch);
+        let id = self.push(name, place, kind, accesses, after, scalars);
+        Ok(self.statement(id))
+    }
+
+    /// Checks that an argument is lent as a parameter declares.
+    pub(super) fn fits(
+        &self,
+        site: &Site<'_>,
+        (argument, mode): (&Argument, Option<Mode>),
+        kernel: &Kernel,
+        (parameter, kind): (&str, ParamKind),
+    ) -> Result<()> {
+        let fits = matches!(
+            (mode, kind),
+            (None, ParamKind::Scalar)
+                | (Some(Mode::Read), ParamKind::Read)
+                | (Some(Mode::ReadWrite), ParamKind::ReadWrite | ParamKind::Write)
+                | (Some(Mode::Atomic), ParamKind::Atomic)
+        );
+        if fits {
+            return Ok(());
+        }
+        let declared = match kind {
+            ParamKind::Read => "`&[T; _]`",
+            ParamKind::ReadWrite => "`&mut [T; _]`",
+            ParamKind::Write => "`&mut [MaybeUninit<T>; _]`",
+            ParamKind::Atomic => "`&[Atomic<T>; _]`",
+            ParamKind::Scalar => "a scalar",
+        };
+        self.unfit(site, argument, kernel.name, (parameter, declared))
+    }
+
+    pub(super) fn unfit(
+        &self,
+        site: &Site<'_>,
+        argument: &Argument,
+        callee: &str,
+        (parameter, declared): (&str, &str),
+    ) -> Result<()> {
+        let text = self.argument_text(argument);
+        let message = format!(
+            "`{text}` does not fit the parameter `{parameter}` of `{callee}`, which is declared as {declared}"
+        );
+        let at = self.at(site.place, site.name);
+        Err(words::refused(&at, Code::CW401, &message, &[BORROWS.to_owned()], None))
+    }
+
+    /// Returns the access of an argument of `fill` or `copy`.
+    pub(super) fn transferred(
+        &mut self,
+        site: &Site<'_>,
+        argument: &Argument,
+        user: &str,
+        mode: Mode,
+    ) -> Result<Access> {
+        match self.borrowed(site, argument)? {
+            None | Some((_, Some(Mode::Atomic))) => {
+                let message =
+                    format!("`{}`, an argument of `{user}`, is not a buffer", self.argument_text(argument));
+                let help = "pass an allocation or an argument by `&` or `&mut`";
+                Err(self.refuse(site, Code::CW001, &message, Some(help)))
+            }
+            Some((_, None)) => Err(self.not_lent(site, argument)),
+            Some((view, Some(lent))) => {
+                let access = self.access(site, &view, mode)?;
+                let bare = matches!(argument.0, Passed::Bare(_));
+                if mode == Mode::Write && lent == Mode::Read && !bare {
+                    let message = format!("`{user}` writes `{}`", self.argument_text(argument));
+                    return Err(self.refuse(site, Code::CW001, &message, Some("borrow it by `&mut`")));
+                }
+                Ok(access)
+            }
+        }
+    }
+
+    pub(super) fn fill(&mut self, place: Place, buffer: &Argument, value: &Argument) -> Result<Statement> {
+        let (name, after) = self.begun(place, "fill")?;
+        let site = Site { place, name: &name };
+        let access = self.transferred(&site, buffer, "fill", Mode::Write)?;
+        self.device_only(&site, access.buffer, "fill")?;
+        let source = self.scalar_source(&site, value)?;
+        let sources = Sources { list: vec![source], texts: vec![self.argument_text(value)] };
+        let element = self.buffers[access.buffer].element;
+        let at = self.at(place, &name);
+        match fill(element.id, &sources, &self.values, None) {
+            Some(Ok(_)) => {}
+            Some(Err(misfit)) => {
+                return Err(words::misfit(&at, "fill", "value", sources.texts.first(), &misfit));
+            }
+            None => return Err(words::not_fillable(&at, element.name)),
+        }
+        let scalars = [self.mentioned(&sources), BTreeSet::new(), BTreeSet::new()];
+        let (kind, accesses) = (Kind::Fill(Fill { element, sources }), vec![access]);
+        let id = self.push(name, place, kind, accesses, after, scalars);
+        Ok(self.statement(id))
+    }
+
+    pub(super) fn copy(&mut self, place: Place, from: &Argument, to: &Argument) -> Result<Statement> {
+        let (name, after) = self.begun(place, "copy")?;
+        let site = Site { place, name: &name };
+        let source = self.transferred(&site, from, "copy", Mode::Read)?;
+        let target = self.transferred(&site, to, "copy", Mode::Write)?;
+        let (one, other) = (self.element(source.buffer), self.element(target.buffer));
+        if one.0 != other.0 {
+            let message = format!(
+                "`{}` has elements of type `{}`, and `{}` has elements of type `{}`",
+                self.argument_text(from),
+                one.1,
+                self.argument_text(to),
+                other.1
+            );
+            return Err(self.refuse(&site, Code::CW401, &message, None));
+        }
+        let accesses = vec![source, target];
+        let scalars = Default::default();
+        let id = self.push(name, place, Kind::Copy(()), accesses, after, scalars);
+        Ok(self.statement(id))
+    }
+
+    pub(super) fn free(&mut self, place: Place, buffer: Handle) -> Result<Statement> {
+        let (name, after) = self.begun(place, "free")?;
+        let site = Site { place, name: &name };
+        let buffer = self.own(&site, buffer)?;
+        self.stays_in_body(&site, buffer)?;
+        let (kind, accesses, scalars) = (Kind::Free(buffer), Vec::new(), Default::default());
+        let id = self.push(name, place, kind, accesses, after, scalars);
+        Ok(self.statement(id))
+    }
+
+    pub(super) fn output(&mut self, place: Place, buffer: Handle) -> Result<()> {
+        let site = Site { place, name: "output" };
+        let buffer = self.own(&site, buffer)?;
+        let declared = &self.buffers[buffer];
+        if !matches!(declared.origin, Origin::Alloc(_)) {
+            let message =
+                format!("`{}` is an argument: only allocations of this graph leave it", declared.name);
+            let help = "`copy` it into an allocation and return that";
+            return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
+        }
+        self.outputs.push((buffer, place));
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! From the statements of a builder to the table that the macro prints for a graph function: checked as the macro checks, with
+//! symbols for scalars.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::bind::Hint;
+use crate::error::{Error, Refusal, Result, refusals};
+use cuweave_core::codes::Severity;
+use cuweave_core::compile;
+use cuweave_core::diagnostic::Site;
+use cuweave_core::ids::{ArgumentId, LeafId, ScalarId, VariableId};
+use cuweave_core::index::{Index, Vector, size};
+use cuweave_core::ir::{self, Access, BufferId, DimId, Origin, StatementId, Text};
+use cuweave_core::kind::Kind;
+use cuweave_core::order::{Regions, Source};
+use cuweave_core::sample::Shape;
+use cuweave_core::structure::{Argument, Call, Item, Structure};
+use cuweave_core::table::{Decoded, Parameter, Scalar, tell_apart};
+
+use super::bound::Binding;
+use super::code::{Args, Code, written_kind};
+use super::program::{Declared, Program, Symbol, Written};
+use super::words;
+
+/// A builder's program without faults.
+pub(super) struct Checked {
+    source: Source,
+    structure: Structure,
+    /// The settled accesses of each statement.
+    settled: Vec<(StatementId, Vec<Access>)>,
+    /// The index of each handle's buffer in the program.
+    ids: Vec<BufferId>,
+    pub warnings: Vec<Refusal>,
+}
+
+/// Orders and checks a program.
+///
+/// # Errors
+///
+/// All of its faults.
+pub(super) fn checked(program: &Program) -> Result<Checked> {
+    if let Some(faults) = program.unfinished() {
+        return Err(Error::Refused(faults));
+    }
+    let ids = numbers(program);
+    let source = source(program, &ids);
+    let mut structure = structure(program, &ids);
+    tell_apart(&source.program, |at| source.program.statements[at].column, &mut structure.calls);
+    let (variables, conditions) = (Vector::<VariableId, _>::new(), []);
+    let shape = Shape { structure: &structure, variables: &variables, conditions: &conditions };
+    let (settled, found) = compile::front_of_function(&source, &shape);
+    let told = refusals(&source.program, &found).into_iter().zip(&found).map(|(told, diagnostic)| {
+        let told = words::in_words(told);
+        match diagnostic.site {
+            Site::Output(index) => {
+                let at = program.outputs.get(size(index)).map(|(_, place)| program.at(*place, &told.at.name));
+                Refusal { at: at.unwrap_or(told.at), ..told }
+            }
+            _ => told,
+        }
+    });
+    let (faults, warnings): (Vec<Refusal>, Vec<Refusal>) =
+        told.partition(|refusal| refusal.code.severity() == Severity::Error);
+    match settled {
+        Some(settled) if program.faults.is_empty() => {
+            Ok(Checked { source, structure, settled, ids, warnings })
+        }
+        _ => Err(Error::Refused(program.faults.iter().cloned().chain(faults).collect())),
+    }
+}
+
+/// Returns the number of each buffer in the program, where arguments come first.
+fn numbers(program: &Program) -> Vec<BufferId> {
+    let buffers = &program.buffers;
+    let mut numbers = vec![BufferId::from_u32(0); buffers.len()];
+    let is_allocated = |id: &BufferId| matches!(buffers[*id].origin, Origin::Alloc(_));
+    let arguments = buffers.ids().filter(|id| !is_allocated(id));
+    let allocations = buffers.ids().filter(is_allocated);
+    for (number, id) in arguments.chain(allocations).enumerate() {
+        numbers[id.index()] = BufferId::new(number);
+    }
+    numbers
+}
+
+fn source(program: &Program, ids: &[BufferId]) -> Source {
+    let number = |buffer: BufferId| ids[buffer.index()];
+    let own_file = |file: &'static str| (file != program.place.file).then_some(Text::Borrowed(file));
+    let mut sorted: Vec<(BufferId, &Declared)> =
+        program.buffers.enumerate().map(|(id, declared)| (number(id), declared)).collect();
+    sorted.sort_by_key(|(id, _)| *id);
+    let buffers = sorted.iter().map(|(_, declared)| ir::Buffer {
+        name: declared.name.clone().into(),
+        line: declared.place.line,
+        column: declared.place.column,
+        file: own_file(declared.place.file),
+        origin: declared.origin,
+        len: declared.dim,
+        element: declared.element.size,
+        align: declared.element.align,
+    });
+    let statement = |written: &Written| {
+        let access = |access: &Access| Access { buffer: number(access.buffer), ..*access };
+        ir::Statement {
+            name: written.name.clone().into(),
+            line: written.place.line,
+            column: written.place.column,
+            file: own_file(written.place.file),
+            kind: written_kind(&written.kind, &number),
+            accesses: written.accesses.iter().map(access).collect(),
+            after: written.after.clone().into(),
+            on: None,
+            device: written.device,
+        }
+    };
+    let discarded: Vec<BufferId> =
+        program.hints.iter().filter(|(_, hint)| *hint == Hint::Discard).map(|&(buffer, _)| buffer).collect();
+    let none = DimId::from_u32(0);
+    let fresh = discarded.iter().map(|&id| (number(id), none, program.buffers[id].dim)).collect();
+    let discarded = discarded.into_iter().map(number).collect();
+    Source {
+        polys: program.dims.iter().map(|(_, poly)| poly.clone()).collect(),
+        poisoned: sorted.iter().map(|(_, declared)| declared.poisoned).collect(),
+        order_unknown: false,
+        regions: Regions { fresh, discarded, ..Regions::default() },
+        program: ir::Program {
+            name: program.name.clone().into(),
+            file: program.place.file.into(),
+            options: program.options,
+            dims: program.dims.iter().map(|(size, _)| program.text(size).into()).collect(),
+            buffers: buffers.collect(),
+            statements: program.statements.iter().map(statement).collect(),
+            views: program
+                .views
+                .iter()
+                .map(|view| ir::View { buffer: number(view.buffer), ..*view })
+                .collect(),
+            outputs: program.outputs.iter().map(|(buffer, _)| number(*buffer)).collect(),
+        },
+    }
+}
+
+/// Returns the nesting of the statements: that of a function of calls, or nothing.
+fn structure(program: &Program, ids: &[BufferId]) -> Structure {
+    let leaf_variables: Vector<LeafId, Vec<VariableId>> =
+        program.scalars.iter().map(|_| Vec::new()).collect();
+    if program.calls.is_empty() {
+        return Structure { leaf_variables, ..Structure::default() };
+    }
+    let argument = |argument: &Argument| match argument {
+        Argument::Moved(buffer) => Argument::Moved(ids[buffer.index()]),
+        other => other.clone(),
+    };
+    let call = |call: &Call| Call {
+        arguments: call.arguments.iter().map(argument).collect(),
+        results: call.results.iter().map(|buffer| ids[buffer.index()]).collect(),
+        around: call.around.clone(),
+        place: call.place,
+    };
+    Structure {
+        body: program.statements.ids().map(Item::Statement).collect(),
+        calls: program.calls.iter().map(call).collect(),
+        leaf_variables,
+        ..Structure::default()
+    }
+}
+
+/// Returns the arguments of the graph, with its table and the code of its statements.
+pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checked: Checked) -> Args<'_> {
+    let Checked { source, structure, settled, ids, .. } = checked;
+    let mut table = source.program;
+    compile::settle(&mut table, &settled);
+    let scalars = scalars(&program);
+    let dims = program.codes(&|buffer| ids[buffer]);
+    let mut elements: Vec<_> =
+        program.buffers.enumerate().map(|(id, declared)| (ids[id.index()], declared.element.id)).collect();
+    elements.sort_by_key(|(id, _)| *id);
+    let arguments = program.scalars.ids().map(|id| (scalars[id].name.clone(), Parameter::Scalar(id)));
+    let buffers = bound
+        .iter()
+        .map(|(id, _)| (program.buffers[*id].name.clone().into(), Parameter::Buffer(ids[id.index()])));
+    let (names, parameters): (Vec<Text>, Vec<Parameter>) = arguments.chain(buffers).unzip();
+    let places = program.statements.iter().map(|written| program.at(written.place, &written.name)).collect();
+    let decoded = Decoded {
+        steps: program.statements.ids().map(StatementId::as_u32).collect(),
+        elements: elements.into_iter().map(|(_, element)| element).collect(),
+        dims,
+        scalars,
+        arguments: Vector::<ArgumentId, Text>::from(names),
+        parameters: parameters.into(),
+        structure,
+        program: table,
+    };
+    let hints: Vec<Vec<Hint>> = bound.iter().map(|(id, _)| program.hints_of(*id)).collect();
+    let symbols = program.scalars.iter().map(|symbol| program.at(symbol.place, &symbol.name)).collect();
+    let steps = program.statements.into_iter().map(|written| written.kind).collect();
+    Args {
+        code: Arc::new(Code { table: Arc::new(decoded), steps, places, symbols }),
+        scalars: program.values,
+        buffers: bound.into_iter().zip(hints).map(|((_, binding), hints)| binding.hinted(hints)).collect(),
+        ids: ids.iter().map(|id| id.as_u32()).collect(),
+        builder: program.builder,
+    }
+}
+
+/// Returns the scalars with the statements that they reach.
+fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
+    let mut in_bounds = BTreeSet::new();
+    program.dims.iter().for_each(|(size, _)| size.mentions(&mut in_bounds));
+    let one = |(id, symbol): (ScalarId, &Symbol)| {
+        let with = |at: usize| -> Vec<StatementId> {
+            let statements = program.statements.enumerate();
+            let mentioned = statements.filter(|(_, written)| written.scalars[at].contains(&id));
+            mentioned.map(|(statement, _)| statement).collect()
+        };
+        let fixed = in_bounds.contains(&id);
+        let launches = program.statements.enumerate().filter(|_| !fixed);
+        let parameters = launches.flat_map(|(statement, written)| {
+            let Kind::Launch(launch) = &written.kind else { return Vec::new() };
+            launch.mentioning(id).map(|parameter| (statement, parameter)).collect()
+        });
+        Scalar {
+            name: symbol.name.clone().into(),
+            // The scalars are the first arguments.
+            argument: ArgumentId::new(id.index()),
+            path: Vec::new(),
+            line: symbol.place.line,
+            // Bounds of a builder are numbers.
+            fixed,
+            leaf: None,
+            statements: with(0),
+            grids: with(1),
+            blocks: with(2),
+            parameters: parameters.collect(),
+        }
+    };
+    program.scalars.enumerate().map(one).collect()
+}

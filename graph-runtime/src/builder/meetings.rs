@@ -1,0 +1,425 @@
+//! Host statements, events, flags and semaphores of a builder.
+
+use std::any::TypeId;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::CudaEvent;
+
+use crate::bind::{BindKept, Flag, Semaphore};
+use crate::cuda::{HostMemory, HostWork, host_work};
+use crate::error::Result;
+use crate::token::Token;
+use cuweave_core::codes::Code;
+use cuweave_core::ir::{Access, Mode, Origin};
+use cuweave_core::kind::{Kind, SyncWord};
+
+use super::bound::Element;
+use super::code::{Called, Sources, Synced, Target};
+use super::declarations::Builder;
+use super::handle::{Argument, Handle, Place, Statement, ToArgument, ToBuffer, View};
+use super::program::{Program, Site};
+
+/// A buffer that a host statement reads, with the type of its elements: what [`Handle::reads`] returns.
+pub struct Reads<T> {
+    view: View,
+    of: PhantomData<fn() -> T>,
+}
+
+/// A buffer that a host statement reads and writes, with the type of its elements: what [`Handle::writes`] returns.
+pub struct Writes<T> {
+    view: View,
+    of: PhantomData<fn() -> T>,
+}
+
+macro_rules! typed {
+    ($($name:ident)*) => {$(
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.view).finish()
+            }
+        }
+    )*};
+}
+typed!(Reads Writes);
+
+impl Handle {
+    /// Returns the buffer as an argument of a host statement that reads elements `T`.
+    pub fn reads<T: 'static>(self) -> Reads<T> {
+        View::of(self).reads()
+    }
+
+    /// Returns the buffer as an argument of a host statement that reads and writes elements `T`.
+    pub fn writes<T: 'static>(self) -> Writes<T> {
+        View::of(self).writes()
+    }
+}
+
+impl View {
+    /// Returns the part as an argument of a host statement that reads elements `T`.
+    pub fn reads<T: 'static>(&self) -> Reads<T> {
+        Reads { view: self.clone(), of: PhantomData }
+    }
+
+    /// Returns the part as an argument of a host statement that reads and writes elements `T`.
+    pub fn writes<T: 'static>(&self) -> Writes<T> {
+        Writes { view: self.clone(), of: PhantomData }
+    }
+}
+
+/// An argument of a host statement, without its type.
+#[derive(Debug)]
+pub struct Lent {
+    view: View,
+    mode: Mode,
+    element: Element,
+}
+
+/// A type of arguments of host statements: [`Reads`] and [`Writes`].
+pub trait HostArgument: sealed::Sealed {}
+
+mod sealed {
+    use crate::builder::meetings::Lent;
+    use crate::cuda::HostMemory;
+
+    /// Restricts [`HostArgument`](super::HostArgument) to the types here.
+    pub trait Sealed: Sized {
+        /// The slice that the function is given.
+        type Slice<'m>;
+        fn lent(&self) -> Lent;
+        fn slice<'m>(memory: &HostMemory<'m>, index: u32) -> Self::Slice<'m>;
+    }
+}
+
+impl<T: 'static> sealed::Sealed for Reads<T> {
+    type Slice<'m> = &'m [T];
+
+    fn lent(&self) -> Lent {
+        Lent { view: self.view.clone(), mode: Mode::Read, element: Element::of::<T>() }
+    }
+
+    fn slice<'m>(memory: &HostMemory<'m>, index: u32) -> &'m [T] {
+        memory.slice(index)
+    }
+}
+
+impl<T: 'static> sealed::Sealed for Writes<T> {
+    type Slice<'m> = &'m mut [T];
+
+    fn lent(&self) -> Lent {
+        Lent { view: self.view.clone(), mode: Mode::ReadWrite, element: Element::of::<T>() }
+    }
+
+    fn slice<'m>(memory: &HostMemory<'m>, index: u32) -> &'m mut [T] {
+        memory.slice_mut(index)
+    }
+}
+
+impl<T: 'static> HostArgument for Reads<T> {}
+impl<T: 'static> HostArgument for Writes<T> {}
+
+/// A function that a host statement runs, with the tuple `A` of its arguments: a closure with a slice for each of up to eight.
+#[diagnostic::on_unimplemented(
+    message = "this function does not take what the host statement `{A}` is given",
+    label = "a closure takes a `&[T]` for each `x.reads::<T>()`, and a `&mut [T]` for each `x.writes::<T>()`",
+    note = "it is `FnMut(..) + Send + 'static`"
+)]
+pub trait HostFunction<A>: Send + 'static {
+    #[doc(hidden)]
+    fn begin(self, arguments: &A, token: Token) -> HostStatement;
+}
+
+/// A host statement with its function.
+#[doc(hidden)]
+pub struct HostStatement {
+    lent: Vec<Lent>,
+    work: HostWork,
+}
+
+impl fmt::Debug for HostStatement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostStatement").field("buffers", &self.lent.len()).finish_non_exhaustive()
+    }
+}
+
+macro_rules! host_functions {
+    ($($name:ident $index:literal)*) => {
+        impl<F, $($name: HostArgument,)*> HostFunction<($($name,)*)> for F
+        where
+            F: for<'m> FnMut($($name::Slice<'m>),*) + Send + 'static,
+        {
+            #[allow(non_snake_case)]
+            fn begin(mut self, ($($name,)*): &($($name,)*), _: Token) -> HostStatement {
+                let lent = vec![$(sealed::Sealed::lent($name)),*];
+                let work = host_work(move |_memory: &HostMemory<'_>| {
+                    self($(<$name as sealed::Sealed>::slice(_memory, $index)),*);
+                });
+                HostStatement { lent, work }
+            }
+        }
+    };
+}
+host_functions!();
+host_functions!(A 0);
+host_functions!(A 0 B 1);
+host_functions!(A 0 B 1 C 2);
+host_functions!(A 0 B 1 C 2 D 3);
+host_functions!(A 0 B 1 C 2 D 3 E 4);
+host_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
+host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
+host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
+
+/// A flag that `wait_value` and `write_value` take: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or pinned memory of one element.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no flag",
+    label = "a flag is an `&Arc<Flag<u32>>`, an `&Arc<Flag<u64>>`, or pinned memory of one `u32` or `u64` by `&b` or `&mut b`"
+)]
+pub trait ToFlag {
+    #[doc(hidden)]
+    fn to_flag(self) -> FlagArgument;
+}
+
+/// A flag, as a statement is given it.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum FlagArgument {
+    Narrow(Arc<Flag<u32>>),
+    Wide(Arc<Flag<u64>>),
+    Buffer(Argument),
+}
+
+macro_rules! flags {
+    ($($ty:ty => $of:ident;)*) => {$(
+        impl ToFlag for &Arc<Flag<$ty>> {
+            fn to_flag(self) -> FlagArgument {
+                FlagArgument::$of(self.clone())
+            }
+        }
+
+        impl ToFlag for Arc<Flag<$ty>> {
+            fn to_flag(self) -> FlagArgument {
+                FlagArgument::$of(self)
+            }
+        }
+    )*};
+}
+flags! {
+    u32 => Narrow;
+    u64 => Wide;
+}
+
+macro_rules! buffers {
+    ($($ty:ty)*) => {$(
+        impl ToFlag for $ty {
+            fn to_flag(self) -> FlagArgument {
+                FlagArgument::Buffer(self.to_buffer())
+            }
+        }
+    )*};
+}
+buffers!(Argument &Handle &mut Handle &View &mut View);
+
+impl Builder<'_> {
+    /// Runs a function on the host in the middle of each launch: `host(&a, &mut b, |a, b| ..);`.
+    ///
+    /// The arguments are a tuple of parts of pinned memory, or of arguments that are bound to a [`Managed`](crate::Managed): `(a.reads::<f32>(), b.writes::<u32>())`, and the function is given a
+    /// slice for each: `move |a: &[f32], b: &mut [u32]| ..`. It keeps what it captures until the last launch is over. For the rest it is what the word
+    /// `host` of a graph function is.
+    ///
+    /// # Errors
+    ///
+    /// Elements of another type (CW401), handles of another builder (CW402), allocations of the graph (CW001). That an argument is bound to
+    /// other memory of the device is an error of the build.
+    #[track_caller]
+    pub fn host<A>(&mut self, arguments: A, function: impl HostFunction<A>) -> Result<Statement> {
+        let place = Place::caller();
+        self.program.host(place, function.begin(&arguments, Token))
+    }
+
+    /// Records an event behind all statements before it: `record(&event);`.
+    ///
+    /// # Errors
+    ///
+    /// An order that names no statement. That the event is of another context is an error of the build.
+    #[track_caller]
+    pub fn record(&mut self, event: impl BindKept<CudaEvent>) -> Result<Statement> {
+        self.program.meeting(Place::caller(), Kind::Record(event.bind_kept()))
+    }
+
+    /// Makes all statements behind it wait for an event: `wait(&event);`.
+    ///
+    /// # Errors
+    ///
+    /// As [`record`](Self::record).
+    #[track_caller]
+    pub fn wait(&mut self, event: impl BindKept<CudaEvent>) -> Result<Statement> {
+        self.program.meeting(Place::caller(), Kind::Wait(event.bind_kept()))
+    }
+
+    /// Makes all statements behind it wait for a flag: launch `n` until it has reached `first + n * step`, as the word `wait_value`
+    /// of a graph function.
+    ///
+    /// # Errors
+    ///
+    /// A value that is none of the flag's (CW401), handles of another builder (CW402), what is no pinned memory (CW001). A step that does
+    /// not advance, and a device that lacks such waits, are errors of the build.
+    #[track_caller]
+    pub fn wait_value(
+        &mut self,
+        flag: impl ToFlag,
+        first: impl ToArgument,
+        step: impl ToArgument,
+    ) -> Result<Statement> {
+        let values = [first.to_argument(), step.to_argument()];
+        self.program.value(Place::caller(), SyncWord::WaitValue, flag.to_flag(), &values)
+    }
+
+    /// Writes the value `first + n * step` of launch `n` to a flag behind all statements before it, as the word `write_value` of a
+    /// graph function.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait_value`](Self::wait_value).
+    #[track_caller]
+    pub fn write_value(
+        &mut self,
+        flag: impl ToFlag,
+        first: impl ToArgument,
+        step: impl ToArgument,
+    ) -> Result<Statement> {
+        let values = [first.to_argument(), step.to_argument()];
+        self.program.value(Place::caller(), SyncWord::WriteValue, flag.to_flag(), &values)
+    }
+
+    /// Makes all statements behind it wait for a semaphore, as the word `wait_semaphore` of a graph function.
+    ///
+    /// # Errors
+    ///
+    /// A value that is no `u64` (CW401), handles of another builder (CW402). A step that does not advance is an error of the build.
+    #[track_caller]
+    pub fn wait_semaphore(
+        &mut self,
+        semaphore: impl BindKept<Semaphore>,
+        first: impl ToArgument,
+        step: impl ToArgument,
+    ) -> Result<Statement> {
+        let values = [first.to_argument(), step.to_argument()];
+        let target = Target::Semaphore(semaphore.bind_kept());
+        self.program.sync(Place::caller(), SyncWord::WaitSemaphore, (target, Vec::new()), &values)
+    }
+
+    /// Signals a semaphore behind all statements before it, as the word `signal` of a graph function.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait_semaphore`](Self::wait_semaphore).
+    #[track_caller]
+    pub fn signal(
+        &mut self,
+        semaphore: impl BindKept<Semaphore>,
+        first: impl ToArgument,
+        step: impl ToArgument,
+    ) -> Result<Statement> {
+        let values = [first.to_argument(), step.to_argument()];
+        let target = Target::Semaphore(semaphore.bind_kept());
+        self.program.sync(Place::caller(), SyncWord::Signal, (target, Vec::new()), &values)
+    }
+}
+
+impl Program {
+    fn host(&mut self, place: Place, HostStatement { lent, work }: HostStatement) -> Result<Statement> {
+        let (name, after) = self.begun(place, "host")?;
+        let site = Site { place, name: &name };
+        let mut accesses = Vec::new();
+        for Lent { view, mode, element } in lent {
+            let access = self.access(&site, &view, mode)?;
+            let declared = &self.buffers[access.buffer];
+            // The build checks that what is bound to an argument is managed memory.
+            if !matches!(declared.origin, Origin::Pinned { .. } | Origin::Device { .. }) {
+                let message = format!(
+                    "`{}` is memory of the device, which the host statement cannot reach",
+                    declared.name
+                );
+                let help = "`copy` it to an argument of `pinned_mut` first, and give that to `host`, or give it an argument that is bound to a `Managed`";
+                return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
+            }
+            if declared.element.id != element.id {
+                let message = format!(
+                    "`{}` has elements of type `{}`, and the function is given elements of type `{}`",
+                    declared.name, declared.element.name, element.name
+                );
+                return Err(self.refuse(&site, Code::CW401, &message, None));
+            }
+            accesses.push(access);
+        }
+        let (kind, scalars) = (Kind::Host(work), Default::default());
+        let id = self.push(name, place, kind, accesses, after, scalars);
+        Ok(self.statement(id))
+    }
+
+    fn meeting(&mut self, place: Place, kind: Kind<Called>) -> Result<Statement> {
+        let (name, after) = self.begun(place, kind.name())?;
+        let (accesses, scalars) = (Vec::new(), Default::default());
+        let id = self.push(name, place, kind, accesses, after, scalars);
+        Ok(self.statement(id))
+    }
+
+    fn value(
+        &mut self,
+        place: Place,
+        word: SyncWord,
+        flag: FlagArgument,
+        values: &[Argument; 2],
+    ) -> Result<Statement> {
+        let target = match flag {
+            FlagArgument::Narrow(flag) => (Target::Narrow(flag), Vec::new()),
+            FlagArgument::Wide(flag) => (Target::Wide(flag), Vec::new()),
+            FlagArgument::Buffer(buffer) => {
+                let mode = if word.waits() { Mode::Read } else { Mode::Write };
+                let name = self.pending.name.clone().unwrap_or_else(|| word.name().to_owned());
+                let site = Site { place, name: &name };
+                let access = self.transferred(&site, &buffer, word.name(), mode)?;
+                let declared = &self.buffers[access.buffer];
+                if !matches!(declared.origin, Origin::Pinned { .. }) {
+                    let message = format!(
+                        "`{}` is memory of the device, where a graph neither waits for values nor writes them by launch",
+                        declared.name
+                    );
+                    let help = "take it as an argument of `pinned_mut`, or use a `Flag`";
+                    return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
+                }
+                let element = declared.element;
+                if ![TypeId::of::<u32>(), TypeId::of::<u64>()].contains(&element.id) {
+                    let message =
+                        format!("a flag has a value of type `u32` or `u64`, and not `{}`", element.name);
+                    return Err(self.refuse(&site, Code::CW401, &message, None));
+                }
+                (Target::Buffer(element), vec![access])
+            }
+        };
+        self.sync(place, word, target, values)
+    }
+
+    fn sync(
+        &mut self,
+        place: Place,
+        word: SyncWord,
+        (target, accesses): (Target, Vec<Access>),
+        values: &[Argument; 2],
+    ) -> Result<Statement> {
+        let (name, after) = self.begun(place, word.name())?;
+        let site = Site { place, name: &name };
+        let list = values.iter().map(|value| self.scalar_source(&site, value)).collect::<Result<_>>()?;
+        let texts = values.iter().map(|value| self.argument_text(value)).collect();
+        let synced = Synced { target, sources: Sources { list, texts } };
+        synced
+            .evaluate(word, &self.values, None)
+            .map_err(|misfit| synced.refused(&self.at(place, &name), word, misfit))?
+            .unwrap_or(Ok(()))?;
+        let scalars = [self.mentioned(&synced.sources), Default::default(), Default::default()];
+        let kind = Kind::Sync(word, synced);
+        let id = self.push(name, place, kind, accesses, after, scalars);
+        Ok(self.statement(id))
+    }
+}

@@ -1,0 +1,410 @@
+//! Scalars, and expressions over those that are integers: lengths, bounds and configurations.
+//!
+//! An expression is a tree with a limit on its size, so that no walk over one and no product of its polynomials grows without
+//! end.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Add, Div, Mul, Rem, Sub};
+use std::sync::Arc;
+
+use crate::build::Value;
+use crate::error::Fault;
+use crate::statements::{Dim, ToDim, dim};
+use cuweave_core::ids::{BufferId, LeafId, ScalarId};
+use cuweave_core::index::Index;
+use cuweave_core::table::Op;
+use cuweave_ptx::poly::{Poly, Symbols};
+
+/// The most operations and operands of an expression.
+const MOST_NODES: u32 = 1000;
+/// The most terms of a product that is compared as a polynomial; a larger one is compared by its text.
+const MOST_TERMS: u32 = 256;
+
+/// A scalar argument of a builder's graph: a symbol, whose value [`Exec::set_scalar`](super::Exec::set_scalar) can change.
+///
+/// Integers can be computed with: `n * 4` is a [`Size`]. An argument of a launch may be of another integer type than the
+/// parameter, if that has its value; so for floats.
+pub struct Scalar<T> {
+    pub(super) builder: u64,
+    pub(super) id: ScalarId,
+    ty: PhantomData<fn() -> T>,
+}
+
+impl<T> Scalar<T> {
+    pub(super) fn new(builder: u64, id: ScalarId) -> Scalar<T> {
+        Scalar { builder, id, ty: PhantomData }
+    }
+}
+
+impl<T> Clone for Scalar<T> {
+    fn clone(&self) -> Scalar<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Scalar<T> {}
+
+impl<T> fmt::Debug for Scalar<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Scalar").field(&self.id).finish()
+    }
+}
+
+/// A length, a bound or an extent: an integer, or an expression over the integer [`Scalar`]s of a builder.
+///
+/// It is computed in 64 bits without a sign; a value below 0 or above 2^64 - 1, or a division by 0, is an error of the
+/// build. `n * 4`, `n.div_ceil(256) + 1` and `4 * n` are such expressions.
+#[derive(Clone)]
+pub struct Size {
+    term: Term,
+    /// The number of operations and operands.
+    nodes: u32,
+    /// A bound of the number of terms of its polynomial.
+    terms: u32,
+}
+
+#[derive(Clone)]
+enum Term {
+    Constant(Dim),
+    Scalar(u64, ScalarId),
+    /// The length of the allocation of this index of a builder, which a call returns.
+    Extent(u64, usize),
+    Operation(Op, Arc<(Size, Size)>),
+    /// The result of too many operations.
+    TooLarge,
+}
+
+/// The reason that an expression stands for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unsound {
+    /// A scalar of another builder stands in it.
+    Foreign,
+    /// It has too many operations.
+    TooLarge,
+}
+
+/// The names of scalars and allocations, for texts.
+pub(super) trait Names {
+    fn scalar(&self, id: ScalarId) -> &str;
+    fn buffer(&self, index: usize) -> &str;
+}
+
+impl Size {
+    fn leaf(term: Term) -> Size {
+        Size { term, nodes: 1, terms: 1 }
+    }
+
+    /// Returns a scalar of a builder as an expression.
+    pub(super) fn of_scalar(builder: u64, id: ScalarId) -> Size {
+        Size::leaf(Term::Scalar(builder, id))
+    }
+
+    /// Returns the length of an allocation that a call returns.
+    pub(super) fn extent(builder: u64, index: usize) -> Size {
+        Size::leaf(Term::Extent(builder, index))
+    }
+
+    fn operation(op: Op, left: Size, right: Size) -> Size {
+        let nodes = left.nodes.saturating_add(right.nodes).saturating_add(1);
+        if nodes > MOST_NODES || matches!(left.term, Term::TooLarge) || matches!(right.term, Term::TooLarge) {
+            return Size::leaf(Term::TooLarge);
+        }
+        let terms = match op {
+            Op::Add | Op::Sub => left.terms.saturating_add(right.terms),
+            Op::Mul => left.terms.saturating_mul(right.terms),
+            _ => 1,
+        };
+        // A product that is compared by its text is one term.
+        let terms = if terms > MOST_TERMS { 1 } else { terms };
+        Size { term: Term::Operation(op, Arc::new((left, right))), nodes, terms }
+    }
+
+    /// Returns the quotient, rounded up.
+    #[must_use]
+    pub fn div_ceil(&self, by: impl ToSize) -> Size {
+        let by = by.to_size();
+        (self + by.clone() - 1) / by
+    }
+
+    /// Checks that it stands for a value of a builder.
+    pub(super) fn check(&self, builder: u64) -> Result<(), Unsound> {
+        match &self.term {
+            Term::Constant(_) => Ok(()),
+            Term::Scalar(of, _) | Term::Extent(of, _) if *of == builder => Ok(()),
+            Term::Scalar(..) | Term::Extent(..) => Err(Unsound::Foreign),
+            Term::Operation(_, sides) => sides.0.check(builder).and_then(|()| sides.1.check(builder)),
+            Term::TooLarge => Err(Unsound::TooLarge),
+        }
+    }
+
+    /// Returns its polynomial, which the checks compare.
+    pub(super) fn poly(&self, symbols: &mut Symbols, names: &impl Names) -> Poly {
+        self.transparent(symbols, names).unwrap_or_else(|| {
+            let mut key = String::new();
+            self.key(&mut key);
+            symbols.opaque(&key, &self.text(names))
+        })
+    }
+
+    fn transparent(&self, symbols: &mut Symbols, names: &impl Names) -> Option<Poly> {
+        let Term::Operation(op, sides) = &self.term else {
+            return match &self.term {
+                Term::Constant(value) => value.value().ok().map(|value| Poly::constant(value.into())),
+                _ => None,
+            };
+        };
+        let large = match op {
+            Op::Add | Op::Sub => sides.0.terms.saturating_add(sides.1.terms) > MOST_TERMS,
+            _ => sides.0.terms.saturating_mul(sides.1.terms) > MOST_TERMS,
+        };
+        if large {
+            return None;
+        }
+        let (left, right) = (sides.0.poly(symbols, names), sides.1.poly(symbols, names));
+        match op {
+            Op::Add => left.plus(&right),
+            Op::Sub => left.minus(&right),
+            Op::Mul => left.times(&right),
+            Op::Div => left.as_constant()?.checked_div(right.as_constant()?).map(Poly::constant),
+            _ => None,
+        }
+    }
+
+    /// Adds a text that no other expression has.
+    fn key(&self, key: &mut String) {
+        let text = match &self.term {
+            Term::Constant(value) => format!("{value:?}"),
+            Term::Scalar(_, id) => format!("s{id}"),
+            Term::Extent(_, index) => format!("b{index}"),
+            Term::Operation(op, sides) => {
+                key.push('(');
+                sides.0.key(key);
+                key.push_str(symbol(*op));
+                sides.1.key(key);
+                ")".to_owned()
+            }
+            Term::TooLarge => "too large".to_owned(),
+        };
+        key.push_str(&text);
+    }
+
+    /// Returns it as Rust spells it.
+    pub(super) fn text(&self, names: &impl Names) -> String {
+        match &self.term {
+            Term::Constant(value) => {
+                value.value().map_or_else(|fault| format!("a number that {fault}"), |n| n.to_string())
+            }
+            Term::Scalar(_, id) => names.scalar(*id).to_owned(),
+            Term::Extent(_, index) => format!("the length of `{}`", names.buffer(*index)),
+            Term::Operation(op, sides) => {
+                let weak = |op: Op| matches!(op, Op::Add | Op::Sub);
+                let side = |side: &Size, right: bool| {
+                    let text = side.text(names);
+                    match side.term {
+                        Term::Operation(inner, _)
+                            if weak(inner) && !weak(*op) || right && weak(inner) == weak(*op) =>
+                        {
+                            format!("({text})")
+                        }
+                        _ => text,
+                    }
+                };
+                format!("{} {} {}", side(&sides.0, false), symbol(*op), side(&sides.1, true))
+            }
+            Term::TooLarge => "an expression of too many operations".to_owned(),
+        }
+    }
+
+    /// Appends its code; a scalar is the leaf of its number.
+    pub(super) fn code(&self, code: &mut Vec<Op>, buffer: &impl Fn(usize) -> BufferId) {
+        match &self.term {
+            Term::Constant(value) => match value.value() {
+                Ok(value) => code.push(Op::Constant(value)),
+                Err(Fault::Overflow) => code.extend([Op::Constant(u64::MAX), Op::Constant(1), Op::Add]),
+                Err(Fault::Negative) => code.extend([Op::Constant(0), Op::Constant(1), Op::Sub]),
+                Err(Fault::DivisionByZero) => code.extend([Op::Constant(1), Op::Constant(0), Op::Div]),
+            },
+            Term::Scalar(_, id) => code.push(Op::Leaf(LeafId::new(id.index()))),
+            Term::Extent(_, index) => code.push(Op::Extent(buffer(*index))),
+            Term::Operation(op, sides) => {
+                sides.0.code(code, buffer);
+                sides.1.code(code, buffer);
+                code.push(*op);
+            }
+            Term::TooLarge => code.extend([Op::Constant(1), Op::Constant(0), Op::Div]),
+        }
+    }
+
+    /// Adds the scalars that stand in it.
+    pub(super) fn mentions(&self, scalars: &mut BTreeSet<ScalarId>) {
+        match &self.term {
+            Term::Scalar(_, id) => drop(scalars.insert(*id)),
+            Term::Operation(_, sides) => {
+                sides.0.mentions(scalars);
+                sides.1.mentions(scalars);
+            }
+            Term::Constant(_) | Term::Extent(..) | Term::TooLarge => {}
+        }
+    }
+
+    /// Returns its value with these values of the scalars.
+    pub(super) fn value(&self, scalars: &[Value]) -> Dim {
+        match &self.term {
+            Term::Constant(value) => *value,
+            Term::Scalar(_, id) => {
+                scalars.get(id.index()).and_then(Value::dim).unwrap_or_else(|| dim(1u8) / 0u8)
+            }
+            Term::Operation(op, sides) => {
+                let (left, right) = (sides.0.value(scalars), sides.1.value(scalars));
+                match op {
+                    Op::Add => left + right,
+                    Op::Sub => left - right,
+                    Op::Mul => left * right,
+                    Op::Div => left / right,
+                    _ => left % right,
+                }
+            }
+            Term::Extent(..) | Term::TooLarge => dim(1u8) / 0u8,
+        }
+    }
+}
+
+fn symbol(op: Op) -> &'static str {
+    match op {
+        Op::Add => "+",
+        Op::Sub => "-",
+        Op::Mul => "*",
+        Op::Div => "/",
+        _ => "%",
+    }
+}
+
+impl fmt::Debug for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut key = String::new();
+        self.key(&mut key);
+        f.debug_tuple("Size").field(&key).finish()
+    }
+}
+
+/// A type of lengths, bounds and extents: an integer, an integer [`Scalar`] or a [`Size`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither an integer nor an expression over integers of a builder",
+    label = "a length, a bound or an extent is a `Scalar` of integers, a `Size` or an integer"
+)]
+pub trait ToSize {
+    /// Returns it as an expression.
+    fn to_size(self) -> Size;
+}
+
+impl ToSize for Size {
+    fn to_size(self) -> Size {
+        self
+    }
+}
+
+impl ToSize for &Size {
+    fn to_size(self) -> Size {
+        self.clone()
+    }
+}
+
+/// An integer type of scalars. Sealed.
+pub trait Integer: sealed::Sealed + Copy {}
+
+mod sealed {
+    /// Keeps [`Integer`](super::Integer) to the integers.
+    pub trait Sealed {}
+}
+
+impl<T: Integer> ToSize for Scalar<T> {
+    fn to_size(self) -> Size {
+        Size::leaf(Term::Scalar(self.builder, self.id))
+    }
+}
+
+impl<T: Integer> ToSize for &Scalar<T> {
+    fn to_size(self) -> Size {
+        (*self).to_size()
+    }
+}
+
+impl<T: Integer> Scalar<T> {
+    /// Returns the quotient, rounded up.
+    #[must_use]
+    pub fn div_ceil(self, by: impl ToSize) -> Size {
+        self.to_size().div_ceil(by)
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:ident;)*) => {$(
+        impl<R: ToSize> $trait<R> for Size {
+            type Output = Size;
+            fn $method(self, other: R) -> Size {
+                Size::operation(Op::$op, self, other.to_size())
+            }
+        }
+
+        impl<R: ToSize> $trait<R> for &Size {
+            type Output = Size;
+            fn $method(self, other: R) -> Size {
+                Size::operation(Op::$op, self.clone(), other.to_size())
+            }
+        }
+
+        impl<T: Integer, R: ToSize> $trait<R> for Scalar<T> {
+            type Output = Size;
+            fn $method(self, other: R) -> Size {
+                Size::operation(Op::$op, self.to_size(), other.to_size())
+            }
+        }
+    )*};
+}
+operators! {
+    Add add Add;
+    Sub sub Sub;
+    Mul mul Mul;
+    Div div Div;
+    Rem rem Rem;
+}
+
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl sealed::Sealed for $ty {}
+        impl Integer for $ty {}
+
+        impl ToSize for $ty {
+            fn to_size(self) -> Size {
+                Size::leaf(Term::Constant(self.to_dim()))
+            }
+        }
+
+        integers!(@operators $ty: Add add Add, Sub sub Sub, Mul mul Mul, Div div Div, Rem rem Rem);
+    )*};
+    (@operators $ty:ty: $($trait:ident $method:ident $op:ident),*) => {$(
+        impl $trait<Size> for $ty {
+            type Output = Size;
+            fn $method(self, other: Size) -> Size {
+                Size::operation(Op::$op, self.to_size(), other)
+            }
+        }
+
+        impl $trait<&Size> for $ty {
+            type Output = Size;
+            fn $method(self, other: &Size) -> Size {
+                Size::operation(Op::$op, self.to_size(), other.clone())
+            }
+        }
+
+        impl<T: Integer> $trait<Scalar<T>> for $ty {
+            type Output = Size;
+            fn $method(self, other: Scalar<T>) -> Size {
+                Size::operation(Op::$op, self.to_size(), other.to_size())
+            }
+        }
+    )*};
+}
+integers!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);

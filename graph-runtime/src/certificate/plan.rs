@@ -1,0 +1,321 @@
+//! The graph of a certificate.
+
+use cuweave_check::certificate as c;
+
+use cuweave_core::index::{Index, Vector, between, size};
+use cuweave_core::ir::{BufferId, Device, Kind, Origin, StatementId};
+use cuweave_core::operation::{MemoryId, Operation, OperationId, Place, What};
+use cuweave_core::scopes::{Scope, ScopeId};
+
+use crate::build::is_one_node;
+use crate::cuda;
+use crate::kernels::{ENTRY, LaunchRecord};
+use crate::statements::RecordExt;
+
+use super::Certified;
+use super::source::Numbering;
+
+/// The graph while its operations are read.
+pub(super) struct Reading<'r> {
+    pub numbering: &'r Numbering,
+    pub source: &'r c::Source,
+    pub plan: c::Plan,
+    /// The operation of each node.
+    pub operations: Vec<OperationId>,
+    /// The operation that is read.
+    at: OperationId,
+    /// The node of each operation that comes before those of the operations after it.
+    last: Vector<OperationId, Option<usize>>,
+    /// The node that runs each body.
+    branches: Vector<ScopeId, Option<usize>>,
+}
+
+impl Reading<'_> {
+    fn add(&mut self, node: c::Node) -> usize {
+        self.plan.nodes.push(node);
+        self.operations.push(self.at);
+        self.plan.nodes.len() - 1
+    }
+
+    fn edge(&mut self, from: usize, to: usize, port: c::Port) {
+        // The arms of one node come after it.
+        if from != to {
+            self.plan.edges.push(c::Edge { from, to, port });
+        }
+    }
+}
+
+impl Certified<'_> {
+    /// Returns the graph: from the operations that nodes are added for.
+    pub(super) fn plan<'r>(&self, source: &'r c::Source, numbering: &'r Numbering) -> Reading<'r> {
+        let operations = &self.nodes.operations;
+        let mut reading = Reading {
+            numbering,
+            source,
+            plan: c::Plan { blocks: self.blocks(), ..c::Plan::default() },
+            operations: Vec::with_capacity(operations.list.len()),
+            at: OperationId::from_u32(0),
+            last: Vector::filled(None, operations.list.len()),
+            branches: Vector::filled(None, numbering.scopes.list.len()),
+        };
+        for (at, operation) in operations.list.enumerate() {
+            reading.at = at;
+            reading.last[at] = self.operation(&mut reading, operation);
+        }
+        // Several operations may end in one node.
+        reading.plan.edges.sort_unstable_by_key(|edge| (edge.to, edge.from, edge.port == c::Port::Early));
+        reading.plan.edges.dedup();
+        reading.plan.places = self.places(&reading, source.memories.len());
+        reading
+    }
+
+    fn blocks(&self) -> Vec<c::Block> {
+        let operations = &self.nodes.operations;
+        let inside = self.nodes.inside();
+        let address = |memory: MemoryId| {
+            let base = |&buffer: &BufferId| match operations.places[buffer] {
+                Place::Inside { offset, .. } => Some(self.nodes.bases.get(buffer)?.wrapping_sub(offset)),
+                Place::Bound | Place::Nowhere => None,
+            };
+            inside[memory].first().and_then(base).unwrap_or(0)
+        };
+        let blocks = operations.memories.enumerate();
+        blocks
+            .map(|(at, block)| c::Block { address: address(at), bytes: block.bytes, node: block.node })
+            .collect()
+    }
+
+    fn places(&self, reading: &Reading<'_>, count: usize) -> Vec<c::Place> {
+        let operations = &self.nodes.operations;
+        let of = |buffer: BufferId| {
+            let at = match operations.places[buffer] {
+                Place::Inside { memory, offset } => c::Bytes::In { block: memory.index(), offset },
+                Place::Bound => c::Bytes::Own,
+                Place::Nowhere if operations.left_out.contains(&buffer) => self.registers(reading, buffer),
+                Place::Nowhere => match reading.source.memories[buffer.index()].origin {
+                    c::Origin::Temporary(_) => c::Bytes::Unused,
+                    _ => c::Bytes::Own,
+                },
+            };
+            c::Place { at, devices: self.devices(buffer) }
+        };
+        let mut places: Vec<c::Place> = operations.places.ids().map(of).collect();
+        places.resize(count, c::Place { at: c::Bytes::Own, devices: Vec::new() });
+        places
+    }
+
+    /// Returns the node in whose registers a buffer stays: that of its users.
+    fn registers(&self, reading: &Reading<'_>, buffer: BufferId) -> c::Bytes {
+        let uses = |node: &c::Node| match &node.work {
+            c::Work::Run { members, .. } => members.iter().any(|member| {
+                let accesses = &reading.source.statements[member.statement].accesses;
+                accesses.iter().any(|access| access.memory == buffer.index())
+            }),
+            _ => false,
+        };
+        reading.plan.nodes.iter().position(uses).map_or(c::Bytes::Unused, c::Bytes::Registers)
+    }
+
+    /// Returns the devices that reach a buffer; none if all do.
+    fn devices(&self, buffer: BufferId) -> Vec<u32> {
+        let (definition, operand) = (self.definition, self.operands.get(buffer.index()));
+        if operand.is_some_and(|operand| operand.unified().is_some()) {
+            return Vec::new();
+        }
+        let own = definition.program().device_of(buffer).or_else(|| operand?.device);
+        let Some(own) = own else { return Vec::new() };
+        let same = |device: &Device| *definition.contexts[*device] == *definition.contexts[own];
+        let devices = definition
+            .contexts
+            .ids()
+            .filter(|device| same(device) || definition.peers.reaches(buffer, *device));
+        devices.map(Device::as_u32).collect()
+    }
+
+    /// Adds the nodes of an operation, with the edges to them. Returns the one that comes before what is after the
+    /// operation.
+    fn operation(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
+        match operation.what {
+            What::Statement(Kind::Condition(())) => self.begin(reading, operation),
+            What::Statement(Kind::Join(())) => self.end(reading, operation),
+            _ => {
+                let scope = self.nodes.operations.body_of(&reading.numbering.scopes, operation);
+                let node = c::Node {
+                    name: operation.name.to_string(),
+                    body: Numbering::body(scope),
+                    device: operation.device.as_u32(),
+                    waits: self.waits(operation),
+                    work: self.work(reading, operation),
+                };
+                let node = reading.add(node);
+                self.follow(reading, operation, node);
+                Some(node)
+            }
+        }
+    }
+
+    /// Adds the edges to a node: from what its operation comes after, in the same body.
+    fn follow(&self, reading: &mut Reading<'_>, operation: &Operation, node: usize) {
+        for &before in &operation.after {
+            let Some(last) = reading.last[before] else { continue };
+            // The edge from the node that runs a body into it is not there.
+            let inside = |bodies: &[usize]| bodies.contains(&reading.plan.nodes[node].body);
+            if matches!(&reading.plan.nodes[last].work, c::Work::Branch(bodies) if inside(bodies)) {
+                continue;
+            }
+            let early = operation.programmatic == Some(before);
+            reading.edge(last, node, if early { c::Port::Early } else { c::Port::End });
+        }
+    }
+
+    fn waits(&self, operation: &Operation) -> bool {
+        let wishes = &self.nodes.decided.wishes;
+        let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
+        let waits =
+            |id: &StatementId| launch(id).is_some_and(|launch| launch.waits) || wishes.setters.contains(id);
+        !operation.sources.is_empty() && operation.sources.iter().all(waits)
+    }
+
+    fn work(&self, reading: &Reading<'_>, operation: &Operation) -> c::Work {
+        match &operation.what {
+            What::Alloc { memory } => c::Work::Alloc(memory.index()),
+            What::Free { memory } => c::Work::Free(memory.index()),
+            What::FreeTaken { buffer } => {
+                c::Work::FreeTaken(buffer.index(), self.nodes.bases.get(*buffer).copied().unwrap_or(0))
+            }
+            What::Statement(_) | What::Hub => {
+                let number = |id: StatementId| reading.numbering.of[id].unwrap_or(0);
+                let chain = self.nodes.operations.chain_of(operation);
+                let mut forwards = Vec::new();
+                let mut members = Vec::new();
+                match chain.map(|chain| (chain, &self.nodes.operations.chains[chain])) {
+                    Some((at, chain)) => {
+                        let fused = self.nodes.fused.get(at).and_then(|fused| fused.kernel.forward.as_ref());
+                        for (lane, launches) in chain.chains().enumerate() {
+                            let of = launches.iter().map(|&id| self.member(reading, id, lane, true));
+                            let mut of: Vec<c::Member> = of.collect();
+                            if let Some(forward) = fused {
+                                self.correct(forward, launches, &mut of);
+                                forwards.extend(self.forwards(forward, launches, number));
+                            }
+                            members.extend(of);
+                        }
+                    }
+                    None => {
+                        let of = operation.sources.iter().enumerate();
+                        members.extend(of.map(|(lane, &id)| self.member(reading, id, lane, false)));
+                    }
+                }
+                c::Work::Run { members, forwards }
+            }
+        }
+    }
+
+    fn member(&self, reading: &Reading<'_>, id: StatementId, lane: usize, fused: bool) -> c::Member {
+        let statement = reading.numbering.of[id].unwrap_or(0);
+        let count = reading.source.statements[statement].accesses.len();
+        let touches = if fused { self.touches(id, count) } else { Vec::new() };
+        let addresses = self.addresses(id, count);
+        c::Member { statement, lane, addresses, touches, ..c::Member::default() }
+    }
+
+    /// Returns the addresses that a launch is given, in the order of its accesses, then 0 for state; none for other
+    /// statements.
+    fn addresses(&self, id: StatementId, count: usize) -> Vec<u64> {
+        let record = &self.nodes.records[id];
+        let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };
+        let words = &self.nodes.words[size(launch.first)..];
+        let mut given: Vec<u64> =
+            launch.kernel.address_words().map(|word| cuda::number(words[word])).collect();
+        given.extend(self.pointed(id, launch));
+        self.by_access(id, count, &given)
+    }
+
+    /// Returns the addresses that the entries of a launch's tables of pointers are given, in the order of its accesses to
+    /// what they point to.
+    pub(super) fn pointed(&self, id: StatementId, launch: &LaunchRecord) -> Vec<u64> {
+        let program = self.definition.program();
+        let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());
+        let tables = program.statements[id].accesses.iter().zip(buffers).filter(|(_, param)| param.table);
+        let mut addresses = Vec::new();
+        for (table, _) in tables {
+            let Origin::Alloc(first) = program.buffers[table.buffer].origin else { continue };
+            for entry in between(first, id) {
+                let of_table = || program.statements[entry].accesses.first().map(|access| access.buffer);
+                if let Some(record) = self.nodes.records[entry].launch()
+                    && std::ptr::eq(record.kernel, &ENTRY)
+                    && of_table() == Some(table.buffer)
+                {
+                    addresses.push(cuda::number(self.nodes.words[size(record.first) + 1]));
+                }
+            }
+        }
+        addresses
+    }
+
+    /// Returns the addresses that a launch is given for its buffers in the order of its accesses, and 0 for state.
+    pub(super) fn by_access(&self, id: StatementId, count: usize, given: &[u64]) -> Vec<u64> {
+        let of = |(at, _)| given.get(at).copied().unwrap_or(0);
+        let mut addresses: Vec<u64> = self.effects(id).into_iter().map(of).collect();
+        addresses.resize(count, 0);
+        addresses
+    }
+
+    /// Adds the node that decides about bodies, and those that run them.
+    fn begin(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
+        let scope = operation.sources.first().and_then(|&id| reading.numbering.scopes.bordered(id))?;
+        let scopes = &reading.numbering.scopes.list;
+        let first = scopes[scope].first;
+        let arms: Vec<ScopeId> = scopes.ids().filter(|&arm| scopes[arm].first == first).collect();
+        let described: Vec<Scope> = arms.iter().map(|&arm| scopes[arm].clone()).collect();
+        let whole = is_one_node(self.definition.driver, &described);
+        if scope != first && whole {
+            let node = reading.branches[first];
+            return node;
+        }
+        let (body, device) = (Numbering::body(scopes[scope].parent), operation.device.as_u32());
+        let runs: Vec<usize> = match whole {
+            true => arms.iter().map(|&arm| Numbering::body(Some(arm))).collect(),
+            false => vec![Numbering::body(Some(scope))],
+        };
+        let name = operation.name.to_string();
+        let setter = (scope == first).then(|| {
+            let node = self.setter(reading, operation, body);
+            self.follow(reading, operation, node);
+            node
+        });
+        let branch = c::Node { name, body, device, waits: false, work: c::Work::Branch(runs) };
+        let branch = reading.add(branch);
+        match setter {
+            Some(setter) => reading.edge(setter, branch, c::Port::End),
+            None => self.follow(reading, operation, branch),
+        }
+        for arm in if whole { arms } else { vec![scope] } {
+            reading.branches[arm] = Some(branch);
+        }
+        Some(branch)
+    }
+
+    /// Returns the node that sets the conditions of a statement.
+    fn setter(&self, reading: &mut Reading<'_>, operation: &Operation, body: usize) -> usize {
+        let members = operation.sources.iter().map(|&id| self.member(reading, id, 0, false)).collect();
+        let node = c::Node {
+            name: operation.name.to_string(),
+            body,
+            device: operation.device.as_u32(),
+            waits: self.waits(operation),
+            work: c::Work::Run { members, forwards: Vec::new() },
+        };
+        reading.add(node)
+    }
+
+    /// Adds the node that decides about the next turn at the end of the body of a loop.
+    fn end(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
+        let scope = operation.sources.first().and_then(|&id| reading.numbering.scopes.bordered(id))?;
+        if operation.sources.first().is_some_and(|&id| reading.numbering.of[id].is_some()) {
+            let node = self.setter(reading, operation, Numbering::body(Some(scope)));
+            self.follow(reading, operation, node);
+        }
+        reading.branches[scope]
+    }
+}

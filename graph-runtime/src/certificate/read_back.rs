@@ -1,0 +1,318 @@
+//! The graph of a certificate as the driver has it: nodes, edges, and the values that nodes were given.
+
+use std::collections::BTreeMap;
+
+use cuweave_check::certificate as c;
+
+use cuweave_core::index::{low, narrow, size};
+use cuweave_core::ir::{Kind, StatementId};
+use cuweave_core::operation::{ChainId, OperationId, What};
+
+use crate::cuda::{KernelNode, Node, RawGraph, pattern};
+use crate::error::{Error, Result};
+use crate::kernels::LaunchRecord;
+use crate::statements::{RecordExt, batch_of};
+
+use super::Certified;
+use super::plan::Reading;
+use super::source::Numbering;
+
+/// The nodes of the driver, by their handles, and the nodes that they become.
+type Found = BTreeMap<Node, usize>;
+
+impl Certified<'_> {
+    /// Returns the graph with the nodes, the edges and the values that the driver has, where it was planned to be as
+    /// `planned`.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the driver; a node that was not planned.
+    pub(super) fn driver_plan(&self, planned: Reading<'_>) -> Result<c::Plan> {
+        let expected = self.expected(&planned);
+        let mut plan = c::Plan { nodes: Vec::new(), edges: Vec::new(), ..planned.plan.clone() };
+        let mut found = Found::new();
+        let scopes = &planned.numbering.scopes;
+        let graph = |condition: &StatementId| self.nodes.bodies.get(condition).copied();
+        let bodies = scopes.list.enumerate();
+        let bodies =
+            bodies.filter_map(|(scope, of)| Some((graph(&of.condition)?, Numbering::body(Some(scope)))));
+        let graphs: Vec<(RawGraph, usize)> = std::iter::once((self.nodes.graph, 0)).chain(bodies).collect();
+        for &(graph, body) in &graphs {
+            let count = self.driver(self.definition.driver.node_count(graph))?;
+            for handle in self.driver(self.definition.driver.graph_nodes(graph, count))? {
+                let node = match expected.get(&handle) {
+                    Some(Some(at)) => {
+                        let node = planned.plan.nodes[*at].clone();
+                        self.with_values(handle, (node, planned.operations[*at]), &planned, &mut plan.blocks)?
+                    }
+                    Some(None) => no_members("empty body"),
+                    None => self.records_of(handle, planned.numbering)?,
+                };
+                found.insert(handle, plan.nodes.len());
+                plan.nodes.push(c::Node { body, ..node });
+            }
+        }
+        for (&handle, &to) in &found {
+            for (before, early) in self.driver(self.definition.driver.dependencies(handle))? {
+                let from = found.get(&before).copied();
+                let from = from.ok_or_else(|| self.unplanned("an edge from a node of another graph"))?;
+                plan.edges.push(c::Edge {
+                    from,
+                    to,
+                    port: if early { c::Port::Early } else { c::Port::End },
+                });
+            }
+        }
+        let registers = plan.places.iter_mut().filter_map(|place| match &mut place.at {
+            c::Bytes::Registers(node) => Some(node),
+            _ => None,
+        });
+        for node in registers {
+            let handle = self.nodes.nodes[planned.operations[*node]];
+            *node =
+                found.get(&handle).copied().ok_or_else(|| self.unplanned("no node for a fused launch"))?;
+        }
+        Ok(plan)
+    }
+
+    fn driver<T>(&self, outcome: crate::cuda::Outcome<T>) -> Result<T> {
+        outcome.map_err(|failure| Error::driver(failure, None))
+    }
+
+    fn unplanned(&self, what: &str) -> Error {
+        self.refused("Statements".to_owned(), format!("the driver's graph has {what}"))
+    }
+
+    /// Returns the handles of the nodes that were added, with the planned nodes that they are; `None` for one that
+    /// fills an empty body.
+    fn expected(&self, planned: &Reading<'_>) -> BTreeMap<Node, Option<usize>> {
+        let mut expected = BTreeMap::new();
+        for (at, (node, &operation)) in planned.plan.nodes.iter().zip(&planned.operations).enumerate() {
+            let handles: &[Node] = match (&node.work, self.nodes.captured.get(&operation)) {
+                (_, None) => std::slice::from_ref(&self.nodes.nodes[operation]),
+                (c::Work::Branch(_), Some(captured)) => &captured.frontier,
+                (_, Some(captured)) => match self.nodes.operations.list[operation].what {
+                    What::Statement(Kind::Capture(())) => &captured.nodes,
+                    _ => captured.nodes.get(..1).unwrap_or_default(),
+                },
+            };
+            expected.extend(handles.iter().map(|&handle| (handle, Some(at))));
+        }
+        for (at, captured) in &self.nodes.captured {
+            if self.nodes.operations.list[*at].what == What::Statement(Kind::Join(())) {
+                for &handle in &captured.nodes {
+                    expected.entry(handle).or_insert(None);
+                }
+            }
+        }
+        expected
+    }
+
+    /// Returns a node that was not planned by itself: a memset of records of loops. It is a part of the statements outside
+    /// of all bodies with these loops.
+    fn records_of(&self, handle: Node, numbering: &Numbering) -> Result<c::Node> {
+        let fill = self
+            .definition
+            .driver
+            .fill_of(handle)
+            .map_err(|_| self.unplanned("a node that was not planned"))?;
+        let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
+        let counted = &self.nodes.counted;
+        let zeroed = (0..counted.list.len()).filter(|&at| {
+            let (first, bytes) = counted.records(at..at + 1);
+            fill.target <= first && first.saturating_add(bytes) <= end
+        });
+        let zeroed: Vec<usize> = zeroed.collect();
+        let bytes: u64 = zeroed.iter().map(|&at| counted.records(at..at + 1).1).sum();
+        let Some(&first) = zeroed.first().filter(|_| fill.value == 0 && bytes == end - fill.target) else {
+            return Err(self.unplanned("a memset that was not planned"));
+        };
+        let outermost = |&at: &usize| {
+            let outermost = numbering.scopes.outermost(counted.list[at].condition);
+            outermost.and_then(|(condition, _)| numbering.of[condition])
+        };
+        let mut statements: Vec<usize> = zeroed.iter().filter_map(outermost).collect();
+        statements.dedup();
+        let members =
+            statements.into_iter().map(|statement| c::Member { statement, ..c::Member::default() }).collect();
+        let work = c::Work::Run { members, forwards: Vec::new() };
+        let device = counted.list[first].device.as_u32();
+        Ok(c::Node { name: "records of loops".to_owned(), body: 0, device, waits: false, work })
+    }
+
+    /// Returns a planned node with the values that the driver has for it.
+    fn with_values(
+        &self,
+        handle: Node,
+        (mut node, operation): (c::Node, OperationId),
+        planned: &Reading<'_>,
+        blocks: &mut [c::Block],
+    ) -> Result<c::Node> {
+        let driver = self.definition.driver;
+        let what = &self.nodes.operations.list[operation].what;
+        let statements = &planned.numbering.statements;
+        match &mut node.work {
+            c::Work::Alloc(block) => {
+                let (address, bytes) = self.driver(driver.allocated_by(handle))?;
+                blocks[*block] = c::Block { address, bytes, node: true };
+            }
+            c::Work::Free(block) => {
+                let address = self.driver(driver.freed_by(handle))?;
+                if blocks[*block].address != address {
+                    let freed = blocks.iter().position(|block| block.node && block.address == address);
+                    *block = freed.ok_or_else(|| self.unplanned("a free of other memory"))?;
+                }
+            }
+            c::Work::FreeTaken(_, address) => *address = self.driver(driver.freed_by(handle))?,
+            c::Work::Branch(_) => {}
+            c::Work::Run { members, .. } => {
+                let launches = *what == What::KERNEL;
+                let fills = *what == What::Statement(Kind::Fill(()));
+                let copies = *what == What::Statement(Kind::Copy(()));
+                let ids: Vec<StatementId> =
+                    members.iter().map(|member| statements[member.statement]).collect();
+                let launch = |id: StatementId| self.nodes.records[id].launch();
+                let kernel = ids.first().and_then(|&id| launch(id));
+                let (addresses, numbers) = if let Some(record) = kernel.filter(|_| fills) {
+                    let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
+                    let values = self.driver(driver.kernel_of(handle, &sizes))?.parameters;
+                    let value = |at: usize| values.get(at).map_or(0, |bytes| number_of(bytes));
+                    (vec![value(0)], vec![value(2).saturating_mul(8), value(1)])
+                } else if fills {
+                    let fill = self.driver(driver.fill_of(handle))?;
+                    let bytes = fill.width.saturating_mul(fill.element.into());
+                    (vec![fill.target], vec![bytes, pattern(fill.value.into(), fill.element)])
+                } else if copies {
+                    let (from, to, bytes) = self.driver(driver.copy_of(handle))?;
+                    (vec![from, to], vec![bytes])
+                } else {
+                    (Vec::new(), Vec::new())
+                };
+                if fills || copies {
+                    for member in members {
+                        (member.addresses, member.numbers) = (addresses.clone(), numbers.clone());
+                    }
+                } else if launches {
+                    self.with_parameters(handle, (operation, &ids), members)?;
+                }
+            }
+        }
+        Ok(node)
+    }
+
+    /// Sets the values of launches: those of a node of their own, or from the table of the node that is all of them.
+    fn with_parameters(
+        &self,
+        handle: Node,
+        (operation, ids): (OperationId, &[StatementId]),
+        members: &mut [c::Member],
+    ) -> Result<()> {
+        let operations = &self.nodes.operations;
+        let of = &operations.list[operation];
+        let driver = self.definition.driver;
+        let chain: Option<ChainId> = operations.chain_of(of);
+        let launch = |id: StatementId| {
+            self.nodes.records[id].launch().ok_or_else(|| self.unplanned("a kernel for another statement"))
+        };
+        if chain.is_none() && ids.len() == 1 {
+            let record = launch(ids[0])?;
+            let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
+            let read = self.driver(driver.kernel_of(handle, &sizes))?;
+            if read.launching.function != record.function {
+                return Err(self.unplanned("another kernel for a launch"));
+            }
+            let grid = read.launching.grid;
+            self.set_values((&mut members[0], ids[0]), (record, &read, grid), &|param| {
+                read.parameters.get(param).cloned().unwrap_or_default()
+            });
+            return Ok(());
+        }
+        let (bytes, function) = match chain {
+            Some(chain) => {
+                (self.nodes.fused[chain].kernel.bytes(), self.nodes.fused[chain].kernel.info.function)
+            }
+            None => {
+                let variant = &self.nodes.batches.of[batch_of(operations, of)?].variant;
+                (variant.table.bytes, variant.info.function)
+            }
+        };
+        let read = self.driver(driver.kernel_of(handle, &[bytes]))?;
+        if read.launching.function != function {
+            return Err(self.unplanned("another kernel for several launches"));
+        }
+        let table = read.parameters.first().cloned().unwrap_or_default();
+        let slice = |offset: u32, bytes: u32| {
+            table.get(size(offset)..size(offset + bytes)).map(<[u8]>::to_vec).unwrap_or_default()
+        };
+        let mut steps: BTreeMap<usize, usize> = BTreeMap::new();
+        for (nth, (member, &id)) in members.iter_mut().zip(ids).enumerate() {
+            let step = steps.entry(member.lane).or_default();
+            let (lane, part) = (member.lane, std::mem::replace(step, *step + 1));
+            let record = launch(id)?;
+            let mut grid = record.shape.grid;
+            match chain {
+                Some(chain) => {
+                    let fused = &self.nodes.fused[chain].kernel;
+                    if operations.chains[chain].stack.is_none() {
+                        grid = read.launching.grid;
+                    }
+                    let places = fused.table.parts.get(part).map_or(&[][..], Vec::as_slice);
+                    let first = fused.record(lane);
+                    self.set_values((member, id), (record, &read, grid), &|param| {
+                        places
+                            .get(param)
+                            .map_or_else(Vec::new, |&(offset, bytes)| slice(first + offset, bytes))
+                    });
+                }
+                None => {
+                    let table = &self.nodes.batches.of[batch_of(operations, of)?].variant.table;
+                    let first = table.records + narrow(nth) * table.stride;
+                    let number = |axis: u32| table.grid.map(|offset| slice(first + offset + 4 * axis, 4));
+                    for (axis, extent) in (0..).zip(&mut grid) {
+                        *extent = number(axis).map_or(*extent, |bytes| low(number_of(&bytes)));
+                    }
+                    self.set_values((member, id), (record, &read, grid), &|param| {
+                        let place = table.parameters.get(param);
+                        place.map_or_else(Vec::new, |&(offset, bytes)| slice(first + offset, bytes))
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the addresses and the numbers of a member to those that `value` returns for the parameters of its kernel.
+    fn set_values(
+        &self,
+        (member, id): (&mut c::Member, StatementId),
+        (record, read, grid): (&LaunchRecord, &KernelNode, [u32; 3]),
+        value: &dyn Fn(usize) -> Vec<u8>,
+    ) {
+        let shared = if read.launching.shared >= record.shape.shared { record.shape.shared } else { 0 };
+        let mut numbers: Vec<u64> =
+            grid.iter().chain(&read.launching.block).map(|&extent| extent.into()).collect();
+        numbers.push(shared.into());
+        let mut given = Vec::new();
+        for (at, param) in record.kernel.params.iter().enumerate() {
+            let bytes = value(at);
+            if !param.is_scalar() {
+                given.push(number_of(&bytes));
+            } else if param.dense {
+                let words = bytes.chunks(8).map(number_of);
+                numbers.extend(words.chain(bytes.is_empty().then_some(0)));
+            }
+        }
+        given.extend(self.pointed(id, record));
+        (member.numbers, member.addresses) = (numbers, self.by_access(id, member.addresses.len(), &given));
+    }
+}
+
+/// Returns the number in up to 8 bytes.
+fn number_of(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+fn no_members(name: &str) -> c::Node {
+    let work = c::Work::Run { members: Vec::new(), forwards: Vec::new() };
+    c::Node { name: name.to_owned(), body: 0, device: 0, waits: false, work }
+}

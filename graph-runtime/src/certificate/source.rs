@@ -1,0 +1,327 @@
+//! The program of a certificate.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cuweave_check::certificate as c;
+
+use cuweave_core::condition::Word as Keyword;
+use cuweave_core::index::{Index, Vector, size};
+use cuweave_core::ir::{Access, BufferId, Device, Kind, Lifetime, Mode, Order, Origin, Program, StatementId};
+use cuweave_core::kind::Meeting;
+use cuweave_core::scopes::{ScopeId, Scopes};
+
+use crate::cuda;
+use crate::kernels::{LaunchRecord, Module, Param, ParamKind, Updates};
+use crate::statements::{RecordExt, element};
+
+use super::Certified;
+
+/// The numbers of statements, bodies and shared state in a certificate.
+pub(super) struct Numbering {
+    /// The statements that have a number: those that run.
+    pub of: Vector<StatementId, Option<usize>>,
+    /// The statements by their numbers.
+    pub statements: Vec<StatementId>,
+    pub scopes: Scopes,
+}
+
+impl Numbering {
+    fn of(program: &Program) -> Numbering {
+        let scopes = Scopes::of(program);
+        let runs = |id: StatementId| match &program.statements[id].kind {
+            Kind::Condition(condition) => condition.arm == 0,
+            Kind::Join(condition) => condition.word == Keyword::While,
+            kind => !kind.is_memory(),
+        };
+        let statements: Vec<StatementId> = program.statements.ids().filter(|&id| runs(id)).collect();
+        let mut of = Vector::filled(None, program.statements.len());
+        statements.iter().enumerate().for_each(|(at, &id)| of[id] = Some(at));
+        Numbering { of, statements, scopes }
+    }
+
+    /// Returns the number of a body; 0 for the graph.
+    pub fn body(scope: Option<ScopeId>) -> usize {
+        scope.map_or(0, |scope| scope.index() + 1)
+    }
+
+    /// Returns the number of the body that a statement runs in: for the end of a loop's body that body.
+    pub fn body_of(&self, id: StatementId) -> usize {
+        Numbering::body(self.ended_by(id).or_else(|| self.scopes.around(id)))
+    }
+
+    /// Returns the body that a statement ends.
+    fn ended_by(&self, id: StatementId) -> Option<ScopeId> {
+        self.scopes.bordered(id).filter(|&scope| self.scopes.list[scope].join == id)
+    }
+}
+
+/// State that has no buffer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State<'a> {
+    /// A variable of the module at that address, on a device.
+    Variable(Device, usize, &'a str),
+    /// The record of a loop that counts its turns, by its index.
+    Record(usize),
+}
+
+impl Certified<'_> {
+    /// Returns the program, and the numbers of its statements.
+    pub(super) fn source(&self) -> (c::Source, Numbering) {
+        let program = &*self.definition.flat.written;
+        let numbering = Numbering::of(program);
+        let mut memories: Vec<c::Memory> =
+            program.buffers.ids().map(|buffer| self.memory(&numbering, buffer)).collect();
+        let mut states: BTreeMap<State<'_>, usize> = BTreeMap::new();
+        let mut statements = Vec::with_capacity(numbering.statements.len());
+        let functions = self.definition.flat.checked.functions();
+        for &id in &numbering.statements {
+            let statement = &program.statements[id];
+            let record = &self.nodes.records[id];
+            let mut accesses = self.accesses(id);
+            let mut state = |state: State<'static>, effect: c::Effect| {
+                let memory = *states.entry(state).or_insert_with(|| {
+                    let name = match state {
+                        State::Variable(_, _, name) => name.to_owned(),
+                        State::Record(_) => "the record of a loop".to_owned(),
+                    };
+                    memories.push(c::Memory { name, bytes: 1, origin: c::Origin::State, returned: false });
+                    memories.len() - 1
+                });
+                accesses.push(c::Access { memory, lo: 0, hi: 1, effect });
+            };
+            if let Some(launch) = record.launch() {
+                let module = std::ptr::from_ref::<Module>(launch.kernel.module).addr();
+                let variable = |name| State::Variable(statement.device, module, name);
+                let (reads, writes) = (launch.kernel.hidden_reads, launch.kernel.hidden_writes);
+                writes.iter().for_each(|name| state(variable(name), c::Effect::Modify));
+                let reads = reads.iter().filter(|name| !writes.contains(name));
+                reads.for_each(|name| state(variable(name), c::Effect::Read));
+            }
+            let mut counted = self.nodes.counted.list.iter();
+            if let Some(own) = counted.position(|counted| [counted.condition, counted.join].contains(&id)) {
+                state(State::Record(own), c::Effect::Modify);
+            }
+            statements.push(c::Statement {
+                name: statement.name.to_string(),
+                line: statement.line,
+                body: numbering.body_of(id),
+                region: functions.of.get(id).map_or(0, |function| function.index()),
+                device: statement.device.as_u32(),
+                wide: record.launch().is_some_and(|launch| launch.shape.grid != [1; 3]),
+                kind: kind(&statement.kind),
+                accesses,
+                numbers: self.numbers(id),
+            });
+        }
+        let first = c::Body { parent: 0, decided_by: 0, repeats: false, total: false };
+        let scopes = numbering.scopes.list.iter().map(|scope| c::Body {
+            parent: Numbering::body(scope.parent),
+            decided_by: numbering.of[numbering.scopes.list[scope.first].condition].unwrap_or(0),
+            repeats: scope.body.word == Keyword::While,
+            total: scope.body.total,
+        });
+        let bodies = std::iter::once(first).chain(scopes).collect();
+        let outermost = c::Region { caller: 0, explicit: program.options.order == Order::Explicit };
+        let regions = match functions.is_uniform() {
+            true => vec![outermost],
+            false => functions
+                .list
+                .iter()
+                .map(|function| c::Region {
+                    caller: function.caller.map_or(0, |caller| caller.index()),
+                    explicit: function.order == Order::Explicit,
+                })
+                .collect(),
+        };
+        let after = after(program, &numbering);
+        (c::Source { memories, bodies, regions, statements, after }, numbering)
+    }
+
+    fn memory(&self, numbering: &Numbering, buffer: BufferId) -> c::Memory {
+        let program = self.definition.program();
+        let declared = &program.buffers[buffer];
+        let operand = self.operands.get(buffer.index());
+        let address = operand.map_or(0, |operand| operand.address);
+        let (origin, bytes) = match declared.origin {
+            Origin::Alloc(statement) => (c::Origin::Temporary(numbering.body_of(statement)), None),
+            Origin::Taken => (c::Origin::Taken(address), operand),
+            Origin::Device { .. } | Origin::Pinned { .. } | Origin::Part(_) => {
+                (c::Origin::Operand(address), operand)
+            }
+        };
+        let bytes = bytes.map(|operand| operand.len.saturating_mul(operand.element));
+        let declared_bytes = self.definition.dims[declared.len].saturating_mul(element(program, buffer));
+        c::Memory {
+            name: declared.name.to_string(),
+            bytes: bytes.unwrap_or(declared_bytes),
+            origin,
+            returned: program.outputs.contains(&buffer),
+        }
+    }
+
+    /// Returns the accesses of a statement itself, without those of a body.
+    fn accesses(&self, id: StatementId) -> Vec<c::Access> {
+        self.effects(id).into_iter().map(|(_, access)| access).collect()
+    }
+
+    /// Returns the accesses of a statement itself, each with its index among all that are declared.
+    pub(super) fn effects(&self, id: StatementId) -> Vec<(usize, c::Access)> {
+        let program = &*self.definition.flat.written;
+        let checked = &self.definition.program().statements[id].accesses;
+        let statement = &program.statements[id];
+        let own = statement.kind.own_accesses(&statement.accesses);
+        let launch = self.nodes.records[id].launch().filter(|_| matches!(statement.kind, Kind::Launch(())));
+        let params = launch.map(buffers);
+        let of = |(at, access): (usize, &Access)| {
+            let effect = match params.as_ref().map(|params| params.get(at)) {
+                Some(Some(param)) => effect_of(param, checked[at].relied_on)?,
+                _ => effect(access.mode),
+            };
+            let bytes = |dim| self.definition.dims[dim].saturating_mul(element(program, access.buffer));
+            let (lo, hi) = (bytes(access.lo), bytes(access.hi));
+            Some((at, c::Access { memory: access.buffer.index(), lo, hi, effect }))
+        };
+        own.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// Returns the configuration and the scalars of a launch; the bytes of a copy; the bytes of a fill and eight bytes of
+    /// what it writes; none for other statements.
+    fn numbers(&self, id: StatementId) -> Vec<u64> {
+        let record = &self.nodes.records[id];
+        let statement = &self.definition.program().statements[id];
+        let bytes = |access: &Access| {
+            let len = self.definition.dims[access.hi].saturating_sub(self.definition.dims[access.lo]);
+            len.saturating_mul(element(self.definition.program(), access.buffer))
+        };
+        let bytes = statement.accesses.first().map_or(0, bytes);
+        match (&statement.kind, record) {
+            (Kind::Copy(()), _) => return vec![bytes],
+            (Kind::Fill(()), Kind::Fill(fill)) => return vec![bytes, fill.pattern()],
+            (Kind::Fill(()), Kind::Launch(fill)) => {
+                return vec![bytes, cuda::number(self.nodes.words[size(fill.first) + 1])];
+            }
+            _ => {}
+        }
+        let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };
+        let shape = launch.shape;
+        let mut numbers: Vec<u64> =
+            shape.grid.iter().chain(&shape.block).map(|&extent| extent.into()).collect();
+        numbers.push(shape.shared.into());
+        let mut at = size(launch.first);
+        for param in launch.kernel.params {
+            if param.is_scalar() && param.dense {
+                numbers
+                    .extend(self.nodes.words[at..at + param.words()].iter().map(|&word| cuda::number(word)));
+            }
+            at += param.words();
+        }
+        numbers
+    }
+}
+
+/// Returns the buffers of a launch, in the order of the statement's accesses.
+fn buffers(launch: &LaunchRecord) -> Vec<&'static Param> {
+    launch.kernel.params.iter().filter(|param| !param.is_scalar()).collect()
+}
+
+/// Returns the effect of a launch by its declaration; `None` if it accesses nothing. That a write is complete has been
+/// proved where a read relies on it: `is_complete`.
+fn effect_of(param: &Param, is_complete: bool) -> Option<c::Effect> {
+    Some(match (param.kind, param.updates) {
+        (ParamKind::Read | ParamKind::Scalar, _) => c::Effect::Read,
+        (ParamKind::ReadWrite, _) => c::Effect::Modify,
+        (ParamKind::Write, _) if is_complete => c::Effect::Write,
+        (ParamKind::Write, _) => c::Effect::MayWrite,
+        (ParamKind::Atomic, Updates::Reduction(operation)) => c::Effect::Update(operation.to_owned()),
+        (ParamKind::Atomic, Updates::Reads) => c::Effect::Read,
+        (ParamKind::Atomic, Updates::Nothing) => return None,
+        (ParamKind::Atomic, Updates::Ordered) => c::Effect::Modify,
+    })
+}
+
+/// Returns the effect of a statement that is no launch.
+fn effect(mode: Mode) -> c::Effect {
+    match mode {
+        Mode::Read => c::Effect::Read,
+        Mode::Write => c::Effect::Write,
+        Mode::ReadWrite | Mode::Atomic => c::Effect::Modify,
+    }
+}
+
+fn kind(kind: &Kind) -> c::Kind {
+    match kind {
+        Kind::Launch(()) => c::Kind::Kernel,
+        Kind::Fill(()) | Kind::Alloc(_) | Kind::Free(_) => c::Kind::Fill,
+        Kind::Copy(()) => c::Kind::Copy,
+        Kind::Capture(()) | Kind::Call(_) => c::Kind::Call,
+        Kind::Condition(_) => c::Kind::Decision,
+        Kind::Join(_) => c::Kind::Again,
+        Kind::Host(()) => c::Kind::Host,
+        Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => match kind.meeting() {
+            Some(Meeting::BehindAll) => c::Kind::AfterAll,
+            _ => c::Kind::BeforeAll,
+        },
+    }
+}
+
+/// Returns the pairs of statements that the user orders. An alloc comes before all users of its buffer, a free after
+/// them: what is ordered through these is ordered.
+fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
+    let users = program.users(program.buffers.ids());
+    let users = |buffer: &BufferId| users.get(buffer).map_or(&[][..], Vec::as_slice);
+    // What comes right before each memory statement, and what comes right after each alloc.
+    let mut before: BTreeMap<StatementId, Vec<StatementId>> = BTreeMap::new();
+    let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut behind: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
+    for (id, statement) in program.statements.enumerate().filter(|(_, one)| one.kind.is_memory()) {
+        let list = before.entry(id).or_default();
+        list.extend(statement.after.iter());
+        match statement.kind.lifetime() {
+            Some(Lifetime::Ends(buffer)) => list.extend(users(buffer)),
+            Some(Lifetime::Begins(buffer)) => drop(behind.insert(id, users(buffer))),
+            None => {}
+        }
+    }
+    let run_before = |id: StatementId| -> BTreeSet<StatementId> {
+        let (mut found, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![id]);
+        while let Some(at) = open.pop() {
+            match before.get(&at) {
+                Some(list) => list.iter().filter(|one| seen.insert(**one)).for_each(|&one| open.push(one)),
+                None => drop(found.insert(at)),
+            }
+        }
+        found
+    };
+    let mut add = |from: StatementId, to: StatementId| {
+        for from in run_before(from) {
+            for one in numbering.ends(from) {
+                // An arm that is not the first one begins with that.
+                pairs.extend(numbering.of[to].map(|to| (one, to)).filter(|(one, to)| one != to));
+            }
+        }
+    };
+    for (id, statement) in program.statements.enumerate() {
+        for &from in statement.after.iter() {
+            match behind.get(&id) {
+                Some(users) => users.iter().for_each(|&user| add(from, user)),
+                None if !statement.kind.is_memory() => add(from, id),
+                None => {}
+            }
+        }
+    }
+    pairs.into_iter().collect()
+}
+
+impl Numbering {
+    /// Returns the statements that have ended when a statement has: for the end of a body those in it, and in the other
+    /// arms.
+    fn ends(&self, id: StatementId) -> Vec<usize> {
+        let Some(scope) = self.ended_by(id) else { return self.of[id].into_iter().collect() };
+        let first = self.scopes.list[scope].first;
+        let inside = |&one: &StatementId| {
+            let mut around = self.ended_by(one).into_iter().chain(self.scopes.all_around(one));
+            around.any(|scope| self.scopes.list[scope].first == first)
+        };
+        self.statements.iter().copied().filter(inside).filter_map(|one| self.of[one]).collect()
+    }
+}

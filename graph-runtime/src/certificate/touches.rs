@@ -1,0 +1,111 @@
+//! The bytes that blocks of fused launches touch, and the reads that registers serve.
+
+use crate::statements::RecordExt;
+use std::collections::BTreeMap;
+
+use cuweave_check::certificate as c;
+use cuweave_ptx::coverage::{Forward, Region};
+
+use cuweave_core::index::{Index, size};
+use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::launches::Fusing;
+
+use super::Certified;
+
+impl Certified<'_> {
+    /// Returns the bytes that the blocks of a launch touch, for each of `count` accesses; none if they are not known.
+    pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::Touches> {
+        let launch = self.nodes.decided.wishes.launches.get(id).and_then(Option::as_ref);
+        let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };
+        let of = |at: usize| {
+            let footing = footings.get(at);
+            let region = |region: &Region| spans(region, footing?.at?);
+            c::Touches {
+                reads: footing.and_then(|footing| region(&footing.reads)),
+                writes: footing.and_then(|footing| region(&footing.writes)),
+            }
+        };
+        let mut touches: Vec<c::Touches> = self.effects(id).into_iter().map(|(at, _)| of(at)).collect();
+        // State has no blocks.
+        touches.resize(count, c::Touches::default());
+        touches
+    }
+
+    /// Adds to the members of a chain which stores are left out. Of a buffer without memory all accesses are in
+    /// registers, and where these are all stores, nothing is read.
+    pub(super) fn correct(&self, forward: &Forward, launches: &[StatementId], members: &mut [c::Member]) {
+        for ((&id, changes), member) in launches.iter().zip(&forward.changes).zip(members) {
+            let params = self.buffers_of(id);
+            for (own, (at, access)) in self.effects(id).into_iter().enumerate() {
+                let mut changes =
+                    changes.iter().filter(|change| params.get(at) == Some(&size(change.parameter)));
+                if changes.clone().any(|change| change.stores && !change.stays) {
+                    member.left_out.push(own);
+                }
+                let elided = self.nodes.operations.left_out.contains(&BufferId::new(access.memory));
+                if elided
+                    && changes.all(|change| change.stores)
+                    && let Some(touches) = member.touches.get_mut(own)
+                {
+                    touches.reads = Some(Vec::new());
+                }
+            }
+        }
+    }
+
+    /// Returns the parameters of a launch that are buffers.
+    fn buffers_of(&self, id: StatementId) -> Vec<usize> {
+        let params = self.nodes.records[id].launch().map_or(&[][..], |launch| launch.kernel.params);
+        let buffers = params.iter().enumerate().filter(|(_, param)| !param.is_scalar());
+        buffers.map(|(at, _)| at).collect()
+    }
+
+    /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their
+    /// elements.
+    pub(super) fn forwards(
+        &self,
+        forward: &Forward,
+        members: &[StatementId],
+        number: impl Fn(StatementId) -> usize,
+    ) -> Vec<c::Forward> {
+        // The members that have set each register: where one sets it under a condition, it holds what an earlier one
+        // set.
+        let mut set: BTreeMap<u32, Vec<StatementId>> = BTreeMap::new();
+        let mut forwards = Vec::new();
+        for (&member, changes) in members.iter().zip(&forward.changes) {
+            let (params, effects) = (self.buffers_of(member), self.effects(member));
+            for change in changes {
+                let is_of = |&(at, _): &(usize, c::Access)| params.get(at) == Some(&size(change.parameter));
+                let access = effects.iter().position(is_of);
+                for &cell in change.cells.iter().flatten() {
+                    let setters = set.entry(cell).or_default();
+                    if change.stores || change.stays {
+                        setters.push(member);
+                        continue;
+                    }
+                    let Some(access) = access else { continue };
+                    for &writer in setters.iter() {
+                        let (reader, writer) = (number(member), number(writer));
+                        let one = c::Forward { access, reader, writer };
+                        if reader != writer && !forwards.contains(&one) {
+                            forwards.push(one);
+                        }
+                    }
+                }
+            }
+        }
+        forwards
+    }
+}
+
+/// Returns accesses through a pointer `at` bytes from the start of its memory; `None` for any bytes.
+fn spans(region: &Region, at: u64) -> Option<Vec<c::Span>> {
+    let touches = region.touches()?.iter();
+    let span = |touch: &cuweave_ptx::coverage::Touch| c::Span {
+        start: touch.start().saturating_add(i128::from(at)),
+        bytes: touch.bytes(),
+        axes: touch.axes().map(|(first, count, stride)| c::Axis { first, count, stride }),
+        within: touch.inner().to_vec(),
+    };
+    Some(touches.map(span).collect())
+}

@@ -1,0 +1,209 @@
+//! Calls about multicast objects, the memory that is bound to them, and mappings of both.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream, DeviceRepr};
+
+use super::any_bits::AnyBits;
+use super::entry::{Driver, call, call_newer};
+use super::failure::{Failure, NOT_FOUND, Outcome, record};
+use super::handles::Stream;
+use super::params::{Access, ObjectProperties, Properties, host_size};
+use cuweave_core::index::wide;
+
+/// `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED`: the device can be added to multicast objects.
+pub const MULTICAST_SUPPORTED: u32 = 132;
+/// The CUDA version from which memory is bound for a device that is named (`cuMulticastBindMem_v2`, `cuMulticastBindAddr_v2`).
+const NAMES_DEVICE: (u32, u32) = (13, 1);
+
+/// The failures of bindings that have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindFailure {
+    /// `CUDA_ERROR_OUT_OF_MEMORY` or `CUDA_ERROR_MULTICAST_RESOURCE_FULL`.
+    Resources,
+    /// `CUDA_ERROR_SYSTEM_NOT_READY`.
+    NotReady,
+    /// `CUDA_ERROR_ILLEGAL_STATE`.
+    IllegalState,
+}
+
+impl BindFailure {
+    /// Returns the named failure of a binding; `None` for other failures.
+    pub fn of(failure: Failure) -> Option<BindFailure> {
+        match failure.code {
+            2 | 47 => Some(BindFailure::Resources),
+            802 => Some(BindFailure::NotReady),
+            401 => Some(BindFailure::IllegalState),
+            _ => None,
+        }
+    }
+}
+
+/// A handle to physical memory or to a multicast object, which is released when it is dropped.
+#[derive(Debug)]
+pub struct Physical {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    raw: u64,
+}
+
+impl Drop for Physical {
+    fn drop(&mut self) {
+        let Physical { driver, ref ctx, raw } = *self;
+        driver.relaxed(|| call!(driver, cuMemRelease(raw))).unwrap_or_else(|failure| record(ctx, failure));
+    }
+}
+
+impl Physical {
+    /// Allocates memory of the device of a context.
+    pub fn memory(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<Physical> {
+        let (mut raw, properties) = (0, Properties::of(ctx.cu_device()));
+        driver.relaxed(|| call!(driver, cuMemCreate(&mut raw, host_size(bytes), &properties, 0)))?;
+        Ok(Physical { driver, ctx: ctx.clone(), raw })
+    }
+
+    /// Creates a multicast object. Failures of its release are recorded in the context.
+    pub fn object(
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        properties: ObjectProperties,
+    ) -> Outcome<Physical> {
+        let mut raw = 0;
+        driver.relaxed(|| call_newer!(driver, cuMulticastCreate(&mut raw, &properties)))?;
+        Ok(Physical { driver, ctx: ctx.clone(), raw })
+    }
+
+    /// Adds a device to this object.
+    pub fn add_device(&self, device: c_int) -> Outcome<()> {
+        let driver = self.driver;
+        driver.relaxed(|| call_newer!(driver, cuMulticastAddDevice(self.raw, device)))
+    }
+
+    /// Binds a part of memory of a device, from an offset of its own, at an offset of this object, which has all of its devices.
+    pub fn bind_memory(
+        &self,
+        device: c_int,
+        offset: u64,
+        (memory, at): (&Physical, u64),
+        bytes: u64,
+    ) -> Outcome<()> {
+        let driver = self.driver;
+        let (offset, at, bytes) = (host_size(offset), host_size(at), host_size(bytes));
+        driver.relaxed(|| match driver.has_version(NAMES_DEVICE) && driver.cuMulticastBindMem_v2.is_some() {
+            true => {
+                call_newer!(driver, cuMulticastBindMem_v2(self.raw, device, offset, memory.raw, at, bytes, 0))
+            }
+            false => call_newer!(driver, cuMulticastBindMem(self.raw, offset, memory.raw, at, bytes, 0)),
+        })
+    }
+
+    /// Binds mapped memory of a device by its address, at an offset of this object, which has all of its devices.
+    pub fn bind_address(&self, device: c_int, offset: u64, address: u64, bytes: u64) -> Outcome<()> {
+        let (driver, offset, bytes) = (self.driver, host_size(offset), host_size(bytes));
+        driver.relaxed(|| match driver.has_version(NAMES_DEVICE) && driver.cuMulticastBindAddr_v2.is_some() {
+            true => {
+                call_newer!(driver, cuMulticastBindAddr_v2(self.raw, device, offset, address, bytes, 0))
+            }
+            false => call_newer!(driver, cuMulticastBindAddr(self.raw, offset, address, bytes, 0)),
+        })
+    }
+
+    /// Unbinds what was bound for a device with exactly this offset and size.
+    pub fn unbind(&self, device: c_int, offset: u64, bytes: u64) -> Outcome<()> {
+        let (driver, offset, bytes) = (self.driver, host_size(offset), host_size(bytes));
+        driver.relaxed(|| call_newer!(driver, cuMulticastUnbind(self.raw, device, offset, bytes)))
+    }
+}
+
+/// A mapping of all of a memory or multicast object, at addresses of its own. It is unmapped when it is dropped.
+#[derive(Debug)]
+pub struct Mapped {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    start: u64,
+    bytes: u64,
+    mapped: bool,
+}
+
+impl Mapped {
+    /// Maps all of a memory or an object, with access for devices. The addresses begin at a multiple of `align`, a power of two.
+    pub fn new(of: &Physical, bytes: u64, align: u64, devices: &[c_int]) -> Outcome<Mapped> {
+        let (driver, size) = (of.driver, host_size(bytes));
+        let mut start = 0;
+        call!(driver, cuMemAddressReserve(&mut start, size, host_size(align), 0, 0))?;
+        let mut made = Mapped { driver, ctx: of.ctx.clone(), start, bytes, mapped: false };
+        driver.relaxed(|| call!(driver, cuMemMap(start, size, 0, of.raw, 0)))?;
+        made.mapped = true;
+        let access: Vec<Access> = devices.iter().map(|&device| Access::of(device)).collect();
+        driver.relaxed(|| call!(driver, cuMemSetAccess(start, size, access.as_ptr(), access.len())))?;
+        Ok(made)
+    }
+
+    /// Returns the first address.
+    pub fn address(&self) -> u64 {
+        self.start
+    }
+
+    /// Writes zeros to all of it, and waits for that.
+    pub fn zero(&self, stream: &CudaStream) -> Outcome<()> {
+        self.driver.zero(self.start, self.bytes, Stream::of(stream))?;
+        self.wait(stream)
+    }
+
+    /// Waits for a stream of the current context. After a failure the work is over, too, unless nothing can wait for it.
+    fn wait(&self, stream: &CudaStream) -> Outcome<()> {
+        self.driver.synchronize(Stream::of(stream)).inspect_err(|_| {
+            let _ = self.driver.synchronize_context();
+        })
+    }
+
+    /// Copies elements of the host to an offset, which they fit behind, and waits for that.
+    pub fn write<T: DeviceRepr>(&self, stream: &CudaStream, offset: u64, elements: &[T]) -> Outcome<()> {
+        let (driver, bytes) = (self.driver, std::mem::size_of_val(elements));
+        let address = self.start.saturating_add(offset);
+        let copy = || {
+            call_newer!(
+                driver,
+                cuMemcpyHtoDAsync(address, elements.as_ptr().cast(), bytes, Stream::of(stream))
+            )
+        };
+        driver.relaxed(copy)?;
+        self.wait(stream)
+    }
+
+    /// Copies elements from an offset, which they lie behind, to the host, and waits for that.
+    pub fn read<T: AnyBits + Clone>(&self, stream: &CudaStream, offset: u64, len: usize) -> Outcome<Vec<T>> {
+        let (driver, bytes) = (self.driver, len.saturating_mul(size_of::<T>()));
+        let mut elements: Vec<T> = Vec::with_capacity(len);
+        let address = self.start.saturating_add(offset);
+        driver.relaxed(|| {
+            call!(driver, cuMemcpyDtoHAsync(elements.as_mut_ptr().cast(), address, bytes, Stream::of(stream)))
+        })?;
+        self.wait(stream)?;
+        // SAFETY: the copy wrote `len` elements, and all bits are a value of `T`.
+        unsafe { elements.set_len(len) };
+        Ok(elements)
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        let Mapped { driver, ref ctx, start, bytes, mapped } = *self;
+        let unmapped = if mapped { driver.relaxed(|| driver.unmap(start, bytes)) } else { Ok(()) };
+        let freed = driver.free_addresses(start, bytes);
+        unmapped.and(freed).unwrap_or_else(|failure| record(ctx, failure));
+    }
+}
+
+impl Driver {
+    /// Returns the smallest and the recommended granularity of multicast objects of these properties, in bytes.
+    pub fn multicast_granularity(&self, properties: ObjectProperties) -> Outcome<(u64, u64)> {
+        let ask = |option: u32| {
+            let mut granularity = 0;
+            call_newer!(self, cuMulticastGetGranularity(&mut granularity, &properties, option))?;
+            Ok(wide(granularity).max(1))
+        };
+        Ok((ask(0)?, ask(1)?))
+    }
+}

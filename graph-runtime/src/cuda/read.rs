@@ -1,0 +1,100 @@
+//! The parameters of a graph's nodes, as the driver returns them.
+
+use std::ptr::{null, null_mut};
+
+use super::entry::{Driver, call};
+use super::failure::{Failure, Outcome};
+use super::handles::{Function, Node};
+use super::params::{AllocParams, End, Filling, KernelParams, Launching, MemcpyParams, MemsetParams};
+use cuweave_core::index::{size, wide};
+
+/// A kernel node.
+#[derive(Clone, Debug)]
+pub struct KernelNode {
+    /// Its function and configuration.
+    pub launching: Launching,
+    /// The bytes of its parameters; none if they are not a list of values.
+    pub parameters: Vec<Vec<u8>>,
+}
+
+impl Driver {
+    /// Returns a kernel node whose parameters have these sizes.
+    pub fn kernel_of(&self, node: Node, sizes: &[u32]) -> Outcome<KernelNode> {
+        let mut params = KernelParams {
+            function: Function::NONE,
+            grid: [0; 3],
+            block: [0; 3],
+            shared: 0,
+            values: null_mut(),
+            extra: null_mut(),
+            kernel: 0,
+            context: 0,
+        };
+        call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
+        let KernelParams { function, grid, block, shared, values, .. } = params;
+        let mut parameters = Vec::new();
+        for (at, &bytes) in sizes.iter().enumerate().filter(|_| !values.is_null()) {
+            // SAFETY: the node was added with a value for each of these parameters, of at least these sizes. The driver
+            // keeps the values with the node, which is not changed meanwhile. They have been copied byte for byte, and
+            // padding that was not written is unknown, not undefined, once the driver has copied it.
+            let value = unsafe { std::slice::from_raw_parts((*values.add(at)).cast::<u8>(), size(bytes)) };
+            parameters.push(value.to_vec());
+        }
+        let launching = Launching { function, grid, block, shared, cooperative: false };
+        Ok(KernelNode { launching, parameters })
+    }
+
+    /// Returns the memset of a node.
+    pub fn fill_of(&self, node: Node) -> Outcome<Filling> {
+        let mut params = MemsetParams { target: 0, pitch: 0, value: 0, element: 0, width: 0, height: 0 };
+        call!(self, cuGraphMemsetNodeGetParams(node, &mut params))?;
+        let MemsetParams { target, value, element, width, .. } = params;
+        Ok(Filling { target, value, element, width: wide(width) })
+    }
+
+    /// Returns the addresses that a memcpy node copies from and to, and the number of bytes.
+    pub fn copy_of(&self, node: Node) -> Outcome<(u64, u64, u64)> {
+        const NONE: End = End {
+            x_in_bytes: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            memory_type: 0,
+            host: 0,
+            device: 0,
+            array: 0,
+            reserved: 0,
+            pitch: 0,
+            height: 0,
+        };
+        let mut params = MemcpyParams { source: NONE, target: NONE, width: 0, height: 0, depth: 0 };
+        call!(self, cuGraphMemcpyNodeGetParams(node, &mut params))?;
+        // CU_MEMORYTYPE_HOST is 1.
+        let address = |end: &End| if end.memory_type == 1 { wide(end.host) } else { end.device };
+        Ok((address(&params.source), address(&params.target), wide(params.width)))
+    }
+
+    /// Returns the address and the bytes of an alloc node.
+    pub fn allocated_by(&self, node: Node) -> Outcome<(u64, u64)> {
+        let mut params = AllocParams {
+            allocation_type: 0,
+            handle_types: 0,
+            location_type: 0,
+            location: 0,
+            reserved: [0; 9],
+            accesses: null(),
+            access_count: 0,
+            bytes: 0,
+            address: 0,
+        };
+        call!(self, cuGraphMemAllocNodeGetParams(node, &mut params))?;
+        Ok((params.address, wide(params.bytes)))
+    }
+
+    /// Returns the address that a free node frees.
+    pub fn freed_by(&self, node: Node) -> Outcome<u64> {
+        let mut address = 0;
+        call!(self, cuGraphMemFreeNodeGetParams(node, &mut address))?;
+        Ok(address)
+    }
+}

@@ -1,0 +1,280 @@
+//! Values in memory and semaphores that graphs wait for, write and signal: the nodes, the memory of flags, and the handles of
+//! semaphores that another API has made.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use cudarc::driver::CudaContext;
+
+use super::entry::{Driver, call_newer};
+use super::failure::{Failure, NOT_FOUND, Outcome, record};
+use super::handles::{Context, Node, RawExec, RawGraph, RawSemaphore};
+use super::params::{BatchParams, MemoryOperation, SemaphoreDescription, SemaphoreParams, SemaphoreValue};
+
+/// The size of a value in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// Four bytes.
+    Narrow,
+    /// Eight bytes.
+    Wide,
+}
+
+/// A wait for a value in memory, or its write: the parameters of a batch memory operation node.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueOperation {
+    /// True for a wait, until the value in memory is not behind this one.
+    pub waits: bool,
+    pub width: Width,
+    pub address: u64,
+    pub value: u64,
+}
+
+/// A wait for a semaphore, or its signal: the parameters of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct SemaphoreOperation {
+    pub waits: bool,
+    pub semaphore: RawSemaphore,
+    pub value: u64,
+}
+
+impl ValueOperation {
+    /// Calls `with` with the parameters of the node.
+    fn with<T>(&self, ctx: Context, with: impl FnOnce(&BatchParams) -> T) -> T {
+        // CU_STREAM_MEM_OP_WAIT_VALUE_32 and .._64, CU_STREAM_MEM_OP_WRITE_VALUE_32 and .._64. No flags: a wait compares cyclically,
+        // and ends when the value in memory is not behind; a write comes behind a fence for all that the graph has written before it.
+        let operation = match (self.waits, self.width) {
+            (true, Width::Narrow) => 1,
+            (true, Width::Wide) => 4,
+            (false, Width::Narrow) => 2,
+            (false, Width::Wide) => 5,
+        };
+        let ValueOperation { address, value, .. } = *self;
+        let one = MemoryOperation { operation, address, value, flags: 0, alias: 0, rest: 0 };
+        with(&BatchParams { ctx, count: 1, operations: &one, flags: 0 })
+    }
+}
+
+impl SemaphoreOperation {
+    /// Calls `with` with the parameters of the node.
+    fn with<T>(&self, with: impl FnOnce(&SemaphoreParams) -> T) -> T {
+        let value = SemaphoreValue { value: self.value, rest: [0; 17] };
+        with(&SemaphoreParams { semaphores: &self.semaphore, values: &value, count: 1, rest: [0; 4] })
+    }
+}
+
+impl Driver {
+    /// Adds a node that waits for a value in memory or writes it.
+    pub fn add_value(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        operation: &ValueOperation,
+        ctx: Context,
+    ) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        operation.with(ctx, |params| {
+            let (list, count) = (after.as_ptr(), after.len());
+            call_newer!(self, cuGraphAddBatchMemOpNode(&mut node, graph, list, count, params))
+        })?;
+        Ok(node)
+    }
+
+    /// Changes such a node of an instantiated graph. Launches in flight keep their values.
+    pub fn set_value(
+        &self,
+        exec: RawExec,
+        node: Node,
+        operation: &ValueOperation,
+        ctx: Context,
+    ) -> Outcome<()> {
+        operation
+            .with(ctx, |params| call_newer!(self, cuGraphExecBatchMemOpNodeSetParams(exec, node, params)))
+    }
+
+    /// Adds a node that waits for a semaphore or signals it.
+    pub fn add_semaphore(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        operation: &SemaphoreOperation,
+    ) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        operation.with(|params| {
+            let (list, count) = (after.as_ptr(), after.len());
+            match operation.waits {
+                true => call_newer!(
+                    self,
+                    cuGraphAddExternalSemaphoresWaitNode(&mut node, graph, list, count, params)
+                ),
+                false => call_newer!(
+                    self,
+                    cuGraphAddExternalSemaphoresSignalNode(&mut node, graph, list, count, params)
+                ),
+            }
+        })?;
+        Ok(node)
+    }
+
+    /// Changes such a node of an instantiated graph. Launches in flight keep their values.
+    pub fn set_semaphore(&self, exec: RawExec, node: Node, operation: &SemaphoreOperation) -> Outcome<()> {
+        operation.with(|params| match operation.waits {
+            true => call_newer!(self, cuGraphExecExternalSemaphoresWaitNodeSetParams(exec, node, params)),
+            false => call_newer!(self, cuGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, params)),
+        })
+    }
+}
+
+/// The memory of a flag: eight bytes of the host that all devices reach, and that the host and devices change at the same time.
+pub struct FlagMemory {
+    address: usize,
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+}
+
+impl std::fmt::Debug for FlagMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FlagMemory").finish_non_exhaustive()
+    }
+}
+
+impl FlagMemory {
+    /// Allocates the memory, with zeros in it. The context must be current.
+    pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<FlagMemory> {
+        // CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTALLOC_DEVICEMAP
+        const FLAGS: u32 = 1 | 2;
+        let mut start: *mut c_void = null_mut();
+        driver.relaxed(|| call_newer!(driver, cuMemHostAlloc(&mut start, 8, FLAGS)))?;
+        let memory = FlagMemory { address: start.expose_provenance(), driver, ctx: ctx.clone() };
+        memory.wide().store(0, Ordering::Release);
+        Ok(memory)
+    }
+
+    /// Returns the address, for the host and for devices.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Returns the value of eight bytes.
+    pub fn wide(&self) -> &AtomicU64 {
+        // SAFETY: the memory has eight bytes, is aligned for them and lives as long as this. Devices change it by single writes of a
+        // whole value, and the host by the same atomic type.
+        unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(self.address)) }
+    }
+
+    /// Returns the value of four bytes.
+    pub fn narrow(&self) -> &AtomicU32 {
+        // SAFETY: as above.
+        unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(self.address)) }
+    }
+}
+
+impl Drop for FlagMemory {
+    fn drop(&mut self) {
+        let start: *mut c_void = std::ptr::with_exposed_provenance_mut(self.address);
+        let entered = self.driver.enter(Context::of(&self.ctx));
+        let freed =
+            entered.and_then(|()| self.driver.relaxed(|| call_newer!(self.driver, cuMemFreeHost(start))));
+        if let Err(failure) = freed {
+            record(&self.ctx, failure);
+        }
+    }
+}
+
+/// A semaphore of another API, by the handle of the operating system that it was exported as.
+#[derive(Clone, Copy, Debug)]
+pub struct SemaphoreHandle {
+    kind: u32,
+    handle: [u64; 2],
+    counts: bool,
+}
+
+macro_rules! semaphore_handles {
+    ($($(#[$doc:meta])* $name:ident($argument:ident: $ty:ty) = $kind:literal, $counts:literal, $bits:expr;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// The handle is open and is that of such a semaphore. It is imported once; from then on it belongs to the driver, and the
+        /// program does nothing with it. Whoever else uses the semaphore keeps the rules of its API.
+        #[must_use]
+        pub unsafe fn $name($argument: $ty) -> SemaphoreHandle {
+            SemaphoreHandle { kind: $kind, handle: [$bits, 0], counts: $counts }
+        }
+    )*};
+}
+
+impl SemaphoreHandle {
+    // CUexternalSemaphoreHandleType
+    semaphore_handles! {
+        /// A binary semaphore by its file descriptor, as of `vkGetSemaphoreFdKHR`.
+        opaque_fd(fd: c_int) = 1, false, u64::from(fd.cast_unsigned());
+        /// A timeline semaphore by its file descriptor, as of `vkGetSemaphoreFdKHR`.
+        timeline_fd(fd: c_int) = 9, true, u64::from(fd.cast_unsigned());
+        /// A binary semaphore by its Windows handle.
+        opaque_win32(handle: *mut c_void) = 2, false, cuweave_core::index::wide(handle.expose_provenance());
+        /// A timeline semaphore by its Windows handle.
+        timeline_win32(handle: *mut c_void) = 10, true, cuweave_core::index::wide(handle.expose_provenance());
+        /// A fence of Direct3D 12 by its Windows handle.
+        d3d12_fence(handle: *mut c_void) = 4, true, cuweave_core::index::wide(handle.expose_provenance());
+    }
+
+    /// Returns true if the semaphore has a value that counts up; false for one that is signalled or not.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.counts
+    }
+
+    /// Returns true for a timeline semaphore, which not every device takes.
+    pub(crate) fn is_timeline(&self) -> bool {
+        matches!(self.kind, 9 | 10)
+    }
+}
+
+/// An imported semaphore. Its drop destroys the import.
+pub struct OwnedSemaphore {
+    raw: RawSemaphore,
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+}
+
+impl std::fmt::Debug for OwnedSemaphore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OwnedSemaphore").finish_non_exhaustive()
+    }
+}
+
+impl OwnedSemaphore {
+    /// Imports a semaphore. The context must be current.
+    pub fn import(
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        handle: &SemaphoreHandle,
+    ) -> Outcome<OwnedSemaphore> {
+        let description =
+            SemaphoreDescription { kind: handle.kind, handle: handle.handle, flags: 0, rest: [0; 16] };
+        let mut raw = RawSemaphore::NONE;
+        call_newer!(driver, cuImportExternalSemaphore(&mut raw, &description))?;
+        Ok(OwnedSemaphore { raw, driver, ctx: ctx.clone() })
+    }
+
+    pub fn raw(&self) -> RawSemaphore {
+        self.raw
+    }
+
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.ctx
+    }
+}
+
+impl Drop for OwnedSemaphore {
+    fn drop(&mut self) {
+        let entered = self.driver.enter(Context::of(&self.ctx));
+        let destroyed = entered.and_then(|()| call_newer!(self.driver, cuDestroyExternalSemaphore(self.raw)));
+        if let Err(failure) = destroyed {
+            record(&self.ctx, failure);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Conversions of errors: from what cudarc and the driver's calls return, and to text.
+
+use std::fmt;
+use std::panic::Location;
+
+use cudarc::driver::DriverError;
+
+use crate::cuda::{self, Failure, Unavailable};
+use crate::watch::Aborted;
+
+use super::{At, DriverFailure, Error, FailedCall, describe};
+
+impl From<DriverError> for Error {
+    /// Converts an error that a cudarc call returned, with the source line of the `?`.
+    #[track_caller]
+    fn from(error: DriverError) -> Error {
+        let at = Location::caller();
+        let call = FailedCall::Cudarc { file: at.file(), line: at.line() };
+        // The driver is loaded already: cudarc uses the same name.
+        let code = cuda::code_of(error.0);
+        let text = if cuda::driver().is_ok() { cuda::error_name(code).1 } else { String::new() };
+        let name = format!("{:?}", error.0);
+        Error::Driver(Box::new(DriverFailure { call, at: None, code, name, text }))
+    }
+}
+
+impl Error {
+    /// Returns the error of a failed driver call.
+    pub(crate) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
+        Error::Driver(Box::new(describe(failure, at)))
+    }
+}
+
+#[doc(hidden)]
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        Error::driver(failure, None)
+    }
+}
+
+#[doc(hidden)]
+impl From<Aborted> for Error {
+    fn from(Aborted { function, reason }: Aborted) -> Error {
+        Error::Communicator { function, reason }
+    }
+}
+
+#[doc(hidden)]
+impl From<Unavailable> for Error {
+    fn from(reason: Unavailable) -> Error {
+        match reason {
+            Unavailable::NoDriver(library) => Error::NoDriver(library),
+            Unavailable::TooOld(found) => Error::DriverTooOld { found },
+            Unavailable::Failed(failure) => Error::from(failure),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

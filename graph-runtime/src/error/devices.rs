@@ -1,0 +1,157 @@
+//! Faults of graphs over several devices.
+
+use std::fmt;
+
+use super::parts::At;
+use crate::cuda::Simulator;
+
+/// A fault of a graph over several devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeviceFault {
+    /// The number of contexts is not the one that the function declares.
+    #[non_exhaustive]
+    Contexts {
+        /// The graph function.
+        at: At,
+        /// The value of `devices`; 1 if it is not declared.
+        declared: u64,
+        /// The number of contexts that are given.
+        given: usize,
+    },
+    /// A statement is on a device that the graph does not have.
+    #[non_exhaustive]
+    NoDevice {
+        /// The statement.
+        at: At,
+        /// The number of the device, from 0.
+        device: u64,
+        /// The number of devices of the graph, if it is known.
+        devices: Option<usize>,
+    },
+    /// A statement stands in a body that the device decides about, and on another device than that.
+    #[non_exhaustive]
+    Body {
+        /// The statement.
+        at: At,
+        /// Its device.
+        device: u32,
+        /// The device of the condition.
+        decides: u32,
+    },
+    /// A statement uses memory of another device, to which its own has no access.
+    #[non_exhaustive]
+    NoAccess {
+        /// The statement.
+        at: At,
+        /// Its device.
+        device: u32,
+        /// The buffer.
+        buffer: At,
+        /// The device that has its memory.
+        memory: u32,
+        /// The reason.
+        reason: Inaccessible,
+    },
+    /// An allocation that leaves the graph is memory of another device than the first.
+    #[non_exhaustive]
+    Output {
+        /// The allocation.
+        at: At,
+        /// The device that has its memory.
+        device: u32,
+    },
+    /// A setter binds memory of another device than the one that the graph was built with.
+    #[non_exhaustive]
+    Moved {
+        /// The argument.
+        at: At,
+        /// The device of the memory that it was bound to.
+        built: u32,
+        /// The device of the new memory.
+        device: u32,
+    },
+    /// A graph of several devices is instantiated in an arena pool, which has memory of one.
+    #[non_exhaustive]
+    Pool {
+        /// The name of the graph function.
+        function: String,
+        /// The number of its devices.
+        devices: usize,
+    },
+}
+
+/// The reason why a device has no access to memory of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Inaccessible {
+    /// The two devices are no peers.
+    NoPeers,
+    /// It is memory that was mapped or allocated for other devices alone.
+    NotShared,
+}
+
+impl fmt::Display for DeviceFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceFault::Contexts { at, declared, given } => {
+                write!(f, "{at} is declared for {}, and {} given", count(*declared, "device"), are(*given))
+            }
+            DeviceFault::NoDevice { at, device, devices: Some(devices) } => {
+                write!(f, "{at} is on device {device}, and the graph has {}", count(*devices, "device"))
+            }
+            DeviceFault::NoDevice { at, device, devices: None } => {
+                write!(f, "{at} is on device {device}, and no graph has as many")
+            }
+            DeviceFault::Body { at, device, decides } => write!(
+                f,
+                "{at} is on device {device}, and stands in a body that device {decides} decides about: all of a body is on one device"
+            ),
+            DeviceFault::NoAccess { at, device, buffer, memory, reason } => {
+                let name = &buffer.name;
+                write!(f, "{at} uses `{name}`, which is memory of device {memory}, on device {device}: ")?;
+                match reason {
+                    Inaccessible::NoPeers => {
+                        write!(f, "device {device} has no access to memory of device {memory}")
+                    }
+                    Inaccessible::NotShared => {
+                        write!(f, "`{name}` was allocated without access for device {device}")
+                    }
+                }?;
+                write!(f, "\n  = help: copy it to a buffer of device {device} first")
+            }
+            DeviceFault::Output { at, device } => write!(
+                f,
+                "{at} leaves the graph, and is memory of device {device}: what leaves a graph is memory of its first device"
+            ),
+            DeviceFault::Moved { at, built, device } => write!(
+                f,
+                "{at} is bound to memory of device {device}, and the graph was built with memory of device {built}"
+            ),
+            DeviceFault::Pool { function, devices } => {
+                write!(f, "`{function}` is a graph of {devices} devices, and a pool has memory of one")
+            }
+        }
+    }
+}
+
+fn count(number: impl fmt::Display, of: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {of}{plural}")
+}
+
+fn are(given: usize) -> String {
+    let verb = if given == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(given, "context"))
+}
+
+/// Returns the help about devices that the simulated driver does not have, or nothing with another driver.
+pub(super) fn simulated() -> &'static str {
+    match Simulator::get().is_some() {
+        true => {
+            "\n  = help: the simulated driver has as many as the environment variable `CUWEAVE_SIM_DEVICES` says"
+        }
+        false => "",
+    }
+}

@@ -1,0 +1,29 @@
+//! Descriptions of failed driver calls.
+
+use crate::cuda::{self, Failure};
+
+use super::parts::{At, DriverFailure, FailedCall};
+
+/// Describes a failed call with the driver's texts and log.
+pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
+    let (name, mut text) = cuda::error_name(failure.code);
+    let log = cuda::log_since_mark();
+    if !log.is_empty() {
+        text = if text.is_empty() { log } else { format!("{text}: {log}") };
+    }
+    DriverFailure { call: FailedCall::Named(failure.call.to_owned()), at, code: failure.code, name, text }
+}
+
+/// Describes a failed load of an image, with the log of the driver's compiler.
+pub(crate) fn refused(failure: Failure, log: &str) -> DriverFailure {
+    let mut described = describe(failure, None);
+    if !log.is_empty() {
+        described.text = format!("{}: {log}", described.text);
+    }
+    described
+}
+
+/// Describes a failed load of an image in one line.
+pub(crate) fn one_line(failure: Failure, log: &str) -> String {
+    refused(failure, log).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,254 @@
+//! The parts of errors: places, and failures of driver calls and launches.
+
+use std::fmt;
+
+use crate::cuda;
+use cuweave_core::codes::Code;
+
+/// A name of the user's source and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct At {
+    /// The name.
+    pub name: String,
+    /// The file, as the compiler named it.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The column; 0 where it is not known, as in graph functions.
+    pub column: u32,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let At { name, file, line, column } = self;
+        write!(f, "`{name}` ({file}:{line}")?;
+        if *column == 0 { f.write_str(")") } else { write!(f, ":{column})") }
+    }
+}
+
+/// The reason that an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The value is over 2^64 - 1.
+    Overflow,
+    /// The value, or a part of it, is under 0.
+    Negative,
+    /// The expression divides by zero.
+    DivisionByZero,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::Overflow => "overflows 64 bits",
+            Fault::Negative => "is negative",
+            Fault::DivisionByZero => "divides by zero",
+        })
+    }
+}
+
+/// A launch whose threads do not write all elements of a write-only parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShortLaunch {
+    /// The node.
+    pub at: At,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The buffer.
+    pub buffer: String,
+    /// The elements that the kernel declares to write.
+    pub extent: u64,
+    /// The number of elements that are written.
+    pub written: u64,
+    /// The first one that is not.
+    pub missing: u64,
+    /// The threads of the launch.
+    pub threads: u64,
+    /// The threads of a larger grid of the same blocks that would write everything, where one is known.
+    pub needed: Option<u64>,
+}
+
+impl fmt::Display for ShortLaunch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed } = self;
+        let s = if *threads == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} thread{s} writes {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}"
+        )?;
+        needed.map_or(Ok(()), |needed| write!(f, "; {needed} threads are needed"))
+    }
+}
+
+/// A launch whose threads access elements outside the declared extent of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutsideExtent {
+    /// The node.
+    pub at: At,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The buffer.
+    pub buffer: String,
+    /// The elements that the kernel declares to access.
+    pub extent: u64,
+    /// The element behind the last one that is accessed, or the first one, which is negative, if it lies before the
+    /// buffer.
+    pub reaches: i128,
+    /// The threads of the launch.
+    pub threads: u64,
+}
+
+impl fmt::Display for OutsideExtent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OutsideExtent { at, kernel, parameter, buffer, extent, reaches, threads } = self;
+        let s = if *threads == 1 { "" } else { "s" };
+        let of_all = if *extent == 1 { "" } else { "s" };
+        let element = if *reaches < 0 { *reaches } else { reaches - 1 };
+        write!(
+            f,
+            "{at}: `{kernel}` accesses element {element} of `{buffer}` in a launch of {threads} thread{s}, \
+             and its parameter `{parameter}` is declared to have {extent} element{of_all}"
+        )
+    }
+}
+
+/// The call that a [`DriverFailure`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailedCall {
+    /// A call by its name, `cuGraphAddKernelNode`.
+    Named(String),
+    /// A call that the program made through cudarc, whose error `?` converted there.
+    Cudarc {
+        /// The file.
+        file: &'static str,
+        /// The line.
+        line: u32,
+    },
+    /// A call that was made while something was dropped, and could not return its error.
+    InDrop,
+}
+
+impl fmt::Display for FailedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailedCall::Named(name) => write!(f, "`{name}`"),
+            FailedCall::Cudarc { file, line } => write!(f, "a call through cudarc ({file}:{line})"),
+            FailedCall::InDrop => f.write_str("an earlier call on this context, made in a drop,"),
+        }
+    }
+}
+
+/// A call of the CUDA driver that failed.
+///
+/// Its [`source`](std::error::Error::source) is cudarc's [`DriverError`](cudarc::driver::DriverError), unless the code is newer than CUDA 12.4.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DriverFailure {
+    /// The call.
+    pub call: FailedCall,
+    /// The node or buffer that it was made for.
+    pub at: Option<Box<At>>,
+    /// The error's number.
+    pub code: u32,
+    /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
+    pub name: String,
+    /// The driver's description of the error, and the text of its log.
+    pub text: String,
+}
+
+impl fmt::Display for DriverFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DriverFailure { call, at, code, name, text } = self;
+        write!(f, "{call}")?;
+        if let Some(at) = at {
+            write!(f, " for {at}")?;
+        }
+        write!(f, " failed with {name} ({code})")?;
+        if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
+    }
+}
+
+impl std::error::Error for DriverFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let error: &(dyn std::error::Error + 'static) = cuda::known(self.code)?;
+        Some(error)
+    }
+}
+
+/// A module that the driver does not load, or a function that it does not find in one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModuleFailure {
+    /// The module's file.
+    pub path: String,
+    /// The failed call, with the log of the driver's compiler.
+    pub failure: DriverFailure,
+    /// The help, if there is any.
+    pub help: String,
+}
+
+impl fmt::Display for ModuleFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ModuleFailure { path, failure, help } = self;
+        write!(f, "{path} cannot be loaded: {failure}{help}")
+    }
+}
+
+impl std::error::Error for ModuleFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.failure.source()
+    }
+}
+
+/// A fault of a graph function that only the numbers of a build show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The error code.
+    pub code: Code,
+    /// The statement, buffer or output.
+    pub at: At,
+    /// The message with its notes and its help, as the macro prints it.
+    pub text: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.at, self.text)
+    }
+}
+
+/// Returns the texts of refusals, a line each.
+pub(super) fn lines(refusals: &[Refusal]) -> String {
+    refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn a_driver_failure_names_call_node_place_and_error() {
+        let failure = DriverFailure {
+            call: FailedCall::Named("cuGraphAddMemAllocNode".into()),
+            at: Some(Box::new(At { name: "h".into(), file: "src/main.rs".into(), line: 12, column: 0 })),
+            code: 2,
+            name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
+            text: "out of memory".into(),
+        };
+        assert_eq!(
+            Error::Driver(Box::new(failure)).to_string(),
+            "`cuGraphAddMemAllocNode` for `h` (src/main.rs:12) failed with CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
+        );
+    }
+}

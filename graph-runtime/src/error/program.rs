@@ -1,0 +1,33 @@
+//! The errors of programs that are checked and planned when a graph is built.
+
+use cuweave_core::compile::BackError;
+use cuweave_core::diagnostic::Diagnostic;
+use cuweave_core::ir::{BufferId, Program};
+use cuweave_core::layout::LayoutError;
+
+use super::{At, Error, Fault, at_buffer, refusals};
+
+/// Converts an error of the stages that run at build time.
+pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
+    match error {
+        BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
+            let at = program.buffers.position(|declared| declared.name == buffer.as_str());
+            let at = at_buffer(program, at.unwrap_or(BufferId::from_u32(0)));
+            let text = format!("{len} * {element} bytes");
+            Error::Size { what: "the size", at, text, fault: Fault::Overflow }
+        }
+        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
+            let (name, file) = (program.name.to_string(), program.file.to_string());
+            let at = At { name, file, line: program.options.line, column: 0 };
+            Error::Budget { at: Box::new(at), reason: error.to_string() }
+        }
+        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
+    }
+}
+
+/// Returns the error for the faults found in a program when its graph was built. Warnings are left out: they depend on
+/// sizes alone, which may differ at the next build.
+pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
+    let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
+    Error::Refused(refusals(program, faults))
+}

@@ -1,0 +1,266 @@
+//! The state of a graph, independent of the graph function, and the steps from a plan to an exec.
+//!
+//! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders all later uses
+//! after the last launch, and destroys both.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{BufferId, Device, Kind, Memory, StatementId};
+use cuweave_core::launches::Allowed;
+
+use crate::bind::{Operands, Slot};
+use crate::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
+use crate::certificate::{self, Certified, Wanted};
+use crate::context;
+use crate::cuda::{Mirror, Outcome};
+use crate::error::{Error, Result, at_buffer, at_statement};
+use crate::kernels::{Change, LeftAlone};
+use crate::observe::{BuildTimes, Subject};
+use crate::ranges::Range;
+use crate::statements::element;
+use crate::waits::OwnedEvent;
+
+use super::arena::Shared;
+use super::counting::Counting;
+use super::in_flight::InFlight;
+use super::state::HiddenUses;
+
+/// The state of a graph, independent of the graph function's type.
+pub struct Core {
+    pub(crate) id: u64,
+    /// The program, the values of its lengths, and the modules.
+    pub(crate) definition: Definition,
+    /// The plan, the recorded values of statements, and the driver's nodes.
+    pub(crate) nodes: Nodes,
+    /// The bound buffers and the outputs.
+    pub(crate) operands: Operands,
+    /// The memory of the temporaries, if no node allocates it.
+    pub(crate) temporaries: Temporaries,
+    /// The last launch.
+    pub(crate) in_flight: InFlight,
+    /// The number of launches, and the values that advance with it.
+    pub(crate) counting: Counting,
+    /// The variables that its launches share with those of other execs.
+    pub(crate) hidden: Arc<HiddenUses>,
+    /// True if the exec was dropped with its last launch in flight and nothing can wait for the launch. All memory that it
+    /// may use is leaked.
+    pub(crate) leaks: Arc<AtomicBool>,
+    /// The statements that use each argument buffer; computed by the first setter.
+    pub(crate) users: Vec<Vec<StatementId>>,
+    /// The short ways of setters, by scalar: `None` before the first call of the setter.
+    pub(crate) quick: Vec<Option<Option<Quick>>>,
+    /// True if a failed change left nodes that differ from the arguments.
+    pub(crate) broken: bool,
+    /// The times of the build.
+    pub(crate) times: BuildTimes,
+}
+
+/// The memory of temporaries that no node allocates.
+#[derive(Debug, Default)]
+pub(crate) struct Temporaries {
+    /// The memory option, if it overrides that of the function.
+    pub lowering: Option<Memory>,
+    /// The memory that the exec owns, a range a device.
+    pub owned: Vec<Range>,
+    /// The memory of the records of loops, a range a device.
+    pub records: Vec<Range>,
+    /// The pool whose arena holds the temporaries.
+    pub pool: Option<Arc<Shared>>,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Core {
+    /// Returns a graph without nodes.
+    pub(crate) fn new(definition: Definition, mut nodes: Nodes, operands: Operands) -> Result<Core> {
+        let reads_back = certificate::wanted(definition.program()) == Wanted::ReadBack;
+        nodes.scratch.mirror = reads_back.then(Mirror::default);
+        let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
+        operands.list.iter().for_each(|operand| operand.note_exec(&done));
+        let hidden = Arc::new(HiddenUses::of(definition.program(), &nodes.records, &definition.modules));
+        let counting = Counting::of(&nodes.records);
+        Ok(Core {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            definition,
+            nodes,
+            operands,
+            temporaries: Temporaries::default(),
+            in_flight: InFlight { done, lost: false, last: None, cliques: Vec::new() },
+            counting,
+            hidden,
+            leaks: Arc::default(),
+            users: Vec::new(),
+            quick: Vec::new(),
+            broken: false,
+            times: BuildTimes::default(),
+        })
+    }
+
+    /// Adds all nodes. `body` runs the bodies of library calls.
+    pub(crate) fn add_nodes(&mut self, body: &dyn Body) -> Result<()> {
+        let addresses = self.operands.list.iter().map(|operand| operand.address);
+        self.nodes.create(&self.definition, addresses)?;
+        let inside = self.nodes.inside();
+        let mut memories = Vector::filled(0u64, self.nodes.operations.memories.len());
+        for device in self.definition.contexts.ids() {
+            let (without, bytes) = self.nodes.without_nodes(device);
+            let Some(&(first, _)) = without.first() else { continue };
+            let began = Instant::now();
+            let buffers: Vec<BufferId> =
+                without.iter().flat_map(|(at, _)| inside[*at].iter().copied()).collect();
+            let start = self.reserve(device, bytes, &buffers).map_err(|failure| {
+                Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), first)))
+            })?;
+            self.times.allocated += began.elapsed();
+            for (at, offset) in without {
+                memories[at] = start + offset;
+                self.nodes.place(&inside[at], start + offset);
+            }
+        }
+        self.reserve_records()?;
+        self.nodes.add_nodes(&mut self.definition, body, &mut memories, &inside)?;
+        self.in_flight.cliques.clone_from(&self.nodes.agreed.cliques);
+        self.make_slots()
+    }
+
+    /// Returns the address of memory of a device for the temporaries that no node allocates: in the pool, or owned by the exec.
+    fn reserve(&mut self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<u64> {
+        if let Some(pool) = &self.temporaries.pool {
+            return pool.reserve(bytes);
+        }
+        let range = self.mapped(device, bytes, buffers)?;
+        let start = range.start();
+        self.temporaries.owned.push(range);
+        Ok(start)
+    }
+
+    /// Maps memory of a device, which the devices that access these buffers can access, too.
+    fn mapped(&self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<Range> {
+        let Definition { driver, contexts, peers, .. } = &self.definition;
+        let mut range = Range::new(driver, &contexts[device], bytes)?;
+        range.share(peers.others(contexts, buffers));
+        range.grow(bytes)?;
+        Ok(range)
+    }
+
+    /// Maps memory on each device that runs loops with a limit for their records: the device's least, 2 MiB.
+    fn reserve_records(&mut self) -> Result<()> {
+        let mut addresses = BTreeMap::new();
+        for (device, (last, bytes)) in self.nodes.counted.of_devices() {
+            let at = at_statement(self.definition.program(), last.condition);
+            let mapped =
+                self.mapped(device, bytes, &[]).map_err(|failure| Error::driver(failure, Some(at)))?;
+            addresses.insert(device, mapped.start());
+            self.temporaries.records.push(mapped);
+        }
+        self.nodes.counted.addresses = addresses;
+        Ok(())
+    }
+
+    /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
+    /// with the launches as written, and calls `retry`.
+    pub(crate) fn retry_as_written(
+        &mut self,
+        error: Error,
+        retry: impl FnOnce(&mut Core) -> Result<()>,
+    ) -> Result<()> {
+        if !self.nodes.is_changed() || matches!(error, Error::Call { .. }) {
+            return Err(error);
+        }
+        self.replan(self.temporaries.lowering, Allowed::default())?;
+        self.nodes.left_alone.push(LeftAlone::all(Change::Any, error));
+        retry(self)
+    }
+
+    /// Plans again, and destroys the nodes that were added.
+    pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
+        let known = (&self.nodes.records, self.nodes.words.as_slice());
+        let Definition { flat, driver, contexts, modules, .. } = &mut self.definition;
+        let mut planned = plan(flat, (*driver, &*contexts), known, modules, (memory, allowed))?;
+        self.definition.driver.enter(self.definition.context)?;
+        planned.decided.changed = apply_hook(self.definition.program(), &mut planned.operations)?;
+        self.nodes.replace(&self.definition, planned);
+        self.temporaries.owned.clear();
+        self.temporaries.records.clear();
+        self.temporaries.lowering = memory;
+        self.operands.slots.clear();
+        Ok(())
+    }
+
+    fn make_slots(&mut self) -> Result<()> {
+        let Definition { flat, driver, ctx, .. } = &self.definition;
+        let program = self.definition.program();
+        for &buffer in program.outputs.iter() {
+            let slot = match self.operands.list.get(buffer.index()).and_then(|operand| operand.slot.clone()) {
+                Some(slot) => slot,
+                None => {
+                    let len = flat.sizes[program.buffers[buffer].len];
+                    let len = (len, element(program, buffer), flat.elements[buffer]);
+                    let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer]);
+                    Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)
+                }
+            };
+            self.operands.slots.push(slot);
+        }
+        Ok(())
+    }
+
+    /// Instantiates the graph; if that fails, with the launches as written.
+    pub(crate) fn instantiate(&mut self, body: &dyn Body) -> Result<()> {
+        context::enter(self.definition.driver, &self.definition.ctx)?;
+        self.nodes.instantiate(&self.definition).or_else(|error| {
+            self.retry_as_written(error, |core| {
+                core.add_nodes(body)?;
+                core.check_certificate()?;
+                core.nodes.instantiate(&core.definition)
+            })
+        })
+    }
+
+    /// Checks the certificate of the graph where that is asked for.
+    pub(crate) fn check_certificate(&self) -> Result<()> {
+        match certificate::wanted(self.definition.program()) {
+            Wanted::No => Ok(()),
+            _ if self.nodes.decided.changed => Ok(()),
+            wanted => self.certified().check(wanted == Wanted::ReadBack),
+        }
+    }
+
+    /// Checks the certificate of the graph with the values that setters have given to its nodes, if the certificates of
+    /// all graphs are read back: before the first launch after setters, the second, the fourth, and so on.
+    pub(super) fn check_changes(&mut self) -> Result<()> {
+        let Some(mirror) = self.nodes.scratch.mirror.as_mut().filter(|mirror| mirror.changed) else {
+            return Ok(());
+        };
+        mirror.changed = false;
+        mirror.launches += 1;
+        if mirror.launches.is_power_of_two() { self.check_certificate() } else { Ok(()) }
+    }
+
+    /// Returns the parts of the graph that a certificate is made of.
+    pub(crate) fn certified(&self) -> Certified<'_> {
+        let Core { definition, nodes, operands, .. } = self;
+        Certified { definition, nodes, operands: &operands.list }
+    }
+
+    /// Returns the parts of the graph that a report describes.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject {
+            program: self.definition.program(),
+            operations: &self.nodes.operations,
+            records: self.nodes.records.as_slice(),
+            unproved: &self.nodes.unproved,
+            left_alone: &self.nodes.left_alone,
+            decided: &self.nodes.decided,
+            captured: self.nodes.nodes_of(Kind::Capture(())),
+            // A conditional node stands among those of its statement.
+            conditions: self.nodes.conditions,
+            setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))
+                .saturating_sub(self.nodes.conditions),
+        }
+    }
+}

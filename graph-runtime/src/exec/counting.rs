@@ -1,0 +1,79 @@
+//! The number of an exec's launches, and the values of flags and semaphores that advance with it.
+
+use crate::build::{Definition, Nodes};
+use crate::error::{Error, Result, at_statement};
+use crate::statements::{Due, Record, RecordExt};
+use cuweave_core::index::Vector;
+use cuweave_core::ir::StatementId;
+
+/// The number of launches, and the values that the last one waited for and signalled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counting {
+    /// The number of launches so far: that of the next one.
+    pub launches: u64,
+    /// The statements whose values advance with each launch, or may not stand still.
+    statements: Vec<StatementId>,
+    /// The furthest value of each flag and semaphore that the last launch waited for, and of each semaphore that it signalled.
+    last: Vec<Due>,
+}
+
+impl Counting {
+    pub fn of(records: &Vector<StatementId, Record>) -> Counting {
+        let synced = records.enumerate().filter(|(_, record)| record.sync().is_some());
+        Counting { launches: 0, statements: synced.map(|(id, _)| id).collect(), last: Vec::new() }
+    }
+
+    /// Returns true if there is a flag or a semaphore.
+    pub fn any(&self) -> bool {
+        !self.statements.is_empty()
+    }
+}
+
+/// A launch whose values are known to be ahead of those of the launch before.
+#[must_use = "a launch counts once it is in flight"]
+pub(crate) struct Counted {
+    due: Vec<Due>,
+}
+
+impl Counting {
+    /// Returns the values of the next launch, and checks that they are ahead of those of the last one.
+    ///
+    /// # Errors
+    ///
+    /// A value that is not ahead: the launch would take an earlier signal for its own.
+    pub fn next(&self, nodes: &Nodes, definition: &Definition) -> Result<Counted> {
+        let Counting { launches, statements, last } = self;
+        let mut due: Vec<Due> = Vec::new();
+        for &statement in statements {
+            let Some(next) = nodes.due(definition, statement, *launches) else { continue };
+            if let Some(last) = last.iter().find(|last| last.is_of(&next) && !next.is_ahead_of(last)) {
+                let at = at_statement(definition.program(), statement);
+                return Err(Error::ValueNotAhead { at, last: last.value, next: next.value });
+            }
+            match due.iter_mut().find(|due| due.is_of(&next)) {
+                Some(furthest) if next.is_ahead_of(furthest) => *furthest = next,
+                Some(_) => {}
+                None => due.push(next),
+            }
+        }
+        Ok(Counted { due })
+    }
+
+    /// Counts a launch that is in flight.
+    pub fn count(&mut self, Counted { due }: Counted) {
+        self.launches = self.launches.wrapping_add(1);
+        self.last = due;
+    }
+
+    /// Gives nodes the values of the next launch. After a failure they hold some of them; the next call gives them all.
+    pub fn give(&self, nodes: &mut Nodes, definition: &Definition) -> Result<()> {
+        if self.statements.is_empty() || nodes.launch == self.launches {
+            return Ok(());
+        }
+        nodes.launch = self.launches;
+        let advancing: Vec<StatementId> =
+            self.statements.iter().copied().filter(|&id| nodes.advances(id)).collect();
+        // No launch has this number.
+        nodes.patch_all(definition, advancing.into_iter()).inspect_err(|_| nodes.launch = u64::MAX)
+    }
+}

@@ -1,0 +1,431 @@
+//! Graph functions as types: the traits that generated code implements, the graph that users hold, and the common part of
+//! every exec.
+//!
+//! Generated code is in the user's crate, so the traits that it implements are public, and a generic function of the user
+//! can call their methods. Internal methods take a [`Token`], whose type can be named only under `__private`: safe code
+//! outside of it can neither call nor implement them.
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use cuweave_core::dump;
+use cuweave_core::expand::Described;
+use cuweave_core::operation::Operations;
+use cuweave_core::plan::budget::CurvePoint;
+use cuweave_core::table::Table;
+
+use crate::bind::{Lender, LoopTurns, Visitor};
+use crate::build::Body;
+use crate::cuda::Keep;
+use crate::error::Result;
+use crate::observe::{self, BuildTimes, Collectives, Profile, Report};
+use crate::token::Token;
+
+use super::arena::ArenaPool;
+use super::core::Core;
+use super::owned::Owned;
+
+/// The types of a graph function, with access to their private fields. Implemented by generated code.
+pub trait Generated: Sized {
+    /// The exec: `launch`, the setters and everything else.
+    type Exec: fmt::Debug;
+    /// Views of the bound buffers.
+    type Views<'v>
+    where
+        Self: 'v;
+    /// Mutable views of the buffers bound mutably or owned.
+    type ViewsMut<'v>
+    where
+        Self: 'v;
+
+    /// Visits the bound buffers, in the order of the program's buffers.
+    fn operands(&mut self, visitor: &mut Visitor<'_>, token: Token);
+    /// Returns views of the bound buffers.
+    fn views<'v>(&'v self, lender: &Lender<'v>, token: Token) -> Self::Views<'v>;
+    /// Returns mutable views of the buffers bound mutably or owned.
+    fn views_mut<'v>(&'v mut self, lender: &Lender<'v>, token: Token) -> Self::ViewsMut<'v>;
+    /// Wraps an exec.
+    fn exec(core: ExecCore<Self>, token: Token) -> Self::Exec;
+    /// Unwraps an exec.
+    fn core(exec: &Self::Exec, token: Token) -> &ExecCore<Self>;
+    /// Unwraps an exec.
+    fn core_mut(exec: &mut Self::Exec, token: Token) -> &mut ExecCore<Self>;
+    /// Unwraps an exec.
+    fn into_core(exec: Self::Exec, token: Token) -> ExecCore<Self>;
+}
+
+/// A graph function, identified by the type of its bound arguments. Only `#[cuweave::graph]` can implement it.
+pub trait GraphFn: Generated {
+    /// Returns the table of the function; `None` for the graph of a builder, which has its table in its values.
+    #[doc(hidden)]
+    fn table(token: Token) -> Option<&'static Table>;
+    /// Returns its records and lists, in the order of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// A length without a value.
+    #[doc(hidden)]
+    fn described(&self, token: Token) -> Result<Vec<Described>> {
+        let _ = token;
+        Ok(Vec::new())
+    }
+    /// The values of its scalars, with which its expressions are evaluated.
+    #[doc(hidden)]
+    type Values<'v>: Body
+    where
+        Self: 'v;
+    /// Returns the values of its scalars.
+    #[doc(hidden)]
+    fn values(&self, token: Token) -> Self::Values<'_>;
+}
+
+/// The exec of a graph function: a graph that can be launched repeatedly.
+///
+/// For `#[cuweave::graph] fn residual(..)` it is the type `residual::Exec`, which has all methods.
+///
+/// # Forgetting an exec
+///
+/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed after them, and later uses
+/// through cudarc of the buffers that the graph writes are ordered after them, on any stream. A buffer that is borrowed for
+/// reads is known to be in use on its owning stream alone: a write on a third stream, which neither owns the buffer nor had
+/// the launch, waits for the launches only if the exec is dropped. A `CudaSlice` waits for its own two events alone, and
+/// recording them again takes a driver call for each buffer at each launch: 40 us for 300 buffers. Owned buffers, buffers in
+/// an `Arc`, and a [`Buffer`](crate::Buffer) have no such gap.
+///
+/// Borrowed pinned memory is freed by cudarc on the host, after a wait for the event that each launch records. cudarc skips
+/// that wait if its context holds an earlier error (`CudaContext::record_err`), as it does for its own copies.
+pub type Exec<A> = <A as Generated>::Exec;
+
+/// A graph that is built but not instantiated.
+///
+/// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
+#[must_use = "a graph does nothing until it is instantiated and launched"]
+pub struct Graph<A: GraphFn> {
+    core: Owned,
+    args: A,
+    not_sync: PhantomData<Cell<()>>,
+}
+
+/// Diagnoses the launch of a graph that is not instantiated. Nothing implements it.
+#[diagnostic::on_unimplemented(
+    message = "a graph is instantiated before it is launched",
+    label = "write `let mut exec = graph.instantiate()?;` and `exec.launch(&stream)?;`"
+)]
+pub trait NeedsNoInstance {}
+
+impl<A: GraphFn> Graph<A> {
+    /// Explains in an error message of rustc that a graph must be instantiated before it is launched.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be called.
+    #[doc(hidden)]
+    pub fn launch<S>(&self, _: S) -> Result<()>
+    where
+        A: NeedsNoInstance,
+    {
+        Ok(())
+    }
+
+    pub(crate) fn new(core: Owned, args: A) -> Graph<A> {
+        Graph { core, args, not_sync: PhantomData }
+    }
+
+    /// Instantiates the graph, so that it can be launched.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the driver, for example for lack of memory.
+    pub fn instantiate(mut self) -> Result<A::Exec> {
+        self.core.instantiate(&self.args.values(Token))?;
+        Ok(self.into_exec())
+    }
+
+    /// Instantiates the graph for launches on the pool's stream, with its temporaries in the pool's arena, whatever
+    /// `memory` says. It cannot be launched on any other stream.
+    ///
+    /// The graph is laid out and added again, without memory nodes for its temporaries, so this takes as long as building
+    /// it again with sizes that were planned before.
+    ///
+    /// # Errors
+    ///
+    /// A pool of another context; sizes that cannot be planned; a failure of the driver, for example for lack of memory.
+    pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
+        self.core.instantiate_in(&self.args.values(Token), pool)?;
+        Ok(self.into_exec())
+    }
+
+    fn into_exec(self) -> A::Exec {
+        let Graph { core, args, .. } = self;
+        let args = Keep::new(args, core.leaks.clone());
+        A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
+    }
+
+    /// Returns the time that the host took to build it.
+    #[must_use]
+    pub fn times(&self) -> BuildTimes {
+        self.core.times
+    }
+}
+
+impl<A: GraphFn> fmt::Debug for Graph<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.describe("Graph", f)
+    }
+}
+
+/// Returns the operations of a graph as they were added.
+pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
+    &graph.core.nodes.operations
+}
+
+/// Returns the certificate of a graph with the nodes, the edges and the values that the driver has.
+///
+/// # Errors
+///
+/// A failure of the driver; a node that was not added for the program.
+pub fn read_back<A: GraphFn>(graph: &Graph<A>) -> Result<cuweave_check::Certificate> {
+    graph.core.certified().read_back()
+}
+
+/// Returns the checked program of a graph and its operations, as text.
+pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
+    let checked = &graph.core.definition.flat.checked;
+    [dump::checked(checked), dump::operations(checked.program(), &graph.core.nodes.operations)]
+}
+
+/// The common part of every exec, whose generated methods call these.
+///
+/// The fields are dropped in order: first the graph, which orders later uses after the last launch, then the arguments,
+/// whose owned buffers are freed after it.
+pub struct ExecCore<A> {
+    pub(crate) core: Owned,
+    pub(crate) args: Keep<A>,
+    pub(crate) not_sync: PhantomData<Cell<()>>,
+    pub(crate) _outlived: Outlived<A>,
+}
+
+/// Makes the drop of an exec a use of its borrows for the borrow checker. `Core`, which knows the buffers' events by number
+/// only, gives borrowed buffers back in its drop, so all of them must live until then.
+pub(crate) struct Outlived<A>(PhantomData<A>);
+
+impl<A> Drop for Outlived<A> {
+    fn drop(&mut self) {}
+}
+
+impl<A> fmt::Debug for ExecCore<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.describe("Exec", f)
+    }
+}
+
+impl<A: GraphFn> ExecCore<A> {
+    /// See the generated `upload`.
+    pub fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        self.core.upload(stream)
+    }
+
+    /// See the generated `synchronize`.
+    pub fn synchronize(&mut self) -> Result<()> {
+        self.core.synchronize()
+    }
+
+    /// See the generated `launches`.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.core.counting.launches
+    }
+
+    /// See the generated `turns`.
+    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
+        self.core.turns(name)
+    }
+
+    /// See the generated `args`.
+    pub fn views(&self) -> A::Views<'_> {
+        self.args.views(&self.core.lender(), Token)
+    }
+
+    /// See the generated `args_mut`.
+    pub fn views_mut(&mut self) -> A::ViewsMut<'_> {
+        self.args.views_mut(&self.core.lender(), Token)
+    }
+
+    /// Returns the bound arguments.
+    #[must_use]
+    pub fn arguments(&self) -> &A {
+        &self.args
+    }
+
+    /// See the generated `into_args`.
+    pub fn into_args(self) -> A {
+        let ExecCore { core, args, .. } = self;
+        drop(core);
+        args.into_inner()
+    }
+}
+
+/// The methods that every graph has, built or instantiated: each forwards to its `core`.
+macro_rules! described {
+    ({$($generics:tt)*} $ty:ty) => {
+        impl<$($generics)*> $ty {
+            /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
+            #[must_use]
+            pub fn report(&self) -> $crate::observe::Report {
+                self.core.report()
+            }
+
+            /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
+            /// [`cuweave_check::check`]. With the variable `CUWEAVE_CHECK=1` of the environment the nodes are those that
+            /// the driver has. O(accesses + edges).
+            #[must_use]
+            pub fn certificate(&self) -> cuweave_check::Certificate {
+                self.core.certificate()
+            }
+
+            /// Returns the collectives of the graph in the order in which each rank runs them.
+            #[must_use]
+            pub fn collectives(&self) -> $crate::observe::Collectives {
+                self.core.collectives()
+            }
+
+            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
+            /// boxes for bodies of conditions and for devices, and a legend.
+            #[must_use]
+            pub fn dot(&self) -> String {
+                self.core.dot()
+            }
+
+            /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
+            /// are shaded, and the buffers of the bound are outlined.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn memory_svg(&self) -> $crate::error::Result<String> {
+                self.core.memory_svg()
+            }
+
+            /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
+            /// side. Of graphs of more than 120 nodes the turns of loops are one.
+            #[must_use]
+            pub fn svg(&self) -> String {
+                self.core.svg()
+            }
+
+            /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside of
+            /// it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page(&self) -> $crate::error::Result<String> {
+                self.core.page()
+            }
+
+            /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of another
+            /// graph stand in its picture alone.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page_with(
+                &self,
+                profile: &$crate::observe::Profile,
+            ) -> $crate::error::Result<String> {
+                self.core.page_with(profile)
+            }
+
+            /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
+            /// the plan without a budget and the floor, the largest first: for launches as written. A budget is that of each device.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn budget_curve(
+                &self,
+                points: u64,
+            ) -> $crate::error::Result<Vec<$crate::CurvePoint>> {
+                self.core.budget_curve(points)
+            }
+        }
+    };
+}
+pub(crate) use described;
+
+described!({A: GraphFn} Graph<A>);
+described!({A: GraphFn} ExecCore<A>);
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe("Core", f)
+    }
+}
+
+impl Core {
+    fn certificate(&self) -> cuweave_check::Certificate {
+        let planned = || self.certified().certificate();
+        match self.nodes.scratch.mirror {
+            Some(_) => self.certified().read_back().unwrap_or_else(|_| planned()),
+            None => planned(),
+        }
+    }
+
+    fn collectives(&self) -> Collectives {
+        self.nodes.agreed.list.clone()
+    }
+
+    fn report(&self) -> Report {
+        observe::report_of(&self.subject())
+    }
+
+    fn dot(&self) -> String {
+        observe::dot(&self.pictured())
+    }
+
+    fn pictured(&self) -> observe::Pictured<'_> {
+        observe::Pictured {
+            program: self.definition.program(),
+            operations: &self.nodes.operations,
+            dims: self.definition.dims(),
+        }
+    }
+
+    fn svg(&self) -> String {
+        observe::graph_svg(&self.pictured())
+    }
+
+    fn page(&self) -> Result<String> {
+        self.described_by(None)
+    }
+
+    fn page_with(&self, profile: &Profile) -> Result<String> {
+        self.described_by(Some(profile))
+    }
+
+    fn described_by(&self, profile: Option<&Profile>) -> Result<String> {
+        let (report, memory) = (self.report(), self.memory_svg()?);
+        let pictured = self.pictured();
+        Ok(observe::page(&observe::PageSubject { pictured, report: &report, memory: &memory, profile }))
+    }
+
+    fn memory_svg(&self) -> Result<String> {
+        observe::svg(&self.definition.flat.checked, self.definition.dims(), &self.nodes.operations)
+    }
+
+    fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        observe::budget_curve(&self.definition.flat.checked, self.definition.dims(), points)
+    }
+
+    /// Prints the function and its size, for `Debug`.
+    fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("function", &self.definition.program().name)
+            .field("operations", &self.nodes.operations.list.len())
+            .finish_non_exhaustive()
+    }
+}

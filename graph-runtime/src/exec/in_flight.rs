@@ -1,0 +1,42 @@
+//! The last launch of an exec, which may be in flight.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::cuda::{Clique, Driver, Outcome, Stream};
+use crate::waits::{self, OwnedEvent};
+use crate::watch;
+
+/// The last launch.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    /// Records the last launch.
+    pub done: Arc<OwnedEvent>,
+    /// True if the last launch is in flight and the event does not record it.
+    pub lost: bool,
+    /// The stream of the last launch; `None` before the first one.
+    pub last: Option<Arc<CudaStream>>,
+    /// The communicators of its collectives.
+    pub cliques: Vec<Arc<dyn Clique>>,
+}
+
+impl InFlight {
+    /// Records the launch in its event; if that fails, waits for the launch.
+    pub fn record(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
+        let recorded = driver.record(self.done.raw(), stream).or_else(|_| driver.synchronize(stream));
+        recorded.or_else(|_| driver.synchronize_context())
+    }
+
+    /// Waits on the host for the last launch. One that waits for a rank that is gone ends, since its communicator is aborted.
+    pub fn wait_on_host(&self, driver: &Driver) -> Outcome<()> {
+        if self.last.is_some() && !self.lost {
+            watch::watch(driver, || driver.is_over(self.done.raw()) != Ok(false));
+        }
+        match &self.last {
+            None => Ok(()),
+            Some(_) if self.lost => waits::over(driver.synchronize_context()),
+            Some(last) => waits::on_host(driver, self.done.raw(), Some(Stream::of(last))),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Launching, and the order of a launch with earlier and later uses of its operands.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::CudaStream;
+
+use cuweave_core::index::Index;
+use cuweave_core::ir::BufferId;
+
+use crate::bind::{Generation, Handed, Hindrance, Ledger, Output};
+use crate::build::{Turns, check_overlap};
+use crate::context;
+use crate::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
+use crate::error::{Error, ManagedFault, Result, at_buffer};
+use crate::kernels::Note;
+use crate::ranges;
+use crate::waits::{self, HeldStream, SideStream, StreamKey};
+use crate::watch;
+
+use super::core::Core;
+use super::in_flight::InFlight;
+
+/// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes the two
+/// atomic.
+static PINNED: Mutex<()> = Mutex::new(());
+
+impl Core {
+    /// Checks that the graph can be launched into a stream, and makes the context current.
+    pub(super) fn check_stream(&self, stream: &CudaStream) -> Result<Stream> {
+        let function = || self.definition.program().name.to_string();
+        if self.broken {
+            return Err(Error::Unusable { function: function() });
+        }
+        if !Arc::ptr_eq(stream.context(), &self.definition.ctx) && **stream.context() != *self.definition.ctx
+        {
+            return Err(Error::StreamOfOtherContext { function: function() });
+        }
+        self.check_hosts()?;
+        self.check_cliques()?;
+        ranges::collect();
+        context::enter(self.definition.driver, &self.definition.ctx)?;
+        let raw = Stream::of(stream);
+        if self.definition.driver.is_capturing(raw)? {
+            return Err(Error::StreamCapturing { function: function() });
+        }
+        Ok(raw)
+    }
+
+    /// See the generated `upload`.
+    pub(crate) fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        let raw = self.check_stream(stream)?;
+        Ok(self.definition.driver.upload(self.nodes.exec, raw)?)
+    }
+
+    /// See the generated `synchronize`.
+    pub(crate) fn synchronize(&mut self) -> Result<()> {
+        if self.in_flight.last.is_some() {
+            context::enter(self.definition.driver, &self.definition.ctx)?;
+            self.in_flight.wait_on_host(self.definition.driver)?;
+        }
+        self.check_hosts()?;
+        self.check_cliques()
+    }
+
+    /// Checks that the communicators of the graph are of use.
+    fn check_cliques(&self) -> Result<()> {
+        let mut cliques = self.in_flight.cliques.iter();
+        cliques.try_for_each(|clique| clique.check()).map_err(|reason| Error::Communicator {
+            function: self.definition.program().name.to_string(),
+            reason,
+        })
+    }
+
+    /// Returns the note of the next launch, if the graph has collectives.
+    fn turn(&self, stream: &Arc<CudaStream>) -> Option<Note> {
+        let note = || Note { done: self.in_flight.done.clone(), stream: HeldStream::of(stream), held: true };
+        (!self.in_flight.cliques.is_empty()).then(note)
+    }
+
+    /// Launches into `stream`, with the outputs that the graph takes over.
+    pub(crate) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
+        self.launch_by(stream, taken, |driver, exec, raw| driver.launch(exec, raw))
+    }
+
+    /// Launches as [`Core::launch`] does. `launch` launches the exec; after a failure of it nothing may be in flight.
+    #[inline]
+    pub(super) fn launch_by(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        taken: &mut [&mut dyn Handed],
+        launch: impl FnOnce(&Driver, RawExec, Stream) -> Outcome<()>,
+    ) -> Result<()> {
+        let raw = self.check_stream(stream)?;
+        self.check_pool(raw)?;
+        self.check_taken(taken)?;
+        let counted = self.counting.next(&self.nodes, &self.definition)?;
+        self.counting.give(&mut self.nodes, &self.definition)?;
+        if self.operands.exchanged {
+            check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
+            self.operands.exchanged = false;
+        }
+        self.check_changes()?;
+        if !self.operands.prologues.is_empty() {
+            self.check_prologues(raw)?;
+        }
+        self.before_launch(stream)?;
+        for output in taken.iter_mut() {
+            output.prepare(stream)?;
+        }
+        let hidden = self.hidden.clone();
+        let shared = hidden.order(self.definition.driver, stream, &self.in_flight.done)?;
+        // Locked until the launch is recorded.
+        let ledger = self.operands.sharing.ledger();
+        let mut generation = ledger.as_ref().map(|ledger| ledger.lock_with(self.operands.sharing.buffers()));
+        if let Some(generation) = &mut generation {
+            self.order_buffers(generation, stream)?;
+        }
+        let other =
+            if self.definition.limits.iter().all(|limits| limits.shares_memory) || generation.is_some() {
+                None
+            } else {
+                Ledger::known()
+            };
+        let other = other.as_ref().map(|ledger| ledger.lock());
+        if generation.as_ref().or(other.as_ref()).is_some_and(|generation| generation.is_of_host()) {
+            return Err(Error::Managed(ManagedFault::OfHost));
+        }
+        if !self.operands.prologues.is_empty() {
+            self.run_prologues(raw)?;
+        }
+        let driver = self.definition.driver;
+        let launch = || {
+            launch(driver, self.nodes.exec, raw)?;
+            Ok(self.in_flight.record(driver, raw))
+        };
+        let launched = match self.turn(stream) {
+            None => launch(),
+            Some(next) => Turns::of(self.definition.all_contexts()).launch(driver, &next, launch),
+        };
+        let recorded = launched.inspect_err(|_| self.end_prologues(raw))?;
+
+        // From here on the launch is in flight: later uses must be ordered after it on failure too.
+        self.counting.count(counted);
+        self.in_flight.lost = recorded.is_err();
+        if !self.in_flight.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
+            self.in_flight.last = Some(stream.clone());
+        }
+        if !self.in_flight.cliques.is_empty() && !self.in_flight.lost {
+            let InFlight { done, cliques, .. } = &self.in_flight;
+            let function = &self.definition.program().name;
+            watch::launched(done, self.definition.all_contexts(), function, cliques);
+        }
+        if let Some(shared) = shared {
+            shared.note(self.definition.driver, !self.in_flight.lost);
+        }
+        if let Some(generation) = &mut generation {
+            self.operands.sharing.note(generation, stream, !self.in_flight.lost);
+        }
+        drop((generation, other));
+        let ordered = self.order_later_uses((stream, raw), taken);
+        Ok(recorded.and(ordered)?)
+    }
+
+    /// Orders all later uses after the launch that is in flight: on the device, or else by a wait on the host.
+    #[inline]
+    fn order_later_uses(
+        &mut self,
+        (stream, raw): (&Arc<CudaStream>, Stream),
+        taken: &mut [&mut dyn Handed],
+    ) -> Outcome<()> {
+        self.operands.launched(self.definition.driver);
+        taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
+        self.operands.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.in_flight.done));
+        self.after_launch(raw).or_else(|failure| {
+            self.in_flight
+                .wait_on_host(self.definition.driver)
+                .and_then(|()| if failure.ends_the_context() { Err(failure) } else { Ok(()) })
+        })
+    }
+
+    /// Returns the handle of an output of the last launch.
+    pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
+        match self.operands.slots.get(index) {
+            Some(slot) => slot.output(self),
+            None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program().name))),
+        }
+    }
+
+    /// Checks that each taken-over argument is given the output that the graph was built for.
+    fn check_taken(&self, taken: &[&mut dyn Handed]) -> Result<()> {
+        let mut given = taken.iter();
+        for (buffer, slot) in self.operands.taken_over() {
+            let at = || at_buffer(self.definition.program(), buffer);
+            match given.next() {
+                Some(output) if Arc::ptr_eq(output.slot(), slot) => {}
+                Some(_) => {
+                    let reason = "the output that is handed over is not the one that the graph was built for";
+                    return Err(Error::WrongOutput { at: at(), reason });
+                }
+                None => return Err(Error::WrongOutput { at: at(), reason: "no output is handed over" }),
+            }
+        }
+        match given.next() {
+            None => Ok(()),
+            Some(_) => Err(Error::Plan(format!(
+                "`{}` is handed more outputs than it takes",
+                self.definition.program().name
+            ))),
+        }
+    }
+
+    /// Makes the launch wait for the launches of other execs that use the same buffers.
+    fn order_buffers(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>) -> Result<()> {
+        let (driver, program) = (self.definition.driver, self.definition.program());
+        let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
+        ordered.map_err(|hindrance| match hindrance {
+            Hindrance::Lent(buffer) => {
+                let at = at_buffer(program, BufferId::new(buffer));
+                match self.operands.list[buffer].unified() {
+                    Some(_) => Error::ManagedArgument { at, fault: ManagedFault::Lent },
+                    None => Error::BufferLent { at },
+                }
+            }
+            Hindrance::Managed(buffer, fault) => {
+                Error::ManagedArgument { at: at_buffer(program, BufferId::new(buffer)), fault }
+            }
+            Hindrance::Failure(failure) => Error::from(failure),
+        })?;
+        Ok(())
+    }
+
+    /// Checks that pages can be discarded and moved in the order of the stream.
+    fn check_prologues(&self, stream: Stream) -> Result<()> {
+        match self.operands.prologues.hindered_by(stream) {
+            None => Ok(()),
+            Some(argument) => Err(Error::ManagedArgument {
+                at: at_buffer(self.definition.program(), BufferId::new(argument)),
+                fault: ManagedFault::LegacyStream,
+            }),
+        }
+    }
+
+    /// Discards and moves the pages of operands, after all that the launch waits for.
+    fn run_prologues(&self, stream: Stream) -> Result<()> {
+        let driver = self.definition.driver;
+        // Waits for uses in other contexts may have changed the current one.
+        driver.enter(self.definition.context)?;
+        self.operands.prologues.run(driver, stream).inspect_err(|_| self.end_prologues(stream))
+    }
+
+    /// Waits on the host for discards and moves that no launch follows, since nothing records them.
+    fn end_prologues(&self, stream: Stream) {
+        if !self.operands.prologues.is_empty()
+            && let Err(failure) = self.definition.driver.synchronize(stream)
+        {
+            record(&self.definition.ctx, failure);
+        }
+    }
+
+    /// Makes the launch wait for all earlier conflicting uses.
+    fn before_launch(&self, launched: &Arc<CudaStream>) -> Result<()> {
+        let (driver, stream) = (self.definition.driver, Stream::of(launched));
+        for slot in &self.operands.slots {
+            if !self.operands.taken_over().any(|(_, other)| Arc::ptr_eq(slot, other)) {
+                slot.prepare(self.id, launched)?;
+            }
+        }
+        let touched = self.operands.is_touched();
+        for owner in
+            self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && !owner.is(stream))
+        {
+            let recorded = owner.within(driver, self.definition.context, || {
+                if driver.is_capturing(owner.raw)? {
+                    return Ok(false);
+                }
+                driver.record(owner.event.raw(), owner.raw).map(|()| true)
+            });
+            if !recorded? {
+                // A wait for its event would add the launch to that capture.
+                return Err(Error::StreamCapturing { function: self.definition.program().name.to_string() });
+            }
+            driver.wait(stream, owner.event.raw())?;
+        }
+        if touched {
+            let key = StreamKey::of(driver, stream);
+            let of = (stream, Some(&key));
+            self.operands
+                .list
+                .iter()
+                .try_for_each(|operand| operand.order_lendings(driver, of, operand.exclusive))?;
+            driver.enter(self.definition.context)?;
+        } else if !self.operands.pinned_pending || self.operands.pinned.is_empty() {
+            return Ok(());
+        }
+        driver.relaxed(|| {
+            let exclusive = self.operands.list.iter().filter(|operand| operand.exclusive && touched);
+            let events = exclusive.flat_map(|operand| [operand.read, operand.write]);
+            let pinned = self.operands.pinned.iter().map(|&(event, _)| event);
+            let mut events = events.filter(|&event| event != Event::NONE).chain(pinned);
+            events.try_for_each(|event| self.after_use(stream, event))
+        })
+    }
+
+    /// Makes the launch wait for a recorded use by others. A wait for an event that was recorded in a capture would add the launch to that
+    /// capture. Must be called in `Driver::relaxed`.
+    fn after_use(&self, stream: Stream, event: Event) -> Result<()> {
+        match self.definition.driver.is_over(event) {
+            Ok(true) => Ok(()),
+            Ok(false) => Ok(self.definition.driver.wait(stream, event)?),
+            Err(failure) if failure.is_captured_event() => {
+                Err(Error::UsedInCapture { function: self.definition.program().name.to_string() })
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Records an event of another context than the launch's in the owning stream there, which waits for the launch.
+    fn record_elsewhere(&self, event: Event, owner: usize) -> Outcome<()> {
+        let (driver, owner) = (self.definition.driver, &self.operands.owners.list[owner]);
+        owner.within(driver, self.definition.context, || match driver.is_capturing(owner.raw) {
+            Ok(false) => driver.record(event, owner.raw),
+            _ => Ok(()),
+        })
+    }
+
+    /// Records the event of pinned memory of another context in a stream there, which waits for the launch. Must be called in
+    /// `Driver::relaxed`.
+    fn record_pinned(&self, event: Event, side: &SideStream) -> Outcome<()> {
+        let driver = self.definition.driver;
+        driver.enter(side.context())?;
+        let recorded = waits::order(driver, side.raw(), self.in_flight.done.raw())
+            .and_then(|()| waits::order_used(driver, side.raw(), event))
+            .and_then(|()| driver.record(event, side.raw()));
+        driver.enter(self.definition.context)?;
+        recorded
+    }
+
+    /// Orders the later uses of the operands by others after the launch.
+    fn after_launch(&self, stream: Stream) -> Outcome<()> {
+        let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
+        for owner in self.operands.owners.list.iter().filter(|owner| owner.borrowed > 0 && !owner.is(stream))
+        {
+            owner.within(driver, self.definition.context, || waits::order(driver, owner.raw, done))?;
+        }
+        // The launch is ordered after the uses that the events recorded before.
+        self.operands.recorded.iter().try_for_each(|&(event, elsewhere)| match elsewhere {
+            None => driver.record(event, stream),
+            Some(owner) => self.record_elsewhere(event, owner),
+        })?;
+        if !self.operands.pinned.is_empty() {
+            let _alone = PINNED.lock().unwrap_or_else(PoisonError::into_inner);
+            driver.relaxed(|| {
+                self.operands.pinned.iter().try_for_each(|(event, side)| match side {
+                    None => {
+                        waits::order_used(driver, stream, *event)?;
+                        driver.record(*event, stream)
+                    }
+                    Some(side) => self.record_pinned(*event, side),
+                })
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,360 @@
+//! Setters of parts of records and lists of arguments: `exec.layers(3)?.set_q(..)`.
+
+use std::fmt;
+
+use cuweave_core::ids::ArgumentId;
+use cuweave_core::index::{size, wide};
+use cuweave_core::ir::{StatementId, Text};
+
+use crate::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
+
+use crate::build::Shift;
+use crate::error::{At, Error, Result};
+use crate::statements::{self, UnprovedLaunches};
+use crate::token::Token;
+
+use super::core::Core;
+use super::graph::{ExecCore, GraphFn};
+
+/// A record with setters. Only `#[cuweave::arguments]` can implement it.
+pub trait Settable: Record + Sized {
+    /// The type that has the setters.
+    type Setters<P: Place<Part = Self>>;
+
+    /// Returns the setters of a record of an exec.
+    fn setters<P: Place<Part = Self>>(part: PartMut<P>, token: Token) -> Self::Setters<P>;
+}
+
+/// The path from an exec to a part of its arguments. The types are concrete and have no `Drop`, so that setters stored in a
+/// variable borrow the exec only until their last use.
+pub trait Place {
+    /// The part.
+    type Part: ?Sized;
+
+    /// Returns the part.
+    #[doc(hidden)]
+    fn part(&mut self, token: Token) -> &mut Self::Part;
+
+    /// Returns the graph.
+    #[doc(hidden)]
+    fn core(&mut self, token: Token) -> &mut Core;
+
+    /// Evaluates statements again.
+    #[doc(hidden)]
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated>;
+}
+
+/// Statements that were evaluated again.
+#[derive(Debug)]
+pub struct Reevaluated {
+    records: Vec<statements::Record>,
+    unproved: UnprovedLaunches,
+}
+
+/// An argument of an exec.
+pub struct OfExec<'e, A, R: ?Sized> {
+    exec: &'e mut ExecCore<A>,
+    part: fn(&mut A) -> &mut R,
+}
+
+impl<A: GraphFn, R: ?Sized> Place for OfExec<'_, A, R> {
+    type Part = R;
+
+    fn part(&mut self, _: Token) -> &mut R {
+        (self.part)(&mut self.exec.args)
+    }
+
+    fn core(&mut self, _: Token) -> &mut Core {
+        &mut self.exec.core
+    }
+
+    fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Reevaluated> {
+        let ExecCore { core, args, .. } = &mut *self.exec;
+        let (records, unproved) = core.evaluate(&args.values(Token), statements)?;
+        Ok(Reevaluated { records, unproved })
+    }
+}
+
+/// A field of a record.
+pub struct OfRecord<'e, P: Place, F: ?Sized> {
+    record: &'e mut P,
+    part: fn(&mut P::Part) -> &mut F,
+}
+
+impl<P: Place, F: ?Sized> Place for OfRecord<'_, P, F> {
+    type Part = F;
+
+    fn part(&mut self, token: Token) -> &mut F {
+        (self.part)(self.record.part(token))
+    }
+
+    fn core(&mut self, token: Token) -> &mut Core {
+        self.record.core(token)
+    }
+
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated> {
+        self.record.evaluate(statements, token)
+    }
+}
+
+/// An element of a list, which has one of that index.
+pub struct OfList<P> {
+    list: P,
+    index: usize,
+}
+
+impl<P: Place<Part: ListMut>> Place for OfList<P> {
+    type Part = <P::Part as List>::Element;
+
+    fn part(&mut self, token: Token) -> &mut Self::Part {
+        &mut self.list.part(token).elements_mut()[self.index]
+    }
+
+    fn core(&mut self, token: Token) -> &mut Core {
+        self.list.core(token)
+    }
+
+    fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated> {
+        self.list.evaluate(statements, token)
+    }
+}
+
+macro_rules! debug {
+    ($({$($generics:tt)*} $place:ty: $name:literal;)*) => {$(
+        impl<$($generics)*> fmt::Debug for $place {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct($name).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug! {
+    {A, R: ?Sized} OfExec<'_, A, R>: "OfExec";
+    {P: Place, F: ?Sized} OfRecord<'_, P, F>: "OfRecord";
+    {P} OfList<P>: "OfList";
+}
+
+/// A record, a list or a buffer among the arguments of an exec, which setters change.
+pub struct PartMut<P> {
+    place: P,
+    argument: ArgumentId,
+    /// The fields on the path from the argument.
+    path: Vec<Text>,
+    /// The first of its buffers, and its name.
+    first: u32,
+    name: String,
+}
+
+impl<P> fmt::Debug for PartMut<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PartMut").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<A: GraphFn> ExecCore<A> {
+    /// Returns a part of an argument: `argument` is its number, `first` the number of its first buffer.
+    pub fn part<R: ?Sized>(
+        &mut self,
+        (argument, name): (u32, &str),
+        first: u32,
+        part: fn(&mut A) -> &mut R,
+    ) -> PartMut<OfExec<'_, A, R>> {
+        PartMut {
+            place: OfExec { exec: self, part },
+            argument: ArgumentId::from_u32(argument),
+            path: Vec::new(),
+            first,
+            name: name.to_owned(),
+        }
+    }
+}
+
+impl<P: Place<Part: ListMut>> PartMut<P> {
+    /// Returns an element.
+    ///
+    /// # Errors
+    ///
+    /// An index that is not below the length.
+    pub fn element(mut self, index: usize) -> Result<PartMut<OfList<P>>> {
+        let elements = self.place.part(Token).elements();
+        let len = elements.len();
+        let Some(before) = elements.get(..index).filter(|_| index < len) else {
+            let at = self.place.core(Token).at_function();
+            return Err(Error::Index { at, list: self.name, index: wide(index), len });
+        };
+        let first = self.first + before.iter().map(Bound::count).sum::<u32>();
+        let PartMut { place, argument, path, name, .. } = self;
+        let place = OfList { list: place, index };
+        Ok(PartMut { place, argument, path, first, name: format!("{name}[{index}]") })
+    }
+}
+
+impl<P: Place<Part: Record>> PartMut<P> {
+    /// Returns a field that is a record or a list.
+    pub fn field<F: ?Sized>(
+        &mut self,
+        (number, name): (u32, &'static str),
+        part: fn(&mut P::Part) -> &mut F,
+    ) -> PartMut<OfRecord<'_, P, F>> {
+        PartMut {
+            argument: self.argument,
+            path: self.path.iter().cloned().chain([name.into()]).collect(),
+            first: self.first + self.place.part(Token).before(number, Token),
+            name: format!("{}.{name}", self.name),
+            place: OfRecord { record: &mut self.place, part },
+        }
+    }
+
+    /// Binds the record's buffer of number `field` to another one.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`ExecCore::set_buffer`].
+    pub fn set_buffer<B: Bound>(
+        &mut self,
+        field: u32,
+        value: B,
+        part: fn(&mut P::Part) -> &mut B,
+    ) -> Result<()> {
+        let first = self.first + self.place.part(Token).before(field, Token);
+        replace_buffers(&mut self.place, first, value, part)
+    }
+
+    /// Sets a scalar of the record.
+    ///
+    /// # Errors
+    ///
+    /// A scalar that reaches a length, a bound or a choice; those of the statements that use it.
+    pub fn set_scalar<T>(
+        &mut self,
+        field: &'static str,
+        value: T,
+        part: fn(&mut P::Part) -> &mut T,
+    ) -> Result<()> {
+        let core = self.place.core(Token);
+        let statements = core.settable_field(self.argument, &self.path, (&self.name, field))?;
+        let old = std::mem::replace(part(self.place.part(Token)), value);
+        // Evaluation runs the user's expressions, which may panic. The old value is restored then, too.
+        let mut change = Change { place: &mut self.place, part, old: Some(old) };
+        let reevaluated = change.place.evaluate(&statements, Token)?;
+        change.place.core(Token).exchange_field(&statements, reevaluated)?;
+        change.old = None;
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Returns the source line of the graph function.
+    fn at_function(&self) -> Box<At> {
+        let program = self.definition.program();
+        let line = program.statements.iter().next().map_or(0, |statement| statement.line);
+        Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
+    }
+
+    /// Returns the statements that the scalar `field` of a record reaches; an error if it cannot be set. `path` leads to the
+    /// record, `name` is its name in messages.
+    fn settable_field(
+        &self,
+        argument: ArgumentId,
+        path: &[Text],
+        (name, field): (&str, &'static str),
+    ) -> Result<Vec<StatementId>> {
+        let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
+        self.changeable()?;
+        let Some(scalar) = self.definition.flat.field(argument, &path) else {
+            return Err(Error::Plan(format!("`{name}` has no scalar `{field}`")));
+        };
+        if let Some(reason) = self.definition.flat.fixed(scalar) {
+            let mut at = self.at_function();
+            at.name = format!("{name}.{field}");
+            return Err(Error::BuildAgain { at, reason });
+        }
+        Ok(self.definition.flat.scalars[scalar].statements.clone())
+    }
+
+    /// Replaces the records of statements that were evaluated again for a scalar of a record.
+    fn exchange_field(
+        &mut self,
+        statements: &[StatementId],
+        Reevaluated { records, unproved }: Reevaluated,
+    ) -> Result<()> {
+        self.exchange((statements, &[]), records, &mut Shift::default())?;
+        self.nodes.record_unproved(statements, unproved);
+        Ok(())
+    }
+}
+
+/// Binds other buffers to a part, from the buffer `first` on.
+fn replace_buffers<P: Place, B: Bound>(
+    place: &mut P,
+    first: u32,
+    mut value: B,
+    part: fn(&mut P::Part) -> &mut B,
+) -> Result<()> {
+    let old = place.core(Token).replace_buffers(size(first), &mut value)?;
+    std::mem::swap(part(place.part(Token)), &mut value);
+    place.core(Token).release(&old, value);
+    Ok(())
+}
+
+/// A scalar that is being set. Its drop before completion restores the old value.
+struct Change<'e, P: Place, T> {
+    place: &'e mut P,
+    part: fn(&mut P::Part) -> &mut T,
+    old: Option<T>,
+}
+
+impl<P: Place, T> Drop for Change<'_, P, T> {
+    fn drop(&mut self) {
+        if let Some(old) = self.old.take() {
+            *(self.part)(self.place.part(Token)) = old;
+        }
+    }
+}
+
+/// An element of an array or a slice of buffers that are read, which `exec.weights(i)?` returns for binding another buffer.
+#[derive(Debug)]
+pub struct Element<P>(PartMut<P>);
+
+/// An element of an array or a slice of buffers that are written, which `exec.caches(i)?` returns for binding another
+/// buffer.
+#[derive(Debug)]
+pub struct ElementMut<P>(PartMut<P>);
+
+impl<P> Element<P> {
+    #[doc(hidden)]
+    pub fn new(part: PartMut<P>, _: Token) -> Element<P> {
+        Element(part)
+    }
+}
+
+impl<P> ElementMut<P> {
+    #[doc(hidden)]
+    pub fn new(part: PartMut<P>, _: Token) -> ElementMut<P> {
+        ElementMut(part)
+    }
+}
+
+impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
+    /// Binds the element to another buffer. Only the nodes that use it are updated.
+    ///
+    /// # Errors
+    ///
+    /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
+    /// driver.
+    pub fn set(&mut self, buffer: impl BindShared<'a, T>) -> Result<()> {
+        replace_buffers(&mut self.0.place, self.0.first, buffer.bind_shared(), |bound| bound)
+    }
+}
+
+impl<'a, T: 'a, P: Place<Part = Exclusive<'a, T>>> ElementMut<P> {
+    /// Binds the element to another buffer. Only the nodes that use it are updated.
+    ///
+    /// # Errors
+    ///
+    /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
+    /// driver.
+    pub fn set(&mut self, buffer: impl BindMut<'a, T>) -> Result<()> {
+        replace_buffers(&mut self.0.place, self.0.first, buffer.bind_mut(), |bound| bound)
+    }
+}

@@ -1,0 +1,221 @@
+//! The pipeline from bound arguments to a graph: evaluate, check, plan, add.
+//!
+//! All faults of the input are found before the first node is added. After an error everything that was created has been
+//! destroyed by its owner's drop, and the caller's buffers are unchanged.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cudarc::driver::CudaContext;
+
+use cuweave_core::expand::Described;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{Device, DimId, Kind, Program, StatementId};
+use cuweave_core::launches::Allowed;
+use cuweave_core::table::Table;
+
+use crate::bind::{Operand, Operands, Owners, Visitor};
+use crate::build::{
+    Asked, Body, Built, Contexts, Definition, Flattened, Nodes, Peers, apply_hook, check_devices,
+    check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
+};
+use crate::context;
+use crate::cuda::{self, Context, Driver, HostWork, Word};
+use crate::error::{Error, Result};
+use crate::kernels::{Limits, Modules, programmatic};
+use crate::observe::BuildTimes;
+use crate::ranges;
+use crate::statements::{Evaluation, Record, UnprovedLaunches, WorkId};
+use crate::token::Token;
+
+use super::core::Core;
+use super::graph::{Generated, Graph, GraphFn};
+use super::owned::Owned;
+
+/// The bound arguments of a graph function of any type, so that the build is compiled once, not for each function.
+trait Arguments {
+    /// Returns the table of the function; `None` for the graph of a builder.
+    fn table(&self) -> Option<&'static Table>;
+
+    /// Returns its records and lists.
+    fn described(&self) -> Result<Vec<Described>>;
+
+    /// Visits the bound buffers.
+    fn operands(&mut self, visitor: &mut Visitor<'_>);
+
+    /// Calls `with` with the values of its scalars and the code of its expressions.
+    fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
+}
+
+impl<A: GraphFn> Arguments for A {
+    fn table(&self) -> Option<&'static Table> {
+        A::table(Token)
+    }
+
+    fn described(&self) -> Result<Vec<Described>> {
+        A::described(self, Token)
+    }
+
+    fn operands(&mut self, visitor: &mut Visitor<'_>) {
+        Generated::operands(self, visitor, Token);
+    }
+
+    fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()> {
+        with(&self.values(Token))
+    }
+}
+
+/// Builds a graph function's graph.
+pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, args: A) -> Result<Graph<A>> {
+    build_on(std::slice::from_ref(ctx), args)
+}
+
+/// Builds a graph function's graph over the devices of these contexts, in the order in which its statements number them.
+pub fn build_on<A: GraphFn>(contexts: &[Arc<CudaContext>], mut args: A) -> Result<Graph<A>> {
+    let core = build_core(contexts, &mut args)?;
+    Ok(Graph::new(core, args))
+}
+
+/// Builds the graph of a function from its bound arguments.
+fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result<Owned> {
+    let began = Instant::now();
+    let driver = cuda::driver()?;
+    let contexts: Contexts = contexts.to_vec().into();
+    let Some(ctx) = contexts.get(Device::FIRST) else { return Err(Error::NoContext) };
+    ranges::collect();
+    for ctx in contexts.as_slice().iter().rev() {
+        context::enter(driver, ctx)?;
+    }
+    cuda::mark_log(driver);
+    let Built { flat, dims, symbols } = expand(driver, ctx, &*args)?;
+    let program = flat.checked.program();
+
+    check_devices(program, &dims, contexts.len())?;
+    let mut owners = Owners::default();
+    let operands = operands((program, &dims), &contexts, args, &mut owners)?;
+    let peers = Peers::of(program, driver, &contexts, &operands)?;
+    driver.enter(Context::of(ctx))?;
+
+    let limits: Result<Vector<Device, Limits>> = contexts.iter().map(|ctx| Limits::of(driver, ctx)).collect();
+    let limits = limits?;
+    let allowed = Allowed::of(program, flat.checked.functions());
+    let modules = |programmatic| Modules::new(driver, contexts.clone(), programmatic);
+    let evaluate = |programmatic| evaluate((&flat, &dims), &*args, &limits, modules(programmatic));
+    let programmatic = contexts.iter().try_for_each(|ctx| programmatic(driver, ctx, allowed));
+    let (mut modules, works, records, words, unproved) = match programmatic {
+        Err(_) => evaluate(programmatic)?,
+        // A kernel that waits first may support fewer threads than the kernel as written.
+        Ok(()) => evaluate(programmatic)
+            .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
+    };
+
+    driver.enter(Context::of(ctx))?;
+    let evaluated = Instant::now();
+    let known = (&records, words.as_slice());
+    let mut planned = plan(&flat, (driver, &contexts), known, &mut modules, (None, allowed))?;
+    driver.enter(Context::of(ctx))?;
+    planned.decided.changed = apply_hook(program, &mut planned.operations)?;
+    let definition = Definition {
+        flat: flat.clone(),
+        dims,
+        symbols,
+        driver,
+        ctx: ctx.clone(),
+        context: Context::of(ctx),
+        contexts,
+        peers,
+        limits,
+        modules,
+    };
+    let mut nodes = Nodes::new(&definition, (records, words), unproved, planned);
+    nodes.hosts.adopt(works, std::iter::empty());
+    let prologues = follow_hints(
+        (definition.program(), definition.dims()),
+        (driver, &definition.contexts),
+        0,
+        &operands,
+    )?;
+    let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
+    let count = core.operands.list.len();
+    core.operands.prologues.replace(driver, (0, count), prologues)?;
+    let planned = Instant::now();
+    args.with_body(&mut |body| {
+        core.add_nodes(body).or_else(|error| core.retry_as_written(error, |core| core.add_nodes(body)))
+    })?;
+    core.check_certificate()?;
+    core.times = BuildTimes {
+        evaluated: evaluated - began,
+        planned: planned - evaluated,
+        allocated: core.times.allocated,
+        added: planned.elapsed().saturating_sub(core.times.allocated),
+    };
+    Ok(Owned::new(core))
+}
+
+/// Returns the checked operands of the arguments, and adds their owning streams.
+fn operands(
+    (program, dims): (&Program, &Vector<DimId, u64>),
+    contexts: &Contexts,
+    args: &mut dyn Arguments,
+    owners: &mut Owners,
+) -> Result<Vec<Operand>> {
+    let mut visitor = Visitor::new(contexts, owners);
+    args.operands(&mut visitor);
+    let operands = visitor.finish()?;
+    check_operands(program, dims, 0, &operands)?;
+    check_overlap(program, dims, &operands)?;
+    check_host_statements(program, 0, &operands)?;
+    Ok(operands)
+}
+
+/// Expands the table of a function with the values of its arguments, and checks the flat program.
+fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<Built> {
+    if let Some(table) = args.table() {
+        check_recursion(table)?;
+    }
+    let mut built = None;
+    let expanded = args.with_body(&mut |body| {
+        let table = body
+            .table(Token)
+            .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
+        built = Some(flattened(&table, &args.described()?, &mut Asked::new(body))?);
+        Ok(())
+    });
+    // The user's expressions may have changed the current context.
+    driver.enter(Context::of(ctx))?;
+    expanded?;
+    built.ok_or_else(|| Error::Plan("the graph function has no body".to_owned()))
+}
+
+/// The functions of host statements.
+type Works = Vec<(WorkId, HostWork)>;
+
+/// A record for each statement.
+type Evaluated = Vector<StatementId, Record>;
+
+/// Returns the names of the launches of a program, each once and without those of the functions around them.
+fn launched(program: &Program) -> Vec<String> {
+    let launches = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Launch(_)));
+    let names = launches.filter_map(|launch| launch.name.rsplit(['.', ':', ' ']).next());
+    let names: BTreeSet<&str> = names.collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Evaluates all statements. Returns the modules of the kernels, the functions of host statements, a record for each statement,
+/// the values of parameters, and the launches that do not provably write all elements.
+fn evaluate(
+    (flat, dims): (&Flattened, &Vector<DimId, u64>),
+    args: &dyn Arguments,
+    limits: &Vector<Device, Limits>,
+    mut modules: Modules,
+) -> Result<(Modules, Works, Evaluated, Vec<Word>, UnprovedLaunches)> {
+    let program = flat.checked.program();
+    modules.expect(launched(program));
+    let statements: Vec<StatementId> = program.statements.ids().collect();
+    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
+    args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
+    let works = evaluation.take_works();
+    let (records, words, unproved) = evaluation.into_parts();
+    Ok((modules, works, records.into(), words, unproved))
+}

@@ -1,0 +1,415 @@
+//! Setters: change an argument of an instantiated graph, and patch the nodes that use it.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::{Index, size};
+use cuweave_core::ir::{BufferId, StatementId};
+
+use crate::bind::{Bound, HandedOver, MemoryKind, Operand, Output, OutputDescription, Visitor};
+use crate::build::{
+    Asked, Body, Definition, Flattened, Quick, Shift, check_allocated, check_host_statements,
+    check_new_overlap, check_operands, check_same_devices, follow_hints,
+};
+use crate::context;
+use crate::error::{At, Error, Result, at_buffer, at_statement};
+use crate::observe::annotate;
+use crate::statements::{Evaluation, Record, RecordExt, UnprovedLaunches};
+use crate::token::Token;
+
+use super::core::Core;
+use super::graph::{ExecCore, GraphFn};
+
+impl<A: GraphFn> ExecCore<A> {
+    /// Launches with a tuple of outputs to take over: see the generated `launch`.
+    pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOver) -> Result<()> {
+        taken.with(&mut |taken| self.core.launch(stream, taken))
+    }
+
+    /// Returns output `index` of the last launch. Each can be taken once a launch.
+    pub fn output<T: 'static>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
+        self.core.output(number(index))
+    }
+
+    /// Returns the description of an output.
+    pub fn description<T>(&self, index: impl TryInto<usize>) -> OutputDescription<T> {
+        OutputDescription::of(&self.core.operands.slots[number(index)])
+    }
+
+    /// Binds an argument to another buffer. `first` is the index of its first buffer in the program.
+    pub fn set_buffer<B: Bound>(
+        &mut self,
+        first: u32,
+        mut value: B,
+        place: impl FnOnce(&mut A) -> &mut B,
+    ) -> Result<()> {
+        let old = self.core.replace_buffers(size(first), &mut value)?;
+        std::mem::swap(place(&mut self.args), &mut value);
+        self.core.release(&old, value);
+        Ok(())
+    }
+
+    /// Sets a scalar argument.
+    pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
+        let scalar = ScalarId::new(index);
+        self.core.settable(scalar)?;
+        let old = std::mem::replace(place(&mut self.args), value);
+        // The user's expressions may panic during evaluation. The old values are restored then, too.
+        let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
+        let ExecCore { core, args, .. } = &mut *change.exec;
+        core.set(&args.values(Token), scalar, &mut change.shift)?;
+        change.old = None;
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Checks that a scalar can be set.
+    fn settable(&self, scalar: ScalarId) -> Result<()> {
+        self.changeable()?;
+        if let Some(reason) = self.definition.flat.fixed(scalar) {
+            let scalar = &self.definition.flat.scalars[scalar];
+            let file = self.definition.program().file.to_string();
+            let at = Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 });
+            return Err(Error::BuildAgain { at, reason });
+        }
+        Ok(())
+    }
+
+    /// Applies a new value of a scalar, which `body` has. `shift` receives the old values of bounds.
+    fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut Shift) -> Result<()> {
+        let flat = self.definition.flat.clone();
+        self.move_bounds(body, &flat, scalar, shift)?;
+        let moved = &flat.moves.of[scalar];
+        let (evaluated, follow) = match moved.is_empty() {
+            true => (flat.scalars[scalar].statements.as_slice(), &[][..]),
+            false => (moved.evaluated.as_slice(), moved.follow.as_slice()),
+        };
+        let (records, unproved) = self.evaluate(body, evaluated)?;
+        self.exchange((evaluated, follow), records, shift)?;
+        self.nodes.record_unproved(evaluated, unproved);
+        if self.nodes.hosts.any() {
+            annotate::hosts_moved(&self.nodes.annotated(&self.definition));
+        }
+        Ok(())
+    }
+
+    /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
+    pub(super) fn evaluate(
+        &mut self,
+        body: &dyn Body,
+        statements: &[StatementId],
+    ) -> Result<(Vec<Record>, UnprovedLaunches)> {
+        let core = self;
+        if statements.is_empty() {
+            core.definition.driver.enter(core.definition.context)?;
+            return Ok((Vec::new(), UnprovedLaunches::new()));
+        }
+        let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
+        let mut evaluation = Evaluation::new(
+            core.definition.flat.checked.program(),
+            &core.definition.dims,
+            &core.definition.limits,
+            &mut core.definition.modules,
+            room,
+        );
+        evaluation.statements(&core.definition.flat, body, statements)?;
+        let works = evaluation.take_works();
+        let (mut records, mut words, unproved) = evaluation.into_parts();
+        core.nodes.hosts.adopt(works, core.nodes.records.iter().filter_map(Record::work));
+        // The user's expressions may have changed the current context.
+        core.definition.driver.enter(core.definition.context)?;
+        for (&statement, record) in statements.iter().zip(&mut records) {
+            *record = core.nodes.resolve(&mut core.definition, statement, *record, &mut words)?;
+        }
+        core.nodes.spare = words;
+        Ok((records, unproved))
+    }
+
+    /// Recomputes the bounds that a scalar reaches, and checks the ranges.
+    fn move_bounds(
+        &mut self,
+        body: &dyn Body,
+        flat: &Flattened,
+        scalar: ScalarId,
+        shift: &mut Shift,
+    ) -> Result<()> {
+        let moved = &flat.moves.of[scalar];
+        if moved.is_empty() {
+            return Ok(());
+        }
+        if self.quick.is_empty() {
+            self.quick.resize_with(flat.scalars.len(), || None);
+        }
+        let Core { definition, nodes, quick, .. } = self;
+        let quick = &mut quick[scalar.index()];
+        let quick = quick.get_or_insert_with(|| Quick::of(scalar, body, definition, nodes));
+        if let Some(quick) = quick
+            && quick.ask(body, &flat.frames)
+        {
+            quick.put(definition, nodes);
+            shift.quick = Some(scalar);
+            return Ok(());
+        }
+        let known = (&definition.dims, definition.symbols.as_slice());
+        *shift = flat.moves.shift(moved, &mut Asked::new(body), &flat.frames, known)?;
+        shift.swap(definition, nodes);
+        flat.moves.check(moved, flat.checked.program(), &definition.dims)?;
+        shift.point(moved, definition, nodes);
+        Ok(())
+    }
+
+    /// Restores the old values of bounds.
+    fn restore(&mut self, shift: &mut Shift) {
+        let mut shift = std::mem::take(shift);
+        shift.swap(&mut self.definition, &mut self.nodes);
+        let quick = shift.quick.and_then(|scalar| self.quick.get_mut(scalar.index())?.as_mut()?.as_mut());
+        if let Some(quick) = quick {
+            quick.put_back(&mut self.definition, &mut self.nodes);
+        }
+    }
+}
+
+/// A scalar argument that is being set. Its drop before completion restores the old values.
+struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
+    exec: &'e mut ExecCore<A>,
+    place: P,
+    old: Option<T>,
+    /// The old values of bounds.
+    shift: Shift,
+}
+
+impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
+    fn drop(&mut self) {
+        if let Some(old) = self.old.take() {
+            *(self.place)(&mut self.exec.args) = old;
+            self.exec.core.restore(&mut self.shift);
+        }
+    }
+}
+
+/// Converts a literal of generated code, of any integer type.
+fn number(index: impl TryInto<usize>) -> usize {
+    index.try_into().unwrap_or(usize::MAX)
+}
+
+impl Core {
+    /// Binds the buffers of a value in place of those from `first` on, and returns the replaced operands. The caller must
+    /// store the value among the arguments.
+    pub(super) fn replace_buffers<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
+        let core = self;
+        core.changeable()?;
+        let mut visitor = Visitor::new(&core.definition.contexts, &mut core.operands.owners);
+        value.visit(&mut visitor);
+        let mut new = visitor.finish()?;
+        for (operand, old) in new.iter_mut().zip(core.operands.list.iter().skip(first)) {
+            operand.hints = old.hints.clone();
+        }
+        check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
+        core.check_new_devices(first, &new)?;
+        if core.nodes.hosts.any() {
+            check_host_statements(core.definition.program(), first, &new)?;
+        }
+        let apart = check_new_overlap(
+            core.definition.program(),
+            core.definition.dims(),
+            first,
+            &new,
+            &core.operands.list,
+        );
+        // Several setters may exchange buffers, so an overlap of shared buffers is checked by the next launch.
+        let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
+        if !exchanged {
+            apart?;
+        }
+        core.not_captured(first, new.len())?;
+        core.not_freed(first, &new)?;
+        let driver = core.definition.driver;
+        let of = (core.definition.program(), core.definition.dims());
+        let prologues = follow_hints(of, (driver, &core.definition.contexts), first, &new)?;
+        core.rebind(first, &new)?;
+        core.operands.prologues.replace(driver, (first, new.len()), prologues)?;
+        annotate::moved(&core.nodes.annotated(&core.definition));
+        core.operands.exchanged |= exchanged;
+        let old: Vec<Operand> = new
+            .into_iter()
+            .enumerate()
+            .map(|(at, operand)| {
+                core.operands.count(&operand, true);
+                operand.note_exec(&core.in_flight.done);
+                std::mem::replace(&mut core.operands.list[first + at], operand)
+            })
+            .collect();
+        core.operands.rebind(first, old.len());
+        Ok(old)
+    }
+
+    /// Checks that operands are memory of the devices of those that they replace, and opens them to the devices that access them.
+    fn check_new_devices(&self, first: usize, new: &[Operand]) -> Result<()> {
+        let Definition { driver, contexts, peers, context, .. } = &self.definition;
+        let program = self.definition.program();
+        check_allocated((program, contexts), first, new, &self.operands.list)?;
+        if contexts.len() == 1 {
+            return Ok(());
+        }
+        check_same_devices(program, first, new, &self.operands.list)?;
+        let opened = (first..).map(BufferId::new).zip(new);
+        let opened = opened.into_iter().try_for_each(|new| peers.open(program, driver, contexts, new));
+        driver.enter(*context)?;
+        opened
+    }
+
+    /// Drops a replaced value behind the last launch.
+    pub(super) fn release<B>(&mut self, old: &[Operand], value: B) {
+        // An owned buffer is dropped here, and freed after the last launch.
+        if self.retire(old) {
+            self.definition.driver.relaxed(|| drop(value));
+        } else {
+            std::mem::forget(value);
+        }
+    }
+
+    pub(super) fn changeable(&self) -> Result<()> {
+        if self.broken {
+            return Err(Error::Unusable { function: self.definition.program().name.to_string() });
+        }
+        self.check_hosts()?;
+        context::enter(self.definition.driver, &self.definition.ctx)
+    }
+
+    /// Returns the panic of a host statement that no call has returned yet.
+    pub(super) fn check_hosts(&self) -> Result<()> {
+        match self.nodes.hosts.take_fault() {
+            None => Ok(()),
+            Some((statement, message)) => {
+                Err(Error::HostPanicked { at: at_statement(self.definition.program(), statement), message })
+            }
+        }
+    }
+
+    /// Replaces records, and the parameters of their nodes; of the statements that follow only the addresses. `shift` holds the old
+    /// values of bounds. Restores everything on failure.
+    pub(super) fn exchange(
+        &mut self,
+        (statements, follow): (&[StatementId], &[StatementId]),
+        mut records: Vec<Record>,
+        shift: &mut Shift,
+    ) -> Result<()> {
+        let swap = |core: &mut Core, records: &mut [Record]| {
+            statements
+                .iter()
+                .zip(records)
+                .for_each(|(&statement, record)| core.nodes.swap(statement, record));
+        };
+        statements
+            .iter()
+            .zip(&records)
+            .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program(), id, record))?;
+        swap(self, &mut records);
+        let all = || statements.iter().chain(follow).copied();
+        let readdressed = self.nodes.readdress_all(&mut self.definition, follow);
+        readdressed.and_then(|()| self.nodes.patch_all(&self.definition, all())).inspect_err(|_| {
+            swap(self, &mut records);
+            self.restore(shift);
+            self.broken |= self.nodes.readdress_all(&mut self.definition, follow).is_err();
+            self.put_back(all());
+        })
+    }
+
+    fn put_back(&mut self, statements: impl Iterator<Item = StatementId>) {
+        self.broken |= self.nodes.patch_all(&self.definition, statements).is_err();
+    }
+
+    /// Returns the statements that use the buffers from `first` on.
+    fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
+        if self.users.is_empty() {
+            self.users = vec![Vec::new(); self.operands.list.len()];
+            for (statement, declared) in self.definition.program().statements.enumerate() {
+                for access in declared.accesses.iter() {
+                    let users = self.users.get_mut(access.buffer.index());
+                    if let Some(users) = users.filter(|users| users.last() != Some(&statement)) {
+                        users.push(statement);
+                    }
+                }
+            }
+        }
+        match &self.users[first..first + count] {
+            [users] => users.clone(),
+            many => {
+                let mut users = many.concat();
+                users.sort_unstable();
+                users.dedup();
+                users
+            }
+        }
+    }
+
+    /// Checks that no library call uses the buffers from `first` on, since the captured nodes keep their addresses.
+    fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
+        let users = self.users(first, count);
+        match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {
+            None => {}
+            Some(call) => {
+                let program = self.definition.program();
+                let buffer = &program.buffers[BufferId::new(first)].name;
+                let reason = format!(
+                    "is a library call, which keeps the address of `{buffer}` (a `copy` into a buffer that it is given can change)"
+                );
+                return Err(Error::BuildAgain { at: at_statement(program, call), reason });
+            }
+        }
+        let program = self.definition.program();
+        let given = BufferId::new(first)..BufferId::new(first + count);
+        let decides = program.statements.enumerate().find(|(_, statement)| {
+            let own = statement.kind.own_accesses(&statement.accesses);
+            statement.kind.is_body() && own.iter().any(|access| given.contains(&access.buffer))
+        });
+        match decides {
+            None => Ok(()),
+            Some((condition, _)) => {
+                let buffer = &program.buffers[BufferId::new(first)].name;
+                let reason = format!("decides by `{buffer}`, whose address its kernel keeps");
+                Err(Error::BuildAgain { at: at_statement(program, condition), reason })
+            }
+        }
+    }
+
+    /// Checks that taken-over operands stay at their addresses. The driver neither updates nor disables nodes that free memory.
+    fn not_freed(&self, first: usize, new: &[Operand]) -> Result<()> {
+        let old = self.operands.list.iter().skip(first);
+        let mut moved =
+            (first..).zip(new.iter().zip(old)).filter(|(_, (new, old))| new.address != old.address);
+        match moved.find(|(_, (new, _))| new.kind == MemoryKind::Taken) {
+            None => Ok(()),
+            Some((at, _)) => {
+                let at = at_buffer(self.definition.program(), BufferId::new(at));
+                let reason = "is freed by a node of the graph, which keeps the address of the output that the graph was built for";
+                Err(Error::BuildAgain { at, reason: reason.to_owned() })
+            }
+        }
+    }
+
+    /// Sets the addresses of new operands in the nodes that use them; restores the old ones on failure.
+    fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
+        let users = self.users(first, new.len());
+        self.nodes.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));
+        let readdress = |core: &mut Core| core.nodes.readdress_all(&mut core.definition, &users);
+        let patched = |core: &mut Core| core.nodes.patch_all(&core.definition, users.iter().copied());
+        readdress(self).and_then(|()| patched(self)).inspect_err(|_| {
+            let old: Vec<u64> =
+                self.operands.list[first..first + new.len()].iter().map(|operand| operand.address).collect();
+            self.nodes.set_bases(BufferId::new(first), old.into_iter());
+            self.broken |= readdress(self).is_err();
+            self.put_back(users.iter().copied());
+        })
+    }
+
+    /// Retires replaced operands: owned ones are released now, borrowed ones at the drop of the exec. Returns true if later uses of
+    /// the owned ones are ordered after the last launch.
+    fn retire(&mut self, old: &[Operand]) -> bool {
+        self.operands.replaced(old);
+        self.give_back(old.iter().filter(|operand| !operand.borrowed))
+    }
+}

@@ -1,0 +1,106 @@
+//! The order of launches of several execs that share module-level variables.
+//!
+//! For each variable that is written, a loaded module records the last launch that wrote it and, for each stream, the last launch that
+//! has read it since. A launch waits for the conflicting ones in other streams. The modules are locked, in the order of their addresses,
+//! from the waits until the launch is recorded, so that of two threads one sees the launch of the other. With one stream there is no
+//! driver call.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use cudarc::driver::CudaStream;
+
+use crate::cuda::{Driver, Outcome};
+use crate::kernels::{LoadedModule, Modules, Note, Variable, forget_the_finished};
+use crate::statements::Record;
+use crate::waits::{HeldStream, OwnedEvent};
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{Kind, Program, StatementId};
+
+/// The variables that the launches of an exec use.
+#[derive(Debug, Default)]
+pub(crate) struct HiddenUses {
+    /// The modules by address, each with its variables and a flag that is true for written ones.
+    modules: Vec<(Arc<LoadedModule>, BTreeMap<&'static str, bool>)>,
+}
+
+/// The locked records of the modules, from the waits of a launch until it is recorded.
+pub(crate) struct Locked<'h> {
+    uses: &'h HiddenUses,
+    notes: Vec<MutexGuard<'h, BTreeMap<&'static str, Variable>>>,
+    next: Note,
+}
+
+impl HiddenUses {
+    /// Returns the variables that the recorded launches use.
+    pub fn of(program: &Program, records: &Vector<StatementId, Record>, modules: &Modules) -> HiddenUses {
+        let mut used: BTreeMap<usize, (Arc<LoadedModule>, BTreeMap<&'static str, bool>)> = BTreeMap::new();
+        for (statement, record) in records.enumerate() {
+            let Kind::Launch(launch) = record else { continue };
+            let kernel = launch.kernel;
+            if !kernel.shares_state() {
+                continue;
+            }
+            let device = program.statements[statement].device;
+            let Some(module) = modules.module(device, kernel) else { continue };
+            let key = Arc::as_ptr(module).addr();
+            let (_, variables) = used.entry(key).or_insert_with(|| (module.clone(), BTreeMap::new()));
+            for name in kernel.hidden_reads {
+                variables.entry(name).or_insert(false);
+            }
+            for name in kernel.hidden_writes {
+                variables.insert(name, true);
+            }
+        }
+        HiddenUses { modules: used.into_values().collect() }
+    }
+
+    /// Locks the modules and makes `stream` wait for the launches that conflict with the next one, which `done` records.
+    pub fn order(
+        &self,
+        driver: &Driver,
+        stream: &Arc<CudaStream>,
+        done: &Arc<OwnedEvent>,
+    ) -> Outcome<Option<Locked<'_>>> {
+        if self.modules.is_empty() {
+            return Ok(None);
+        }
+        let next = Note { done: done.clone(), stream: HeldStream::of(stream), held: true };
+        let notes: Vec<_> = self
+            .modules
+            .iter()
+            .map(|(module, _)| module.notes.0.lock().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        for ((_, variables), notes) in self.modules.iter().zip(&notes) {
+            for (name, &writes) in variables {
+                let Some(known) = notes.get(name) else { continue };
+                let read = known.read.iter().filter(|_| writes);
+                known.written.iter().chain(read).try_for_each(|note| note.order(driver, &next))?;
+            }
+        }
+        Ok(Some(Locked { uses: self, notes, next }))
+    }
+}
+
+impl Locked<'_> {
+    /// Records that the launch is in its stream; `held` is true if its event records it.
+    pub fn note(mut self, driver: &Driver, held: bool) {
+        self.next.held = held;
+        for ((_, variables), notes) in self.uses.modules.iter().zip(&mut self.notes) {
+            for (&name, &writes) in variables {
+                let known = notes.entry(name).or_default();
+                if writes {
+                    *known = Variable { written: Some(self.next.clone()), read: Vec::new() };
+                    continue;
+                }
+                match known.read.iter_mut().find(|note| note.in_one_stream(&self.next)) {
+                    Some(note) => *note = self.next.clone(),
+                    None => {
+                        forget_the_finished(driver, &mut known.read);
+                        known.read.push(self.next.clone());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Loading of batched variants: they are in modules of their own, made on first request. Only kernels that use no written
+//! variable have variants, so no state is duplicated.
+
+use std::sync::{Arc, PoisonError};
+
+use crate::cuda::RawModule;
+use crate::error::{Error, one_line};
+use cuweave_core::launches::Batching;
+use cuweave_ptx as ptx;
+use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
+
+use super::code;
+use super::function::FunctionInfo;
+use super::module::LoadedModule;
+use super::variants::{Variant, Wanted};
+
+impl LoadedModule {
+    /// Returns the batches that a kernel's launches can be members of, or the reason that they cannot be batched; `None`
+    /// for machine code.
+    pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
+        let found = self.entry(name)?.batching.get_or_init(|| {
+            let module = self.parsed().ok_or("the file cannot be read")?;
+            rewrite::batchable(module, name).map_err(|why| why.to_string())?;
+            let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
+            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(module));
+            Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
+        });
+        Some(found.clone())
+    }
+
+    /// Loads the variants that are not loaded yet, each in a module of its own. They are linked side by side.
+    pub fn make_variants(&self, wanted: &[Wanted]) {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new: Vec<Wanted> = Vec::new();
+        for wanted in wanted {
+            if variants.get(wanted).is_none() && !new.contains(wanted) {
+                new.push(wanted.clone());
+            }
+        }
+        if new.is_empty() {
+            return;
+        }
+        let Some(module) = self.parsed() else { return };
+        let texts: Vec<_> = new.iter().map(|wanted| self.text_of(module, wanted)).collect();
+        let made: Vec<&str> = texts.iter().flatten().map(|(_, text)| text.as_str()).collect();
+        code::link_all(self.driver, self.context(), &made);
+        for (wanted, text) in new.into_iter().zip(texts) {
+            match text.and_then(|(name, text)| self.load_variant(module, &wanted, (&name, &text))) {
+                Ok((raw, made)) => {
+                    variants.modules.push(raw);
+                    variants.made.push((wanted, made));
+                }
+                Err(why) => variants.made.push((wanted, Err(why))),
+            }
+        }
+    }
+
+    /// Returns a variant that was requested before, or the reason that it could not be made.
+    pub fn variant(&self, wanted: &Wanted) -> std::result::Result<Variant, String> {
+        let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        variants.get(wanted).cloned().unwrap_or_else(|| Err("the file cannot be read".to_owned()))
+    }
+
+    /// Returns the name of a variant, and the text of its module.
+    fn text_of(&self, module: &ptx::Module<'_>, wanted: &Wanted) -> Result<(String, String), String> {
+        let name = rewrite::free_name(module, "cuweave_batch");
+        let batch = Batch {
+            entry: wanted.entry.to_owned(),
+            name: name.clone(),
+            capacity: wanted.capacity,
+            shape: wanted.shape,
+            waits: self.waits(wanted.entry),
+            registers: wanted.registers,
+        };
+        let text = rewrite::batched(module, &[batch]).map_err(|why| why.to_string())?;
+        Ok((name, text))
+    }
+
+    /// Loads the module of a variant.
+    fn load_variant(
+        &self,
+        module: &ptx::Module<'_>,
+        wanted: &Wanted,
+        (name, text): (&str, &str),
+    ) -> Result<(RawModule, Result<Variant, String>), String> {
+        let raw = code::load(self.driver, self.context(), text).map_err(|(failure, log)| {
+            format!("the driver does not take many launches in one: {}", one_line(failure, &log))
+        })?;
+        let variant = || {
+            let failed = |failure| Error::from(failure).to_string();
+            let entry = module.entry(wanted.entry);
+            let table = entry.and_then(|entry| Table::of(&entry.parameters, wanted.capacity, wanted.shape));
+            let table = Arc::new(table.ok_or("the parameters of the launches do not fit into one table")?);
+            let function = self.driver.function(raw, name).map_err(failed)?;
+            let function = function.ok_or("the driver does not find many launches in one")?;
+            let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
+            let info = FunctionInfo::of(self.driver, function, required).map_err(failed)?;
+            Ok(Variant { info, table })
+        };
+        Ok((raw, variant()))
+    }
+}

@@ -1,0 +1,140 @@
+//! Machine code of PTX: linked once for a text, kept in memory, and on disk for other processes.
+//!
+//! The driver's load of PTX compiles under a lock; its linker does not. So the texts that a build needs are linked side by side, and
+//! what is loaded then is machine code. If linking fails for any reason, the driver is given the PTX itself, and its failure is returned.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use cudarc::driver::CudaContext;
+
+use crate::cuda::{self, Context, Driver, Failure, RawModule, Simulator};
+
+use super::digest::{Digest, sha256};
+use super::store;
+
+/// The maximum number of bytes of code that are kept in memory.
+const MOST_BYTES: usize = 64 << 20;
+/// The maximum number of texts that are linked at the same time.
+const MOST_THREADS: usize = 16;
+
+/// The code that was used last, the latest at the end.
+static KEPT: Mutex<Vec<(Digest, Arc<[u8]>)>> = Mutex::new(Vec::new());
+
+/// The result of a load: a failure comes with the log of the driver's compiler.
+pub(crate) type Load = std::result::Result<RawModule, (Failure, String)>;
+
+/// Loads PTX into a context, which is the current one afterwards.
+pub(crate) fn load(driver: &Driver, ctx: &CudaContext, text: &str) -> Load {
+    driver.enter(Context::of(ctx)).map_err(|failure| (failure, String::new()))?;
+    if !is_linked(text) {
+        return driver.load_module(text.as_bytes());
+    }
+    let key = key(driver, ctx, text);
+    if let Some(code) = known(&key) {
+        match driver.load_module(&code) {
+            Ok(module) => return Ok(module),
+            Err(_) => forget(&key),
+        }
+    } else if let Ok(code) = driver.link(text)
+        && let Ok(module) = driver.load_module(&code)
+    {
+        keep(key, Arc::from(code));
+        return Ok(module);
+    }
+    driver.load_module(text.as_bytes())
+}
+
+/// Links the texts that are not kept yet, on several threads. A failure is found again when the text is loaded.
+pub(crate) fn link_all(driver: &'static Driver, ctx: &CudaContext, texts: &[&str]) {
+    let missing: Vec<(Digest, &str)> = texts
+        .iter()
+        .filter(|text| is_linked(text))
+        .map(|&text| (key(driver, ctx, text), text))
+        .filter(|(key, _)| known(key).is_none())
+        .collect();
+    if missing.len() < 2 {
+        return;
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.min(MOST_THREADS).min(missing.len());
+    let (next, context) = (AtomicUsize::new(0), Context::of(ctx));
+    let work = || {
+        while let Some((key, text)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Ok(code) = driver.link(text) {
+                keep(*key, Arc::from(code));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            let helper = || {
+                if driver.enter(context).is_ok() {
+                    work();
+                }
+            };
+            // Without another thread this one does all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, helper);
+        }
+        work();
+    });
+}
+
+/// Returns true if a text can be linked by itself: kernels that set conditions need a library of the device's, which only a load adds.
+fn is_linked(text: &str) -> bool {
+    !text.contains("cudaGraphSetConditional")
+}
+
+/// Returns the digest of all that the code of a text depends on.
+fn key(driver: &Driver, ctx: &CudaContext, text: &str) -> Digest {
+    static RELEASE: OnceLock<Vec<u8>> = OnceLock::new();
+    let release = RELEASE.get_or_init(|| {
+        let simulated = if Simulator::get().is_some() { "simulated" } else { "" };
+        let (major, minor) = cuda::version().unwrap_or((0, 0));
+        // The release of the driver, which CUDA's version does not tell.
+        let release = std::fs::read("/proc/driver/nvidia/version").unwrap_or_default();
+        [format!("{simulated} {major}.{minor}\n").into_bytes(), release].concat()
+    });
+    // CUdevice_attribute: compute capability, major and minor
+    let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
+    let [major, minor] = capability.map(u32::to_le_bytes);
+    let length = cuweave_core::index::wide(release.len()).to_le_bytes();
+    sha256(&[b"cuweave code 1", &major, &minor, &length, release, text.as_bytes()])
+}
+
+/// Returns the kept code of a key.
+fn known(key: &Digest) -> Option<Arc<[u8]>> {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(at) = kept.iter().position(|(known, _)| known == key) {
+        let found = kept.remove(at);
+        let code = found.1.clone();
+        kept.push(found);
+        return Some(code);
+    }
+    drop(kept);
+    let code: Arc<[u8]> = Arc::from(store::read(key, Simulator::get().is_some())?);
+    remember(*key, code.clone());
+    Some(code)
+}
+
+/// Keeps code in memory and on disk.
+fn keep(key: Digest, code: Arc<[u8]>) {
+    store::write(&key, &code, Simulator::get().is_some());
+    remember(key, code);
+}
+
+fn remember(key: Digest, code: Arc<[u8]>) {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.retain(|(known, _)| *known != key);
+    kept.push((key, code));
+    let mut bytes: usize = kept.iter().map(|(_, code)| code.len()).sum();
+    while bytes > MOST_BYTES {
+        bytes -= kept.remove(0).1.len();
+    }
+}
+
+/// Removes code that the driver does not take.
+fn forget(key: &Digest) {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != key);
+    store::remove(key, Simulator::get().is_some());
+}

@@ -1,0 +1,279 @@
+//! The check that launches write all elements of their write-only parameters, with their configuration and scalars.
+//!
+//! - Covered: the stores in the outline write the whole extent.
+//! - Short: they do not, and the kernel has no other store through the parameter. An error if the elements count as written
+//!   afterwards: for [`Mode::Write`] and for accesses that a later read relies on.
+//! - Unknown: everything else, for example stores that depend on loaded data. An error for the same accesses if the element
+//!   type has invalid bit patterns; otherwise the report lists it.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use cuweave_core::index::{size, wide};
+use cuweave_core::ir::{Access, Mode};
+use cuweave_core::launches::MOST_BLOCKS;
+use cuweave_ptx::coverage::{Arg, Code, Extent, Launch, Outline, Verdict};
+
+use crate::cuda::{self, Word};
+
+use super::declaration::Kernel;
+use super::param::Param;
+use super::shape::Shape;
+
+/// The maximum number of cached verdicts. At the limit all are dropped, since a setter may bring ever new numbers.
+const MOST_CACHED: usize = 4096;
+
+/// A cache that all builds share.
+pub(super) struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
+
+/// The outlines of kernels, by the addresses of their static declarations and of the bytes. `None` for bytes of another
+/// version of this crate.
+static OUTLINES: Cache<(usize, usize), Option<Arc<FollowedOutline>>> = Cache::new();
+/// The verdicts by all numbers that they depend on: the kernel, the launch's configuration, the scalars that decide, and
+/// the extents.
+static VERDICTS: Cache<Vec<u64>, Arc<[Verdict]>> = Cache::new();
+
+impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
+    pub const fn new() -> Cache<K, V> {
+        Cache(LazyLock::new(Mutex::default))
+    }
+
+    /// Returns the cached value of a key, or makes it without holding the lock.
+    pub fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
+        if let Some(value) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return value.clone();
+        }
+        let value = make();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_CACHED {
+            kept.clear();
+        }
+        kept.insert(key.clone(), value.clone());
+        value
+    }
+}
+
+/// Checks the launches of one graph. Launches of one kernel are often equal, so the last verdicts of each kernel are
+/// cached.
+#[derive(Debug, Default)]
+pub(crate) struct Judge {
+    seen: Vec<Seen>,
+    /// The index of the last launch's kernel.
+    last: usize,
+    key: Vec<u64>,
+}
+
+/// A kernel that was launched before.
+#[derive(Debug)]
+struct Seen {
+    address: usize,
+    outlined: Option<Arc<FollowedOutline>>,
+    /// The numbers of the last launch, and its verdicts.
+    key: Vec<u64>,
+    verdicts: Arc<[Verdict]>,
+}
+
+#[derive(Debug)]
+pub(super) struct FollowedOutline {
+    pub outline: Outline,
+    /// The scalars that the verdict depends on: parameter and first word.
+    scalars: Vec<(u32, usize)>,
+    /// Each parameter in the outline: its index, and the index of its buffer.
+    pub followed: Vec<(usize, usize)>,
+}
+
+impl FollowedOutline {
+    /// Returns an outline of a kernel, one of those that its declaration holds as bytes; `None` for bytes of another
+    /// version of this crate.
+    pub fn of(kernel: &'static Kernel, bytes: &'static [u8]) -> Option<Arc<FollowedOutline>> {
+        let key = (std::ptr::from_ref(kernel).addr(), bytes.as_ptr().addr());
+        OUTLINES.get_or_make(&key, || FollowedOutline::decode(kernel, bytes).map(Arc::new))
+    }
+
+    /// Decodes an outline. Pointers that the launches of the declaration give none for are null.
+    fn decode(kernel: &Kernel, bytes: &[u8]) -> Option<FollowedOutline> {
+        let mut outline = Outline::decode(bytes)?;
+        let is_absent = |parameter: Option<&Arg>| {
+            let Some(&Arg::Constant(parameter)) = parameter else { return false };
+            let param = usize::try_from(parameter).ok().and_then(|at| kernel.params.get(at));
+            param.is_some_and(|param| param.optional && param.is_scalar())
+        };
+        for op in outline.blocks.iter_mut().flat_map(|block| &mut block.ops) {
+            if op.code == Code::Pointer && is_absent(op.args.first()) {
+                (op.code, op.args) = (Code::Copy, vec![Arg::Constant(0)]);
+            }
+        }
+        let word = |parameter: u32| {
+            let before = kernel.params.get(..size(parameter))?;
+            Some((parameter, before.iter().map(Param::words).sum()))
+        };
+        let buffer = |parameter: u32| {
+            let before = kernel.params.get(..size(parameter))?;
+            Some((size(parameter), before.iter().filter(|param| !param.is_scalar()).count()))
+        };
+        let scalars = outline.scalars().into_iter().map(word).collect::<Option<_>>()?;
+        let followed = outline.parameters.iter().map(|followed| buffer(followed.parameter));
+        let followed = followed.collect::<Option<_>>()?;
+        Some(FollowedOutline { outline, scalars, followed })
+    }
+
+    /// Returns the bits of a scalar, by its parameter.
+    pub fn scalar(&self, words: &[Word], parameter: u32) -> Option<u64> {
+        let at = self.scalars.iter().find(|scalar| scalar.0 == parameter)?.1;
+        words.get(at).map(|&word| cuda::number(word))
+    }
+
+    /// Appends the numbers that a verdict depends on: the kernel, the configuration and the scalars.
+    pub fn key(&self, kernel: &'static Kernel, shape: &Shape, words: &[Word], key: &mut Vec<u64>) {
+        key.push(wide(std::ptr::from_ref(kernel).addr()));
+        key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
+        let scalars = self.scalars.iter().filter_map(|scalar| words.get(scalar.1));
+        key.extend(scalars.map(|&word| cuda::number(word)));
+    }
+
+    fn judge(&self, kernel: &Kernel, shape: &Shape, words: &[Word], extents: &[u64]) -> Arc<[Verdict]> {
+        let scalar = |parameter: u32| self.scalar(words, parameter);
+        let launch = Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
+        let extents: Vec<Extent> = self
+            .followed
+            .iter()
+            .map(|&(parameter, buffer)| Extent {
+                elements: extents.get(buffer).copied().unwrap_or(0),
+                size: kernel.params[parameter].element,
+                dense: kernel.params[parameter].dense,
+            })
+            .collect();
+        self.outline.judge(&launch, &extents).into()
+    }
+}
+
+/// A write-only parameter of a launch that is not proved to be fully written.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    /// Its index among the kernel's parameters.
+    pub parameter: usize,
+    /// The index of its access in the statement.
+    pub access: usize,
+    pub verdict: Verdict,
+}
+
+impl Finding {
+    /// Returns true if the build must fail: unwritten elements would count as written, and may be invalid values.
+    pub fn is_error(&self, kernel: &Kernel, accesses: &[Access]) -> bool {
+        let Some(access) = accesses.get(self.access) else { return false };
+        let rested_on = access.mode == Mode::Write || access.relied_on;
+        match self.verdict {
+            Verdict::Covered => false,
+            Verdict::Short { .. } => rested_on,
+            Verdict::Unknown(_) => {
+                rested_on && kernel.params.get(self.parameter).is_some_and(|param| !param.any_bits)
+            }
+        }
+    }
+}
+
+impl Judge {
+    /// Returns the parameters of a launch that are not proved to be fully written. `extents` are those of its buffers, in
+    /// order.
+    pub fn findings(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        words: &[Word],
+        extents: &[u64],
+    ) -> Vec<Finding> {
+        let seen = self.seen(kernel);
+        let (seen, key) = (&mut self.seen[seen], &mut self.key);
+        let Some(outlined) = &seen.outlined else { return Vec::new() };
+        key.clear();
+        outlined.key(kernel, shape, words, key);
+        key.extend(outlined.followed.iter().filter_map(|followed| extents.get(followed.1)));
+        if seen.key != *key {
+            seen.verdicts = VERDICTS.get_or_make(key, || outlined.judge(kernel, shape, words, extents));
+            seen.key.clone_from(key);
+        }
+        let verdicts = seen.verdicts.iter();
+        if verdicts.clone().all(|verdict| *verdict == Verdict::Covered) {
+            return Vec::new();
+        }
+        let open = outlined.followed.iter().zip(verdicts);
+        // Nothing is written through a buffer that a launch gives none for.
+        let is_given =
+            |parameter: usize| kernel.params.get(parameter).is_some_and(|param| !param.is_scalar());
+        open.filter(|(followed, verdict)| **verdict != Verdict::Covered && is_given(followed.0))
+            .map(|(&(parameter, access), verdict)| Finding { parameter, access, verdict: verdict.clone() })
+            .collect()
+    }
+
+    /// Returns the index of a kernel in the cache.
+    fn seen(&mut self, kernel: &'static Kernel) -> usize {
+        let address = std::ptr::from_ref(kernel).addr();
+        if self.seen.get(self.last).is_none_or(|seen| seen.address != address) {
+            self.last = self.seen.iter().position(|seen| seen.address == address).unwrap_or_else(|| {
+                let outlined = FollowedOutline::of(kernel, kernel.outline);
+                let (key, verdicts) = (Vec::new(), Arc::default());
+                self.seen.push(Seen { address, outlined, key, verdicts });
+                self.seen.len() - 1
+            });
+        }
+        self.last
+    }
+
+    /// Returns the number of threads that would write all elements, with the same blocks in a grid that is larger along one
+    /// axis.
+    pub fn needed(
+        &self,
+        kernel: &'static Kernel,
+        finding: &Finding,
+        shape: &Shape,
+        words: &[Word],
+        extents: &[u64],
+    ) -> Option<u64> {
+        let address = std::ptr::from_ref(kernel).addr();
+        let outlined = self.seen.iter().find(|seen| seen.address == address)?.outlined.as_ref()?;
+        let nth = outlined.followed.iter().position(|followed| followed.0 == finding.parameter)?;
+        outlined.needed(nth, kernel, shape, words, extents)
+    }
+}
+
+impl FollowedOutline {
+    fn needed(
+        &self,
+        nth: usize,
+        kernel: &Kernel,
+        shape: &Shape,
+        words: &[Word],
+        extents: &[u64],
+    ) -> Option<u64> {
+        let ops = self.outline.blocks.iter().flat_map(|block| &block.ops);
+        let most_steps = ops.filter(|op| op.code != Code::Opaque).count();
+        let most = [MOST_BLOCKS, 65_535, 65_535];
+        if most_steps > 4096 {
+            return None;
+        }
+        let covers =
+            |shape: &Shape| self.judge(kernel, shape, words, extents).get(nth) == Some(&Verdict::Covered);
+        let axis = |axis: usize| {
+            let with = |count: u32| {
+                let mut wider = *shape;
+                wider.grid[axis] = count;
+                wider
+            };
+            let (mut short, mut enough) = (shape.grid[axis], shape.grid[axis]);
+            for _ in 0..24 {
+                enough = enough.saturating_mul(2).min(most[axis]);
+                if covers(&with(enough)) {
+                    while enough - short > 1 {
+                        let middle = short + (enough - short) / 2;
+                        if covers(&with(middle)) { enough = middle } else { short = middle }
+                    }
+                    return Some(with(enough).threads());
+                }
+                short = enough;
+            }
+            None
+        };
+        (0..3).filter_map(axis).min()
+    }
+}

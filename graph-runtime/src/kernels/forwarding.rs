@@ -1,0 +1,78 @@
+//! The elements that stay in registers of fused kernels.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cuweave_core::index::{Vector, narrow};
+use cuweave_core::ir::{BufferId, Origin, Program, StatementId};
+use cuweave_core::launches::Chain;
+use cuweave_core::operation::ChainId;
+use cuweave_ptx::coverage::{self, Forward, Member, Pointer};
+
+use super::facts::Facts;
+
+/// The statements that access each buffer that a member of a chain accesses.
+pub(super) type Users = BTreeMap<BufferId, Vec<StatementId>>;
+
+/// Collects the statements that access the buffers of chains.
+pub(super) fn users(program: &Program, chains: &Vector<ChainId, Chain>) -> Users {
+    let members = chains.iter().flat_map(|chain| &chain.members);
+    let accesses = members.flat_map(|&member| program.statements[member].accesses.iter());
+    program.users(accesses.map(|access| access.buffer))
+}
+
+impl Facts {
+    /// Returns the elements of a chain that stay in registers. `None` if there are none, and a barrier stands between all members. Of stacked
+    /// chains the same elements stay in registers, or none.
+    pub(super) fn forward(&self, program: &Program, users: &Users, chain: &Chain) -> Option<Arc<Forward>> {
+        let mut all: Option<Forward> = None;
+        for members in chain.chains() {
+            let forward = self.forward_one(program, users, members)?;
+            let Some(all) = &mut all else {
+                all = Some(forward);
+                continue;
+            };
+            all.left_out.extend(&forward.left_out);
+            all.left_out.sort_unstable();
+            if (Forward { left_out: all.left_out.clone(), ..forward }) != *all {
+                return None;
+            }
+        }
+        let all = all?;
+        let changes = all.changes.iter().any(|changes| !changes.is_empty());
+        (changes || all.barriers.contains(&false)).then(|| Arc::new(all))
+    }
+
+    /// Returns the elements of the launches of one chain that stay in registers.
+    fn forward_one(&self, program: &Program, users: &Users, chain: &[StatementId]) -> Option<Forward> {
+        let block = self.launches[chain[0]].as_ref()?.block;
+        let members: Option<Vec<Member<'_>>> =
+            chain.iter().map(|&member| self.member(program, member)).collect();
+        let members_of: BTreeSet<StatementId> = chain.iter().copied().collect();
+        let ends = |buffer: u32| {
+            let buffer = BufferId::from_u32(buffer);
+            matches!(program.buffers[buffer].origin, Origin::Alloc(_))
+                && !program.outputs.contains(&buffer)
+                && users.get(&buffer).is_some_and(|users| users.iter().all(|user| members_of.contains(user)))
+        };
+        Some(coverage::forward(&members?, block, &ends))
+    }
+
+    fn member(&self, program: &Program, statement: StatementId) -> Option<Member<'_>> {
+        let located = self.located.get(&statement)?;
+        let (_, kernel) = self.kernels[self.launches[statement].as_ref()?.kernel];
+        let pointers = (0..).zip(kernel.params).filter(|(_, param)| !param.is_scalar());
+        let accesses = program.statements[statement].accesses.iter().zip(&located.offsets);
+        let pointer =
+            |((parameter, _), (access, &at)): ((usize, _), (&cuweave_core::ir::Access, &Option<u64>))| {
+                Pointer { parameter: narrow(parameter), buffer: access.buffer.as_u32(), at }
+            };
+        Some(Member {
+            sites: &located.sites,
+            pointers: pointers.zip(accesses).map(pointer).collect(),
+            shares: located.of.facts.shares || self.launches[statement].as_ref()?.shared > 0,
+            converges: located.of.facts.converges,
+            fixed: located.of.facts.fixed,
+        })
+    }
+}

@@ -1,0 +1,391 @@
+//! Fused kernels: the accesses of the blocks of their parts, and loading. They are in modules of their own, made on first
+//! request. Only kernels that use no written variable are parts, so no state is duplicated.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError};
+
+use crate::cuda::{self, Driver, Word};
+use crate::error::{Error, one_line};
+use cuweave_core::ids::{Device, KernelId};
+use cuweave_core::index::{Vector, narrow, size, wide};
+use cuweave_core::ir::{Program, StatementId};
+use cuweave_core::launches::{Blocks, Chain, Footing, Fusing, Launch};
+use cuweave_core::operation::ChainId;
+use cuweave_ptx as ptx;
+use cuweave_ptx::coverage::{self, Forward, Outline, Region, Sites};
+use cuweave_ptx::rewrite::{self, Fusion};
+
+use super::code;
+use super::coverage::Cache;
+use super::declaration::Kernel;
+use super::facts::Facts;
+use super::forwarding::users;
+use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
+use super::left_alone::{Change, LeftAlone};
+use super::located::{Located, Outlined};
+use super::module::LoadedModule;
+use super::modules::Modules;
+use super::param::Param;
+use super::record::LaunchRecord;
+use super::variants::{Chained, Fused, shape_of};
+
+/// The accesses of launches, by the kernel, the configuration and the scalars.
+static FOOTPRINTS: Cache<Vec<u64>, Footprint> = Cache::new();
+
+/// A reason that a fused kernel cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Useless {
+    /// It cannot be made, or launched.
+    Refused(String),
+    /// It would be slower than its parts.
+    Slower(String),
+}
+
+/// The accesses of a launch.
+#[derive(Clone)]
+struct Footprint {
+    /// The bytes that each block reads and writes, for each buffer.
+    regions: Arc<[Arc<Region>]>,
+    /// The loads and stores of each thread.
+    sites: Arc<Sites>,
+}
+
+impl LoadedModule {
+    /// Outlines the accesses of kernels, with one analysis of the file for all that are not outlined yet.
+    fn outline(&self, kernels: &[&'static Kernel]) {
+        let Some(module) = self.parsed() else { return };
+        let mut analysis = None;
+        for kernel in kernels {
+            let Some(entry) =
+                self.entry(kernel.entry).filter(|_| kernel.absent == 0 && !kernel.takes_tables())
+            else {
+                continue;
+            };
+            entry.fusing.get_or_init(|| {
+                if kernel.shares_state() {
+                    return Err("it uses a variable which is written".to_owned());
+                }
+                let facts = rewrite::fusible(module, kernel.entry).map_err(|why| why.to_string())?;
+                let pointers: Vec<bool> = kernel.params.iter().map(|param| !param.is_scalar()).collect();
+                let number = |parameter: &ptx::Parameter<'_>| {
+                    matches!(parameter.class(), ptx::Class::Integer | ptx::Class::Bits)
+                        && parameter.size() <= 8
+                };
+                let parameters = module.entry(kernel.entry).map_or(&[][..], |entry| &entry.parameters);
+                let scalars: Vec<bool> =
+                    parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && number(one)).collect();
+                let analysis = analysis.get_or_insert_with(|| ptx::Analysis::new(module));
+                let taken = ptx::Taken {
+                    pointers: &pointers,
+                    never_null: &pointers,
+                    scalars: &scalars,
+                    ..ptx::Taken::default()
+                };
+                let outline = analysis.accesses(kernel.entry, taken);
+                Ok(Arc::new(Outlined { outline, facts }))
+            });
+        }
+    }
+
+    /// Returns the outline of a kernel's accesses, or the reason that it cannot be a part of a fused kernel; `None` for
+    /// machine code.
+    fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<Outlined>, String>> {
+        let entry = self.entry(kernel.entry)?;
+        if kernel.absent != 0 {
+            return Some(Err("a launch of it gives none for an optional buffer".to_owned()));
+        }
+        if kernel.takes_tables() {
+            return Some(Err("it is given a table of pointers".to_owned()));
+        }
+        if entry.fusing.get().is_none() {
+            self.outline(&[kernel]);
+        }
+        entry.fusing.get().cloned()
+    }
+
+    /// Returns a fused kernel whose first part is of this module: a loaded one, or a new one.
+    fn fused(&self, wanted: Chained, parts: &[(&ptx::Module<'_>, &str)]) -> Result<Fused, String> {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, made)) = variants.fused.iter().find(|(made, _)| *made == wanted) {
+            return made.clone();
+        }
+        let made = self.load_fused(&wanted, parts).map(|(raw, made)| {
+            variants.modules.push(raw);
+            made
+        });
+        variants.fused.push((wanted, made.clone()));
+        made
+    }
+
+    fn load_fused(
+        &self,
+        wanted: &Chained,
+        parts: &[(&ptx::Module<'_>, &str)],
+    ) -> Result<(cuda::RawModule, Fused), String> {
+        let Chained { block, waits, ref forward, stack, .. } = *wanted;
+        let mut name = "cuweave_fused".to_owned();
+        while parts.iter().any(|(module, _)| module.text.contains(&name)) {
+            name.push('_');
+        }
+        let fusion = Fusion { parts, name: &name, block, waits, forward: forward.as_deref() };
+        let (text, table, stack) = match stack {
+            None => rewrite::fused(&fusion).map(|(text, table)| (text, table, None)),
+            Some((capacity, shape)) => rewrite::stacked(&fusion, capacity, shape)
+                .map(|(text, table)| (text, table.parts.clone(), Some(Arc::new(table)))),
+        }
+        .map_err(|why| why.to_string())?;
+        let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
+            format!("the driver does not take the fused kernel: {}", one_line(failure, &log))
+        })?;
+        let failed = |failure| Error::from(failure).to_string();
+        let loaded = self.driver.function(raw, &name).map_err(failed).and_then(|function| {
+            let function = function.ok_or("the driver does not find the fused kernel")?;
+            let info = FunctionInfo::of(self.driver, function, None).map_err(failed)?;
+            Ok(Fused { info, table: Arc::new(table), stack, forward: forward.clone() })
+        });
+        match loaded {
+            Ok(made) => Ok((raw, made)),
+            Err(why) => {
+                let _ = self.driver.unload_module(raw);
+                Err(why)
+            }
+        }
+    }
+}
+
+impl Facts {
+    /// Outlines the accesses of kernels, so that their launches can be located.
+    pub fn outline(&self, kernels: &[(Device, &'static Kernel)], modules: &Modules) {
+        let mut of_module: BTreeMap<(Device, usize), Vec<&'static Kernel>> = BTreeMap::new();
+        for &(device, kernel) in kernels {
+            let list = of_module.entry((device, std::ptr::from_ref(kernel.module).addr())).or_default();
+            if !list.iter().any(|other| std::ptr::eq(*other, kernel)) {
+                list.push(kernel);
+            }
+        }
+        for ((device, _), list) in &of_module {
+            if let Some(module) = modules.module(*device, list[0]) {
+                module.outline(list);
+            }
+        }
+    }
+
+    /// Records what the blocks of a launch access, so that it can be a member of a chain. `offsets` are the distances of its
+    /// pointers from the start of their buffers; `is_set` says of a parameter whether setters may give it any value.
+    pub fn locate(
+        &mut self,
+        (statement, device): (StatementId, Device),
+        (launch, words): (&LaunchRecord, &[Word]),
+        offsets: Vec<Option<u64>>,
+        is_set: &dyn Fn(u32) -> bool,
+        modules: &Modules,
+    ) {
+        let kernel = launch.kernel;
+        let Some(found) = modules.module(device, kernel).and_then(|module| module.fusing(kernel)) else {
+            return;
+        };
+        let of = match found {
+            Ok(outlined) => outlined,
+            Err(why) => {
+                let left = LeftAlone::one((kernel.name, kernel.module.path()), Change::Fusing, why);
+                self.left_alone.insert(left);
+                return;
+            }
+        };
+        let Footprint { regions, sites } = footprint(&of.outline, (launch, words), is_set);
+        let footings = (regions.len() == 2 * offsets.len()).then(|| {
+            let pairs = regions.chunks_exact(2).zip(&offsets);
+            let footing = |(pair, at): (&[Arc<Region>], &Option<u64>)| Footing {
+                at: *at,
+                reads: pair[0].clone(),
+                writes: pair[1].clone(),
+            };
+            pairs.map(footing).collect()
+        });
+        let fuse = match launch.shape.grid {
+            [1, 1, 1] => Some(footings.clone().unwrap_or_default()),
+            _ => footings.clone(),
+        };
+        if let (Some(fuse), Some(launch)) = (fuse, &mut self.launches[statement]) {
+            launch.fuse = Fusing::With(fuse);
+            if footings.is_some() {
+                self.located.insert(statement, Located { of, sites, offsets });
+            }
+        }
+    }
+
+    /// Loads the fused kernels of chains. Returns `None` if one cannot be used: fusing of one of its kernels is disabled, and
+    /// the decision must be made again.
+    pub fn fused(
+        &mut self,
+        (driver, modules): (&Driver, &mut Modules),
+        (chains, program, forwards): (&Vector<ChainId, Chain>, &Program, bool),
+    ) -> Option<Vector<ChainId, Fused>> {
+        let users = forwards.then(|| users(program, chains));
+        let mut all = Vector::with_capacity(chains.len());
+        let mut useless: BTreeSet<(KernelId, Useless)> = BTreeSet::new();
+        let mut unstacked: Vec<(&Chain, String)> = Vec::new();
+        for chain in chains {
+            let forward = users.as_ref().and_then(|users| self.forward(program, users, chain));
+            match self.fused_of((driver, modules), chain, forward) {
+                Ok(fused) => drop(all.push(fused)),
+                // Each chain may be one kernel all the same.
+                Err((_, Useless::Refused(why) | Useless::Slower(why))) if chain.stack.is_some() => {
+                    unstacked.push((chain, why));
+                }
+                Err(refused) => drop(useless.insert(refused)),
+            }
+        }
+        let usable = useless.is_empty() && unstacked.is_empty();
+        for (chain, why) in unstacked {
+            for &member in &chain.members {
+                self.unstacked.insert(member, why.clone());
+                if let Some(launch) = &mut self.launches[member] {
+                    launch.stack = false;
+                }
+            }
+        }
+        for (kernel, why) in &useless {
+            let (_, Kernel { name, module, .. }) = self.kernels[*kernel];
+            let (Useless::Refused(reason) | Useless::Slower(reason)) = why;
+            self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Fusing, reason));
+            for (statement, launch) in self.launches.enumerate_mut() {
+                let Some(launch) = launch.as_mut().filter(|launch| launch.kernel == *kernel) else {
+                    continue;
+                };
+                launch.fuse = Fusing::Never;
+                if let Useless::Slower(reason) = why {
+                    self.slower_fused.insert(statement, reason.clone());
+                }
+            }
+        }
+        usable.then_some(all)
+    }
+
+    /// Returns the fused kernel of a chain, or the kernel that is not to be fused, with the reason. If the kernel with elements in
+    /// registers cannot be used, they go through memory.
+    fn fused_of(
+        &self,
+        (driver, modules): (&Driver, &Modules),
+        chain: &Chain,
+        forward: Option<Arc<Forward>>,
+    ) -> Result<Fused, (KernelId, Useless)> {
+        let of = |members: &[StatementId]| -> Vec<&Launch> {
+            members.iter().filter_map(|&id| self.launches[id].as_ref()).collect()
+        };
+        // Stacked chains have the same kernels.
+        let launches = chain.chains().next().map_or_else(Vec::new, of);
+        let Some(&first) = launches.first() else {
+            return Err((KernelId::from_u32(0), Useless::Refused("it is not launched".to_owned())));
+        };
+        // A chain is of one device.
+        let (device, _) = self.kernels[first.kernel];
+        let kernels: Vec<&'static Kernel> =
+            launches.iter().map(|launch| self.kernels[launch.kernel].1).collect();
+        let infos: Vec<FunctionInfo> =
+            kernels.iter().filter_map(|kernel| modules.loaded_info(device, kernel)).collect();
+        // The kernel that needs most is left alone.
+        let by_need = launches.iter().zip(&infos).max_by_key(|(_, info)| (info.local, info.registers));
+        let largest = by_need.map_or(first.kernel, |(launch, _)| launch.kernel);
+        let refused = |why: Useless| (largest, why);
+        let loaded: Vec<&Arc<LoadedModule>> =
+            kernels.iter().filter_map(|kernel| modules.module(device, kernel)).collect();
+        let parts: Vec<(&ptx::Module<'_>, &str)> = loaded
+            .iter()
+            .zip(&kernels)
+            .filter_map(|(module, kernel)| Some((module.parsed()?, kernel.entry)))
+            .collect();
+        let Some(module) = loaded.first().filter(|_| parts.len() == kernels.len()) else {
+            return Err(refused(Useless::Refused("it is not loaded".to_owned())));
+        };
+        let waits = launches.iter().all(|launch| launch.waits);
+        let threads: u32 = first.block.iter().product();
+        let shared = launches.iter().map(|launch| launch.shared).max().unwrap_or(0);
+        let blocks: Blocks = chain.chains().flat_map(of).step_by(chain.length()).map(Launch::blocks).sum();
+        let needed = blocks.most_of(self.multiprocessors_of(first.kernel));
+        let parts_of = kernels.iter().map(|&kernel| std::ptr::from_ref(kernel).addr()).collect();
+        let stack = chain.stack.map(|stack| (narrow(stack.chains), shape_of(stack.axis)));
+        let wanted = Chained { parts: parts_of, block: first.block, waits, forward, stack };
+        let made = |wanted: Chained| {
+            let fused = module.fused(wanted, &parts).map_err(Useless::Refused)?;
+            serves(driver, &infos, &fused.info, (threads, shared), needed)?;
+            Ok(fused)
+        };
+        if wanted.forward.is_some()
+            && let Ok::<Fused, Useless>(fused) = made(wanted.clone())
+        {
+            return Ok(fused);
+        }
+        made(Chained { forward: None, ..wanted }).map_err(refused)
+    }
+}
+
+/// Checks that a fused kernel supports the launch, needs no more local memory than the largest of its parts, and has the
+/// occupancy of each, or what its grid needs. The error is the reason that it cannot be used.
+fn serves(
+    driver: &Driver,
+    parts: &[FunctionInfo],
+    fused: &FunctionInfo,
+    (threads, shared): (u32, u32),
+    needed: u32,
+) -> Result<(), Useless> {
+    let failed = |failure| Useless::Refused(Error::from(failure).to_string());
+    if fused.most_threads < threads {
+        let most = fused.most_threads;
+        return Err(Useless::Refused(format!(
+            "the fused kernel takes blocks of {most} threads at most, not of {threads}"
+        )));
+    }
+    let local = parts.iter().map(|part| part.local).max().unwrap_or(0);
+    if fused.local > local {
+        let bytes = fused.local;
+        return Err(Useless::Slower(format!(
+            "the fused kernel needs {bytes} bytes of local memory a thread, the largest of its parts {local}"
+        )));
+    }
+    if shared > fused.dynamic_shared {
+        let raised = driver.set_function_attribute(fused.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared);
+        raised.map_err(failed)?;
+    }
+    let blocks = |function| driver.blocks_per_sm(function, threads, shared).map_err(failed);
+    let of_fused = blocks(fused.function)?;
+    for part in parts {
+        let of_part = blocks(part.function)?.min(needed);
+        if of_fused < of_part {
+            let FunctionInfo { registers, shared: own, .. } = fused;
+            let bytes = own.saturating_add(shared);
+            return Err(Useless::Slower(format!(
+                "of the fused kernel a multiprocessor holds {of_fused} blocks, and {of_part} are needed: it takes {registers} registers a thread and {bytes} bytes of shared memory"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the accesses of a launch.
+fn footprint(
+    outline: &Outline,
+    (launch, words): (&LaunchRecord, &[Word]),
+    is_set: &dyn Fn(u32) -> bool,
+) -> Footprint {
+    let kernel = launch.kernel;
+    let word = |parameter: usize| -> usize {
+        size(launch.first) + kernel.params[..parameter].iter().map(Param::words).sum::<usize>()
+    };
+    let scalar = |parameter: u32| -> Option<u64> {
+        let param = kernel.params.get(size(parameter)).filter(|param| !is_set(parameter) && param.dense)?;
+        (param.words() == 1).then(|| words.get(word(size(parameter))).map(|&word| cuda::number(word)))?
+    };
+    let shape = launch.shape;
+    let mut key = vec![wide(std::ptr::from_ref(kernel).addr())];
+    key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
+    for parameter in outline.scalars() {
+        let value = scalar(parameter);
+        key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
+    }
+    FOOTPRINTS.get_or_make(&key, || {
+        let launch = coverage::Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
+        let (regions, sites) = outline.accesses(&launch);
+        Footprint { regions: regions.into_iter().map(Arc::new).collect(), sites: Arc::new(sites) }
+    })
+}

@@ -1,0 +1,278 @@
+//! The limits of a device and of a loaded function on launch configurations.
+
+use cudarc::driver::CudaContext;
+
+use crate::cuda::{CONCURRENT_MANAGED_ACCESS, Driver};
+use crate::error::{Error, Result};
+use cuweave_core::launches::Blocks;
+
+use super::declaration::Kernel;
+use super::function::FunctionInfo;
+use super::shape::Shape;
+
+/// A device's limits on launch configurations.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    threads: u32,
+    block: [u32; 3],
+    grid: [u32; 3],
+    /// Shared memory of a block in bytes: by default, and with opt-in.
+    shared: [u32; 2],
+    /// Registers of a block.
+    registers: u32,
+    /// True if blocks can be launched in clusters.
+    clusters: bool,
+    /// True if all blocks of a grid can be launched at one time.
+    cooperative: bool,
+    /// The number of multiprocessors.
+    multiprocessors: u32,
+    /// True if batch memory operations take values of eight bytes.
+    wide_memory_operations: bool,
+    /// True if host and device access managed memory at the same time.
+    pub shares_memory: bool,
+}
+
+/// Registers are given to warps, in steps of 256 (every architecture since 5.0, by CUDA's occupancy tables).
+const REGISTER_STEP: u64 = 256;
+/// The maximum number of registers of a thread on every device.
+const MOST_REGISTERS: u32 = 255;
+/// The maximum number of blocks of a cluster that every device with clusters supports.
+const PORTABLE_CLUSTER: u64 = 8;
+
+impl Limits {
+    /// Queries the device.
+    pub(crate) fn of(driver: &Driver, ctx: &CudaContext) -> Result<Limits> {
+        // CUdevice_attribute
+        let ask = |attribute| driver.device_attribute(ctx, attribute).map_err(Error::from);
+        Ok(Limits {
+            threads: ask(1)?,
+            block: [ask(2)?, ask(3)?, ask(4)?],
+            grid: [ask(5)?, ask(6)?, ask(7)?],
+            shared: [ask(8)?, ask(97)?],
+            registers: ask(12)?,
+            clusters: ask(120)? != 0,
+            cooperative: ask(95)? != 0,
+            multiprocessors: ask(16)?,
+            // CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS
+            wide_memory_operations: ask(122)? != 0,
+            shares_memory: ask(CONCURRENT_MANAGED_ACCESS)? != 0,
+        })
+    }
+
+    /// Returns true if batch memory operations take values of eight bytes.
+    pub(crate) fn wide_memory_operations(&self) -> bool {
+        self.wide_memory_operations
+    }
+
+    /// Checks that the device and the loaded function support a configuration. The error is the reason why one of them does
+    /// not.
+    pub(crate) fn check(
+        &self,
+        shape: &Shape,
+        kernel: &Kernel,
+        info: &FunctionInfo,
+    ) -> std::result::Result<(), String> {
+        self.extents(shape)?;
+        self.threads(shape, kernel.name, info)?;
+        self.shared(shape, kernel.name, info)?;
+        self.cluster(shape, kernel.name, info)
+    }
+
+    /// Checks that all blocks of a grid can run at one time. `of_each` is the number of blocks that a multiprocessor holds.
+    pub(crate) fn resident(
+        &self,
+        shape: &Shape,
+        name: &str,
+        of_each: u32,
+    ) -> std::result::Result<(), String> {
+        if !self.cooperative {
+            return Err(format!(
+                "all blocks of `{name}` wait for each other, and the device has no cooperative launches"
+            ));
+        }
+        let most = u64::from(of_each) * u64::from(self.multiprocessors);
+        let blocks = shape.grid.iter().fold(1u64, |all, &count| all.saturating_mul(count.into()));
+        if blocks > most {
+            let [gx, gy, gz] = shape.grid;
+            return Err(format!(
+                "all blocks of `{name}` wait for each other: {gx} x {gy} x {gz} are launched, and the device holds {most} of this size at one time"
+            ));
+        }
+        Ok(())
+    }
+
+    fn extents(&self, shape: &Shape) -> std::result::Result<(), String> {
+        for (what, extents, most) in [("grid", shape.grid, self.grid), ("block", shape.block, self.block)] {
+            for (axis, extent, most) in
+                [('x', extents[0], most[0]), ('y', extents[1], most[1]), ('z', extents[2], most[2])]
+            {
+                if extent == 0 {
+                    return Err(format!("the {what}'s {axis} is 0"));
+                }
+                if extent > most {
+                    return Err(format!("the {what}'s {axis} is {extent}, and the device takes {most}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn threads(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
+        let block = shape.block;
+        // The extents are within the device's limits, so their product does not overflow.
+        let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
+        if threads > u64::from(self.threads) {
+            return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
+        }
+        if let Some([a, b, c]) = info.required_block.filter(|required| *required != block) {
+            let [x, y, z] = block;
+            return Err(format!("a block of {x} x {y} x {z} threads, and `{name}` requires {a} x {b} x {c}"));
+        }
+        let registers = registers(threads, info.registers);
+        if registers > u64::from(self.registers) {
+            return Err(format!(
+                "a block of {threads} threads with {} registers each, as `{name}` is compiled, and the device has {} registers a block",
+                info.registers, self.registers
+            ));
+        }
+        if threads > u64::from(info.most_threads) {
+            return Err(format!("a block of {threads} threads, and `{name}` takes {}", info.most_threads));
+        }
+        Ok(())
+    }
+
+    fn shared(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
+        let (shared, own) = (shape.shared, info.shared);
+        let most = self.shared[0].max(self.shared[1]);
+        if u64::from(own) + u64::from(shared) > u64::from(most) {
+            return Err(format!(
+                "{shared} bytes of shared memory and {own} of `{name}`'s own, and the device has {most} a block"
+            ));
+        }
+        Ok(())
+    }
+
+    fn cluster(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
+        let Some(cluster) = info.cluster else { return Ok(()) };
+        let [x, y, z] = cluster;
+        if cluster.contains(&0) {
+            return Err(format!(
+                "`{name}` has to be launched in clusters of a size given at the launch, which a launch configuration cannot say yet: give the size in the kernel, `.reqnctapercluster` or `__cluster_dims__`"
+            ));
+        }
+        if !self.clusters {
+            return Err(format!("`{name}` is launched in clusters of blocks, which the device has not"));
+        }
+        if Blocks::of(cluster) > Blocks::new(PORTABLE_CLUSTER) {
+            return Err(format!(
+                "`{name}` requires clusters of {x} x {y} x {z} blocks, and more than {PORTABLE_CLUSTER} are not on every device"
+            ));
+        }
+        if shape.grid.iter().zip(cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster)) {
+            let [gx, gy, gz] = shape.grid;
+            return Err(format!(
+                "a grid of {gx} x {gy} x {gz} blocks is no multiple of the clusters of {x} x {y} x {z} that `{name}` requires"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the most registers of a thread with which a multiprocessor of `registers` registers holds so many blocks. Each of its
+/// partitions holds whole warps.
+pub(crate) fn most_registers(registers: u32, blocks: u32, threads: u32) -> u32 {
+    const PARTITIONS: u32 = 4;
+    let warps = blocks.saturating_mul(threads.div_ceil(32)).div_ceil(PARTITIONS).max(1);
+    let of_warp = u64::from(registers / PARTITIONS / warps) / REGISTER_STEP * REGISTER_STEP;
+    u32::try_from(of_warp / 32).unwrap_or(MOST_REGISTERS).min(MOST_REGISTERS)
+}
+
+/// Returns the registers of a block: per warp, rounded up to the allocation step.
+fn registers(threads: u64, each: u32) -> u64 {
+    threads.div_ceil(32) * (u64::from(each) * 32).next_multiple_of(REGISTER_STEP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::module::Module;
+    use super::*;
+    use crate::cuda::Function;
+
+    static MODULE: Module = Module::new("none", &[]);
+    static KERNEL: Kernel = Kernel::new("k", &MODULE, &[]);
+
+    const HOPPER: Limits = Limits {
+        threads: 1024,
+        block: [1024, 1024, 64],
+        grid: [0x7fff_ffff, 65535, 65535],
+        shared: [48 << 10, 227 << 10],
+        registers: 65536,
+        clusters: true,
+        cooperative: true,
+        multiprocessors: 132,
+        shares_memory: true,
+        wide_memory_operations: true,
+    };
+    const PLAIN: FunctionInfo = FunctionInfo {
+        function: Function::NONE,
+        most_threads: 1024,
+        shared: 0,
+        local: 0,
+        dynamic_shared: 48 << 10,
+        registers: 32,
+        required_block: None,
+        cluster: None,
+    };
+
+    fn check(limits: Limits, grid: u32, block: u32, shared: u32, info: FunctionInfo) -> Option<String> {
+        let shape = Shape { grid: [grid, 1, 1], block: [block, 1, 1], shared };
+        limits.check(&shape, &KERNEL, &info).err()
+    }
+
+    #[test]
+    fn registers_of_a_block() {
+        // 65,536 registers for 1,024 threads are 64 each.
+        assert_eq!(check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 64, ..PLAIN }), None);
+        let error = check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 65, ..PLAIN }).expect("too many");
+        assert!(error.contains("65 registers each") && error.contains("65536 registers a block"), "{error}");
+        // 255 registers a thread are 8,192 a warp after rounding: eight warps fill the device's limit.
+        let most = FunctionInfo { registers: 255, ..PLAIN };
+        assert_eq!(check(HOPPER, 1, 256, 0, most), None);
+        assert!(check(HOPPER, 1, 257, 0, most).is_some());
+    }
+
+    /// CUDA's occupancy tables for 65,536 registers a multiprocessor.
+    #[test]
+    fn registers_for_a_number_of_blocks() {
+        for (blocks, threads, most) in
+            [(12, 128, 40), (10, 128, 48), (8, 256, 32), (1, 1024, 64), (1, 32, 255), (32, 64, 32)]
+        {
+            assert_eq!(most_registers(65_536, blocks, threads), most, "{blocks} of {threads}");
+        }
+        assert_eq!(most_registers(0, 1, 32), 0);
+        assert_eq!(most_registers(65_536, u32::MAX, u32::MAX), 0);
+    }
+
+    #[test]
+    fn shared_memory_is_what_the_device_gives_on_request() {
+        let own = FunctionInfo { shared: 1 << 10, ..PLAIN };
+        assert_eq!(check(HOPPER, 1, 32, 226 << 10, own), None);
+        let error = check(HOPPER, 1, 32, (226 << 10) + 1, own).expect("too much");
+        assert!(error.contains("1024 of `k`'s own, and the device has 232448"), "{error}");
+        let error = check(Limits { shared: [48 << 10, 0], ..HOPPER }, 1, 32, 64 << 10, PLAIN);
+        assert!(error.is_some_and(|error| error.contains("49152 a block")));
+    }
+
+    #[test]
+    fn clusters() {
+        let of = |cluster| FunctionInfo { cluster: Some(cluster), ..PLAIN };
+        assert_eq!(check(HOPPER, 8, 32, 0, of([4, 1, 1])), None);
+        let error = check(HOPPER, 6, 32, 0, of([4, 1, 1])).expect("no multiple");
+        assert!(error.contains("6 x 1 x 1 blocks is no multiple of the clusters of 4 x 1 x 1"), "{error}");
+        let error = check(HOPPER, 8, 32, 0, of([0; 3])).expect("nobody says the size");
+        assert!(error.contains("cannot say yet"), "{error}");
+        let error = check(Limits { clusters: false, ..HOPPER }, 8, 32, 0, of([4, 1, 1]));
+        assert!(error.is_some_and(|error| error.contains("which the device has not")));
+        assert!(check(HOPPER, 16, 32, 0, of([16, 1, 1])).is_some_and(|error| error.contains("more than 8")));
+    }
+}

@@ -1,0 +1,488 @@
+//! Type-level check of arguments against parameters: trait bounds state which parameters `&b`, `&mut b`, `atomic(&mut b)`
+//! and `b` fit, with messages of our own. `T` is the element type.
+//!
+//! Each form of an argument has a trait for the parameters that it fits. A parameter of another form implements the trait,
+//! too, under a bound that no type satisfies and whose message contains the advice: rustc reports the innermost bound.
+
+use std::marker::PhantomData;
+
+/// The forms of parameter declarations.
+pub mod param {
+    use std::marker::PhantomData;
+
+    macro_rules! forms {
+        ($($(#[$doc:meta])* $name:ident)*) => {$(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $name<T>(PhantomData<T>);
+        )*};
+    }
+    forms! {
+        /// `&[T; len]`.
+        Read
+        /// `&mut [T; len]`.
+        ReadWrite
+        /// `&mut [MaybeUninit<T>; len]`.
+        Write
+        /// `&[Atomic<T>; len]`.
+        Atomics
+        /// `[T; len]`.
+        Taken
+        /// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
+        Atomic
+    }
+}
+
+use crate::bind;
+use param::{Atomics, Read, ReadWrite, Taken, Write};
+
+macro_rules! marks {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<T> {
+            access: u32,
+            element: PhantomData<T>,
+        }
+
+        impl<T> $name<T> {
+            /// Returns the mark of the statement's access of an index.
+            pub const fn at(access: u32) -> Self {
+                Self { access, element: PhantomData }
+            }
+        }
+
+        impl<T> Mark for $name<T> {
+            fn access(&self) -> u32 {
+                self.access
+            }
+        }
+
+        impl<T> OfElement for $name<T> {
+            type Element = T;
+        }
+    )*};
+}
+marks! {
+    /// `&b`.
+    Shared;
+    /// `&mut b`, of elements that are all written.
+    Unique;
+    /// `&mut b`, of elements that are not all written.
+    Fresh;
+    /// `atomic(&mut b)`.
+    Atomic;
+    /// `b`, of elements that are all written.
+    Moved;
+    /// `b`, of elements that are not all written.
+    FreshMoved;
+}
+
+// Outside of the macro: rustc shows these lines in its messages.
+impl<P: TakesShared<T>, T> Fits<P> for Shared<T> {}
+impl<P: TakesShared<T>, T> FitsOptional<P> for Shared<T> {}
+impl<P: TakesUnique<T>, T> Fits<P> for Unique<T> {}
+impl<P: TakesUnique<T>, T> FitsOptional<P> for Unique<T> {}
+impl<P: TakesFresh<T>, T> Fits<P> for Fresh<T> {}
+impl<P: TakesFresh<T>, T> FitsOptional<P> for Fresh<T> {}
+impl<P: TakesAtomic<T>, T> Fits<P> for Atomic<T> {}
+impl<P: TakesAtomic<T>, T> FitsOptional<P> for Atomic<T> {}
+impl<P: TakesMoved<T>, T> Fits<P> for Moved<T> {}
+impl<P: TakesFreshMoved<T>, T> Fits<P> for FreshMoved<T> {}
+
+impl<T> Shared<T> {
+    /// Returns the mark of the statement's access of an index to a part of an argument.
+    pub fn of<F: Lends<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+impl<T> Unique<T> {
+    /// Returns the mark of the statement's access of an index to a part of an argument.
+    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+impl<T> Atomic<T> {
+    /// Returns the mark of the statement's access of an index to a part of an argument.
+    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+/// A part of an argument that is a buffer.
+#[diagnostic::on_unimplemented(
+    message = "this part of an argument is not a buffer",
+    label = "a buffer is needed here, and this is a `{Self}`",
+    note = "buffers of a record are fields `&[T; len]` and `&mut [T; len]`, and elements of arrays and slices of them",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`",
+    note = "a field that may be `None` is taken apart first: `if let Some(b) = layer.bias {{ .. }} else {{ .. }}`"
+)]
+pub trait Lends {
+    /// The element type.
+    type Element;
+}
+
+impl<T> Lends for bind::Shared<'_, T> {
+    type Element = T;
+}
+
+impl<T> Lends for bind::Exclusive<'_, T> {
+    type Element = T;
+}
+
+/// A part of an argument that is a buffer and may be written.
+#[diagnostic::on_unimplemented(
+    message = "CW205: this part of an argument is written, but it is not declared as `&mut [_; _]`",
+    label = "a `{Self}`",
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
+)]
+pub trait LendsMut {
+    /// The element type.
+    type Element;
+}
+
+impl<T> LendsMut for bind::Exclusive<'_, T> {
+    type Element = T;
+}
+
+/// Returns the element type of a part of an argument.
+pub fn element<F: Lends<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
+    PhantomData
+}
+
+/// Returns the element type of a written part of an argument.
+pub fn element_mut<F: LendsMut<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
+    PhantomData
+}
+
+/// A part of an argument that `&` lends to a graph function.
+#[diagnostic::on_unimplemented(
+    message = "this part of an argument is neither a buffer nor a record nor a list of them",
+    label = "a `{Self}` cannot be lent to a graph function",
+    note = "a scalar of a record is passed by value: `layer.d`"
+)]
+pub trait Lent<'v> {
+    /// The type of the argument.
+    type Argument;
+
+    /// Returns the argument.
+    fn lent(&'v self) -> Self::Argument;
+}
+
+/// A part of an argument that `&mut` lends to a graph function.
+#[diagnostic::on_unimplemented(
+    message = "CW205: this part of an argument is lent by `&mut`, but it is not declared as `&mut [_; _]`",
+    label = "a `{Self}`",
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
+)]
+pub trait LentMut<'v> {
+    /// The type of the argument.
+    type Argument;
+
+    /// Returns the argument.
+    fn lent_mut(&'v self) -> Self::Argument;
+}
+
+impl<'v, T> Lent<'v> for bind::Shared<'_, T> {
+    type Argument = Shared<T>;
+
+    fn lent(&'v self) -> Shared<T> {
+        Shared::at(0)
+    }
+}
+
+impl<'v, T> Lent<'v> for bind::Exclusive<'_, T> {
+    type Argument = Shared<T>;
+
+    fn lent(&'v self) -> Shared<T> {
+        Shared::at(0)
+    }
+}
+
+impl<'v, T> LentMut<'v> for bind::Exclusive<'_, T> {
+    type Argument = Unique<T>;
+
+    fn lent_mut(&'v self) -> Unique<T> {
+        Unique::at(0)
+    }
+}
+
+macro_rules! lists {
+    ($({$($generics:tt)*} $list:ty => $lent:ty;)*) => {$(
+        impl<'v, L: 'v, $($generics)*> Lent<'v> for $list {
+            type Argument = &'v $lent;
+
+            fn lent(&'v self) -> &'v $lent {
+                self
+            }
+        }
+
+        impl<'v, L: 'v, $($generics)*> LentMut<'v> for $list {
+            type Argument = &'v $lent;
+
+            fn lent_mut(&'v self) -> &'v $lent {
+                self
+            }
+        }
+    )*};
+}
+lists! {
+    {} Vec<L> => [L];
+    {} bind::Optional<L> => [L];
+    {const N: usize} [L; N] => [L; N];
+}
+
+/// Returns the argument of a graph function for a part of an argument.
+pub fn lent<'v, F: Lent<'v>>(part: &'v F) -> F::Argument {
+    part.lent()
+}
+
+/// Returns the argument of a graph function, which may write it, for a part of an argument.
+pub fn lent_mut<'v, F: LentMut<'v>>(part: &'v F) -> F::Argument {
+    part.lent_mut()
+}
+
+/// Compiles only if the elements of the source can be copied to the target.
+pub fn same<From: CopiesTo<To>, To>(_: PhantomData<From>, _: PhantomData<To>) {}
+
+/// A buffer argument of a launch or a call.
+pub trait Mark {
+    /// Returns the index of its access in the statement.
+    fn access(&self) -> u32;
+}
+
+/// An argument that fits the parameter `P`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit a parameter that is a buffer",
+    label = "a value of type `{Self}`",
+    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer"
+)]
+pub trait Fits<P>: Mark {}
+
+/// A buffer argument of a launch, or none.
+pub trait OptionalMark {
+    /// The buffer.
+    type Given: Mark;
+
+    /// Returns the buffer.
+    fn given(self) -> Option<Self::Given>;
+}
+
+impl<M: Mark> OptionalMark for M {
+    type Given = M;
+
+    fn given(self) -> Option<M> {
+        Some(self)
+    }
+}
+
+/// The buffer of `None`. There is no value of it.
+#[derive(Clone, Copy, Debug)]
+pub enum NoBuffer {}
+
+impl Mark for NoBuffer {
+    fn access(&self) -> u32 {
+        match *self {}
+    }
+}
+
+impl OptionalMark for Option<NoBuffer> {
+    type Given = NoBuffer;
+
+    fn given(self) -> Option<NoBuffer> {
+        self
+    }
+}
+
+/// An argument that fits the optional parameter `P`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit a parameter that is a buffer or `None`",
+    label = "a value of type `{Self}`",
+    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer, `layer.bias.as_ref()` with a \
+            field that is an `Option`, or `None`"
+)]
+pub trait FitsOptional<P>: OptionalMark {}
+
+impl<P> FitsOptional<P> for Option<NoBuffer> {}
+
+/// A buffer argument with a known element type, by which a call whose element type is a parameter has it, also where the argument does
+/// not fit.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit a parameter that is a buffer",
+    label = "a value of type `{Self}`",
+    note = "write `&b` or `&mut b` with an allocation or an argument that is a buffer"
+)]
+pub trait OfElement {
+    /// The element type.
+    type Element;
+}
+
+/// An element type that fits the declared one.
+#[diagnostic::on_unimplemented(
+    message = "a buffer of `{Self}` does not fit a parameter that is declared with elements of type `{T}`",
+    label = "elements of type `{Self}`"
+)]
+pub trait ElementOf<T> {}
+impl<T> ElementOf<T> for T {}
+
+/// An element type that can be copied to elements of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "`copy` does not convert elements of type `{Self}` to elements of type `{T}`",
+    label = "elements of type `{T}`, to be copied from elements of type `{Self}`",
+    note = "both buffers of a `copy` have one element type; a kernel converts"
+)]
+pub trait CopiesTo<T> {}
+impl<T> CopiesTo<T> for T {}
+
+/// An element type of an allocation that leaves a graph as one of elements of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "an allocation of `{Self}` is returned where the function declares elements of type `{T}`",
+    label = "elements of type `{Self}`"
+)]
+pub trait LeavesAs<T> {}
+impl<T> LeavesAs<T> for T {}
+
+/// Compiles only if elements of type `From` can be copied to elements of type `To`.
+pub const fn copies<From: CopiesTo<To>, To>() {}
+
+/// An element type that the device can decide by.
+#[diagnostic::on_unimplemented(
+    message = "the device decides by a `u32`, and this is a buffer of `{Self}`",
+    label = "elements of type `{Self}`",
+    note = "let a kernel write the decision into a buffer `[u32; 1]`"
+)]
+pub trait Decides {}
+impl Decides for u32 {}
+
+/// Compiles only if the device can decide by elements of this type.
+pub const fn decides<T: Decides>() {}
+
+/// Compiles only if the device can decide by a part of an argument.
+pub fn decides_by<F: Lends<Element = T> + ?Sized, T: Decides>(_: &F) {}
+
+/// A scalar of a record by which the build chooses.
+#[diagnostic::on_unimplemented(
+    message = "this field of a record is not a scalar",
+    label = "a `{Self}`",
+    note = "where the device decides by a buffer, it is borrowed: `if &state.flag {{ .. }}`, `match &state.index {{ .. }}`"
+)]
+pub trait Chosen<Value> {
+    /// Returns the value.
+    fn value(&self) -> Value;
+}
+
+macro_rules! chosen {
+    ($($ty:ty)*) => {$(
+        impl Chosen<$ty> for $ty {
+            fn value(&self) -> $ty {
+                *self
+            }
+        }
+    )*};
+}
+chosen!(bool char u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
+
+/// Returns a scalar of a record by which the build chooses. The expected type is that of the value, and not the argument's.
+pub fn chosen<T: Chosen<Value>, Value>(value: &T) -> Value {
+    value.value()
+}
+
+/// Compiles only if an output's element type is the declared one.
+pub const fn leaves<Actual: LeavesAs<Declared>, Declared>() {}
+
+macro_rules! takes {
+    ($($(#[$doc:meta])* $name:ident $fitting:tt $rest:tt)*) => {$(
+        $(#[$doc])*
+        pub trait $name<T> {}
+        takes!(@fits $name $fitting);
+        takes!(@refused $name $rest);
+    )*};
+    (@fits $name:ident { $($parameter:ident)* }) => {$(
+        impl<U, T: ElementOf<U>> $name<T> for $parameter<U> {}
+    )*};
+    (@refused $name:ident { $($parameter:ident: $write:ident)* }) => {$(
+        impl<T, U: $write> $name<T> for $parameter<U> {}
+    )*};
+}
+takes! {
+    /// A parameter that `&b` fits.
+    TakesShared { Read } { ReadWrite: WriteMut Write: WriteMut Atomics: WriteAtomic Taken: WriteName }
+    /// A parameter that `&mut b` fits.
+    TakesUnique { ReadWrite Write } { Read: WriteShared Atomics: WriteAtomic Taken: WriteName }
+    /// A parameter that `&mut b` fits if not all of `b` is written before.
+    TakesFresh { Write } { Read: Unwritten ReadWrite: Unwritten Atomics: Unwritten Taken: Unwritten }
+    /// A parameter that `atomic(&mut b)` fits.
+    TakesAtomic { Atomics } { Read: NotAtomic ReadWrite: NotAtomic Write: NotAtomic Taken: NotAtomic }
+    /// A parameter that `b` fits.
+    TakesMoved { Taken } { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic }
+    /// A parameter that `b` fits if not all of `b` is written before. There is none.
+    TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: UnwrittenTaken }
+}
+
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident: $message:literal, $label:literal $(, $note:literal)*;)*) => {$(
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(message = $message, label = $label $(, note = $note)*)]
+        pub trait $name {}
+    )*};
+}
+refusals! {
+    /// `&b` for a parameter that is written.
+    WriteMut: "this argument is lent by `&`, and its parameter is written", "write `&mut` in place of `&`";
+    /// `&mut b` for a parameter that is only read.
+    WriteShared: "this argument is lent by `&mut`, and its parameter is only read", "write `&` in place of `&mut`";
+    /// `&b`, `&mut b` or `b` for a parameter that is updated by atomics.
+    WriteAtomic: "the parameter of this argument is declared as `&[Atomic<{Self}>; _]`",
+        "write `atomic(&mut b)` with this buffer";
+    /// `atomic(&mut b)` for another parameter.
+    NotAtomic: "`atomic` does not fit a parameter that is not declared as `&[Atomic<{Self}>; _]`",
+        "write `&b` or `&mut b` with this buffer";
+    /// `&b` or `&mut b` for a parameter that takes the allocation over.
+    WriteName: "this argument is lent, and its parameter `[{Self}; _]` takes an allocation over",
+        "write the bare name of an allocation",
+        "an argument of the graph function itself is handed over only if it is declared as `[{Self}; len]`";
+    /// `b` for a parameter that is only read.
+    LendShared: "this argument hands its allocation over, and its parameter borrows", "write `&` before it";
+    /// `b` for a parameter that is written.
+    LendMut: "this argument hands its allocation over, and its parameter borrows", "write `&mut` before it";
+    /// A buffer, not all of whose elements are written, for a parameter that is read.
+    Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
+        "nothing has written all elements of type `{Self}` of this buffer",
+        "write all of it first, with `fill`, `copy` or another launch; or, if the kernel writes all elements before it reads any, declare \
+         the parameter as `&mut [MaybeUninit<{Self}>; _]`",
+        "an argument with `#[discard]` has nothing written in it, either: its contents are dropped before each launch",
+        "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
+    /// `b`, not all of whose elements are written, for a parameter that takes the allocation over.
+    UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",
+        "nothing has written all elements of type `{Self}` of this allocation",
+        "a parameter declared as `[{Self}; _]` takes elements that are written; lend it to one that is declared as \
+         `&mut [MaybeUninit<{Self}>; _]`",
+        "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
+}
+
+/// The element type of an output beyond those of a graph function.
+#[derive(Debug)]
+pub struct Nothing;
+
+macro_rules! nothing {
+    ($($output:ident)*) => {
+        /// The element types of the outputs of a function without outputs. Each function's own types shadow these.
+        pub mod nothing {
+            $(#[doc(hidden)] pub type $output = super::Nothing;)*
+        }
+    };
+}
+nothing!(__Output0 __Output1 __Output2 __Output3 __Output4 __Output5 __Output6 __Output7);
+
+/// A graph function that returns `COUNT` allocations.
+#[diagnostic::on_unimplemented(
+    message = "the number of allocations that this call returns is not {COUNT}",
+    label = "{COUNT} named here",
+    note = "write a name or `_` for each allocation that the function returns"
+)]
+pub trait Returns<const COUNT: usize> {}

@@ -1,0 +1,432 @@
+//! Modules: one load per context and kernels block, shared while anyone uses it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use cudarc::driver::CudaContext;
+
+use crate::context;
+use crate::cuda::{self, Context, Driver, RawModule, record};
+use crate::error::{DriverFailure, Error, ModuleFailure, Result, one_line, refused};
+use crate::waits::{self, OwnedEvent};
+use cuweave_core::launches::Allowed;
+use cuweave_ptx as ptx;
+use cuweave_ptx::rewrite::Split;
+
+use super::code;
+use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
+use super::image::{self, Target};
+use super::notes::Notes;
+use super::param::Param;
+use super::text::{Entry, Form, Programmatic, Text, programmatic};
+use super::variants::Variants;
+
+/// A list in a static.
+type List<T> = ManuallyDrop<Mutex<Vec<T>>>;
+
+/// The module of a kernels block. Its address is its identity.
+pub struct Module {
+    path: &'static str,
+    image: &'static [u8],
+    // `ManuallyDrop`: modules are statics, which are never dropped, but rustc would compile their drops in the user's crate.
+    loaded: List<(Context, Form, Weak<LoadedModule>)>,
+    forms: List<(Context, Weak<LoadedForms>)>,
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Module { path, image, .. } = self;
+        f.debug_struct("Module").field("path", path).field("bytes", &image.len()).finish_non_exhaustive()
+    }
+}
+
+impl Module {
+    /// Returns the module of a file: PTX text, a cubin or a fat binary.
+    pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
+        let loaded = ManuallyDrop::new(Mutex::new(Vec::new()));
+        Module { path, image, loaded, forms: ManuallyDrop::new(Mutex::new(Vec::new())) }
+    }
+
+    /// Returns the file, as the declaration names it.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// Returns the module in a context: the loaded one of that form, or a new one. It stays loaded while the file is kept.
+    pub(crate) fn load(
+        &'static self,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        form: Form,
+    ) -> Result<Arc<LoadedModule>> {
+        let module = self.load_form(driver, ctx, form)?;
+        if let Some(kept) = self.loaded_forms(ctx) {
+            let mut modules = kept.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            if !modules.iter().any(|other| Arc::ptr_eq(other, &module)) {
+                modules.push(module.clone());
+            }
+        }
+        Ok(module)
+    }
+
+    /// Returns the owner of the file's loaded modules in a context, if it is alive.
+    fn loaded_forms(&self, ctx: &CudaContext) -> Option<Arc<LoadedForms>> {
+        let context = Context::of(ctx);
+        let kept = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
+    }
+
+    fn load_form(
+        &'static self,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        form: Form,
+    ) -> Result<Arc<LoadedModule>> {
+        let context = Context::of(ctx);
+        // Locked during the load, so that two threads do not load twice.
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |form| {
+            let mut of = loaded.iter().filter(|entry| entry.0 == context && entry.1 == form);
+            of.find_map(|entry| entry.2.upgrade())
+        };
+        if let Some(module) = find(form).or_else(|| find(form.other()).filter(|other| other.has_state())) {
+            return Ok(module);
+        }
+        loaded.retain(|entry| entry.2.strong_count() > 0);
+        let parsed = ptx::parse_bytes(self.image).ok();
+        let text = parsed.as_ref().map(|parsed| Text::read(parsed, form));
+        let module = Arc::new(LoadedModule {
+            module: self,
+            parsed,
+            text,
+            form,
+            parts: Mutex::default(),
+            driver,
+            ctx: ctx.clone(),
+            functions: Mutex::new(Vec::new()),
+            variants: Mutex::default(),
+            companion: OnceLock::new(),
+            in_flight: Mutex::new(Vec::new()),
+            notes: Notes::default(),
+        });
+        loaded.push((context, form, Arc::downgrade(&module)));
+        Ok(module)
+    }
+
+    /// Returns the error of a failed load of the image, or of a function in it, with an explanation from the image.
+    fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: DriverFailure) -> Error {
+        // CUdevice_attribute: compute capability, major and minor; 0 if the query fails.
+        let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
+        let target =
+            Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
+        let help = image::explain(self.image, failure.code, target);
+        Error::Module(Box::new(ModuleFailure { path: self.path.to_owned(), failure, help }))
+    }
+}
+
+/// The reason of kernels that are loaded as they are written.
+const AS_WRITTEN: &str = "the file is loaded as it is written for another graph, and it has variables";
+
+/// A loaded part of a file.
+#[derive(Debug)]
+struct Part {
+    kernels: Kernels,
+    raw: RawModule,
+    /// Success if its kernels run the wait first wherever possible, or the reason that they do not.
+    waiting: Programmatic,
+}
+
+/// The kernels of a part of a file.
+#[derive(Debug)]
+enum Kernels {
+    One(String),
+    /// All but those that are compiled by themselves.
+    Without(BTreeSet<String>),
+    All,
+}
+
+impl Kernels {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Kernels::One(kernel) => kernel == name,
+            Kernels::Without(others) => !others.contains(name),
+            Kernels::All => true,
+        }
+    }
+}
+
+/// A file in a context. Its kernels are loaded when they are first launched: those that use none of its variables in modules of their
+/// own, the others in one, so that no state is in two places.
+#[derive(Debug)]
+pub(crate) struct LoadedModule {
+    pub(crate) module: &'static Module,
+    /// The parsed file; `None` for machine code and for text that cannot be parsed.
+    parsed: Option<ptx::Module<'static>>,
+    /// Its properties; `None` where it is not parsed.
+    text: Option<Text>,
+    form: Form,
+    /// The loaded parts of the file.
+    parts: Mutex<Vec<Part>>,
+    pub(crate) driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
+    pub(crate) variants: Mutex<Variants>,
+    /// A module of the compiler's own that the same graphs use. It stays loaded as long as this one.
+    companion: OnceLock<Arc<LoadedModule>>,
+    /// Launches that may still run its functions after the last holder of the module is dropped.
+    in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
+    /// The last launches that used its variables.
+    pub(crate) notes: Notes,
+}
+
+impl LoadedModule {
+    /// Returns the parsed file; `None` for machine code and for text that cannot be parsed.
+    pub fn parsed(&self) -> Option<&ptx::Module<'static>> {
+        self.parsed.as_ref()
+    }
+
+    /// Returns the properties of a kernel from the text.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Loads all kernels of the file.
+    fn load_all(&self) -> Result<()> {
+        let entries = self.text.as_ref().map_or(&[][..], |text| &text.entries);
+        let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+        match names.is_empty() {
+            true => self.part("", &[]).map(drop),
+            false => names.iter().try_for_each(|name| self.part(name, &names).map(drop)),
+        }
+    }
+
+    /// Keeps a module of the compiler's own loaded as long as this one.
+    pub fn accompany(&self, companion: &Arc<LoadedModule>) {
+        // A companion that is set already is the same module.
+        let _ = self.companion.set(companion.clone());
+    }
+
+    /// Returns true if it has variables that its kernels may write. Two loads would have two copies of them.
+    fn has_state(&self) -> bool {
+        self.text.as_ref().is_none_or(|text| text.has_state)
+    }
+
+    /// Returns its context.
+    pub fn context(&self) -> &CudaContext {
+        &self.ctx
+    }
+
+    /// Returns true if a kernel runs the wait first.
+    pub fn waits(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| self.waiting(entry).is_ok())
+    }
+
+    /// Returns success if a kernel of PTX that is loaded runs the wait first, or the reason that it does not.
+    pub fn waiting(&self, entry: &Entry) -> Programmatic {
+        entry.waiting.clone()?;
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        match parts.iter().find(|part| part.kernels.has(&entry.name)) {
+            Some(part) => part.waiting.clone(),
+            None => Err("it is not loaded".to_owned()),
+        }
+    }
+
+    /// Returns the loaded module that has a kernel. Loads it if necessary, and the kernels of `expected` that are in the file with it,
+    /// which are compiled side by side.
+    fn part(&self, name: &str, expected: &[String]) -> Result<RawModule> {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = |parts: &[Part]| parts.iter().find(|part| part.kernels.has(name)).map(|part| part.raw);
+        if let Some(raw) = found(&parts) {
+            return Ok(raw);
+        }
+        self.driver.enter(Context::of(&self.ctx))?;
+        let mut why = None;
+        if let Some(text) = &self.text {
+            self.load_parts(text, name, expected, &mut parts, &mut why);
+            if let Some(raw) = found(&parts) {
+                return Ok(raw);
+            }
+        }
+        let image = self.module.image;
+        let raw = self.driver.load_module(image);
+        let raw =
+            raw.map_err(|(failure, log)| self.module.failed(self.driver, &self.ctx, refused(failure, &log)))?;
+        let waiting = Err(why.unwrap_or_else(|| AS_WRITTEN.to_owned()));
+        parts.push(Part { kernels: Kernels::All, raw, waiting });
+        Ok(raw)
+    }
+
+    /// Loads the parts with a kernel and with the expected ones that are not loaded yet. `reason` receives the one why the kernel's
+    /// is not.
+    fn load_parts(
+        &self,
+        text: &Text,
+        name: &str,
+        expected: &[String],
+        parts: &mut Vec<Part>,
+        reason: &mut Option<String>,
+    ) {
+        let missing = |entry: &&str| {
+            let known = text.entries.iter().any(|known| known.name == *entry);
+            known && !parts.iter().any(|part| part.kernels.has(entry))
+        };
+        let mut wanted: Vec<&str> = expected.iter().map(String::as_str).filter(missing).collect();
+        wanted.push(name);
+        let waits = self.form == Form::Waiting && text.waiting.is_some();
+        let Some(parsed) = &self.parsed else { return };
+        let Some(Split { alone, rest }) = text.split(parsed, waits, &wanted) else { return };
+        let alone = alone.into_iter().map(|(kernel, text)| (Kernels::One(kernel), text));
+        let rest = rest.map(|rest| (Kernels::Without(text.independent.keys().cloned().collect()), rest));
+        let texts: Vec<(Kernels, String)> = alone.chain(rest).collect();
+        let each: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+        code::link_all(self.driver, &self.ctx, &each);
+        for (kernels, text) in texts {
+            let waiting = if waits { Ok(()) } else { Err(AS_WRITTEN.to_owned()) };
+            match code::load(self.driver, &self.ctx, &text) {
+                Ok(raw) => parts.push(Part { kernels, raw, waiting }),
+                // The whole file as it is written is loaded instead, when one of these kernels is launched.
+                Err((failure, log)) if kernels.has(name) => {
+                    let why = one_line(failure, &log);
+                    *reason = Some(format!(
+                        "the driver does not take the file with the wait in front of its kernels: {why}"
+                    ));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Returns a kernel's function, which is checked against its declaration on first use.
+    /// `expected` names the kernels that are likely to be needed next.
+    pub fn function(
+        &self,
+        name: &'static str,
+        params: &[Param],
+        expected: &[String],
+    ) -> Result<FunctionInfo> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
+            return Ok(*info);
+        }
+        let raw = self.part(name, expected)?;
+        let fault = |reason: String| Error::Kernel {
+            kernel: name.to_owned(),
+            path: self.module.path.to_owned(),
+            reason,
+        };
+        // With lazy loading, a driver may compile or reject the machine code only here.
+        let function = self
+            .driver
+            .function(raw, name)
+            .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
+            .ok_or_else(|| fault("does not exist there".to_owned()))?;
+        let entry = self.entry(name);
+        // The driver ends the list of sizes with an error, which tools report, so it is queried only if the sizes are not
+        // known otherwise.
+        let sizes = match entry {
+            Some(entry) => Some(entry.sizes.clone()),
+            None => self.driver.parameter_sizes(function)?,
+        };
+        if let Some(sizes) = sizes {
+            if sizes.len() != params.len() {
+                return Err(fault(format!(
+                    "has {} parameters, and {} are declared",
+                    sizes.len(),
+                    params.len()
+                )));
+            }
+            for (at, (&size, param)) in sizes.iter().zip(params).enumerate() {
+                if size != u64::from(param.size) {
+                    let declared = param.size;
+                    let param = param.name;
+                    return Err(fault(format!(
+                        "has {size} bytes in its parameter {at}, and `{param}` is declared with {declared}"
+                    )));
+                }
+            }
+        }
+        let required = entry.and_then(|entry| entry.required_block);
+        let info = FunctionInfo::of(self.driver, function, required)?;
+        functions.push((name, info));
+        Ok(info)
+    }
+
+    /// Raises the dynamic shared memory that a function can be launched with.
+    pub fn raise_dynamic_shared(&self, name: &'static str, bytes: u32) -> Result<()> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = functions.iter_mut().find(|entry| entry.0 == name)
+            && info.dynamic_shared < bytes
+        {
+            self.driver.set_function_attribute(info.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+            info.dynamic_shared = bytes;
+        }
+        Ok(())
+    }
+
+    /// Keeps the module loaded until the work of the event's last record is complete.
+    pub fn outlives(&self, event: &Arc<OwnedEvent>) {
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        let driver = self.driver;
+        driver.relaxed(|| in_flight.retain(|event| driver.is_over(event.raw()) != Ok(true)));
+        in_flight.push(event.clone());
+    }
+}
+
+impl Drop for LoadedModule {
+    fn drop(&mut self) {
+        let entered = waits::enter(self.driver, &self.ctx);
+        let in_flight = self.in_flight.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let over = in_flight.iter().try_for_each(|event| waits::on_host(self.driver, event.raw(), None));
+        if let Err(failure) = over {
+            record(&self.ctx, failure);
+        }
+        if !entered || over.is_err() {
+            // Launches that may be in flight need the code, so it is leaked.
+            return;
+        }
+        // A module that cannot be unloaded is lost with its context; nothing depends on it.
+        let variants = self.variants.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let parts = self.parts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for raw in variants.modules.iter().copied().chain(parts.iter().map(|part| part.raw)) {
+            let _ = self.driver.unload_module(raw);
+        }
+    }
+}
+
+/// The loaded forms of a file.
+#[derive(Debug, Default)]
+struct LoadedForms {
+    modules: Mutex<Vec<Arc<LoadedModule>>>,
+}
+
+/// Keeps the module of a kernels block loaded in a context.
+#[derive(Clone)]
+#[must_use = "the module is kept loaded only as long as this lives"]
+pub struct Loaded {
+    module: &'static Module,
+    _forms: Arc<LoadedForms>,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded").field("path", &self.module.path).finish_non_exhaustive()
+    }
+}
+
+/// Loads the module of a kernels block, or returns the loaded one.
+pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
+    let driver = cuda::driver()?;
+    context::enter(driver, ctx)?;
+    let kept = module.loaded_forms(ctx).unwrap_or_else(|| {
+        let new = Arc::new(LoadedForms::default());
+        let mut kept = module.forms.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|entry| entry.1.strong_count() > 0);
+        kept.push((Context::of(ctx), Arc::downgrade(&new)));
+        new
+    });
+    let loaded = module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
+    loaded.load_all()?;
+    Ok(Loaded { module, _forms: kept })
+}

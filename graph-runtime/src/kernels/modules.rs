@@ -1,0 +1,301 @@
+//! The modules that a graph uses, kept loaded while it lives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::cuda::{Context, Driver, Function};
+use crate::error::Result;
+use crate::waits::OwnedEvent;
+use cuweave_core::ids::Device;
+use cuweave_core::index::{Index, Vector, narrow, size};
+
+use super::coverage::Judge;
+use super::declaration::Kernel;
+use super::function::FunctionInfo;
+use super::module::{LoadedModule, Module};
+use super::param::{Param, ParamKind};
+use super::shape::Shape;
+use super::spans::SpanCheck;
+use super::text::{Form, Programmatic};
+
+/// Kernels that the compiler inserts: the hub of wide joins, and fills that a memset cannot do.
+static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
+
+/// A kernel that does nothing.
+pub(crate) static HUB: Kernel = Kernel::new("cuweave_hub", &INTERNAL, &[]);
+
+/// Fills memory with 64-bit values.
+pub(crate) static FILL64: Kernel = Kernel::new(
+    "cuweave_fill64",
+    &INTERNAL,
+    &[
+        Param::fixed::<u64>("target", ParamKind::Write),
+        Param::scalar::<u64>("value"),
+        Param::scalar::<u64>("n"),
+    ],
+);
+
+/// Writes an address into a table of pointers.
+pub(crate) static ENTRY: Kernel = Kernel::new(
+    "cuweave_entry",
+    &INTERNAL,
+    &[Param::fixed::<u64>("entry", ParamKind::Write), Param::fixed::<u8>("element", ParamKind::Read)],
+);
+
+static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
+
+/// Sets the one condition of a statement to the number that stands for the value of the operand: of values below 16 in a table of
+/// four-bit numbers, of all others the same.
+pub(crate) static SET_CONDITION: Kernel = Kernel::new(
+    "cuweave_set_condition",
+    &CONDITIONS,
+    &[
+        Param::scalar::<u64>("handle"),
+        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::scalar::<u64>("numbers"),
+        Param::scalar::<u32>("otherwise"),
+    ],
+);
+
+/// Sets the conditions of a statement that [`SET_CONDITION`] cannot set: several, or by larger values.
+pub(crate) static SET_CONDITIONS: Kernel = Kernel::new(
+    "cuweave_set_conditions",
+    &CONDITIONS,
+    &[
+        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::scalar::<u32>("otherwise"),
+        Param::scalar::<u32>("count"),
+        Param::scalar::<u32>("v0"),
+        Param::scalar::<u32>("v1"),
+        Param::scalar::<u32>("v2"),
+        Param::scalar::<u32>("v3"),
+        Param::scalar::<u32>("v4"),
+        Param::scalar::<u32>("v5"),
+        Param::scalar::<u32>("v6"),
+        Param::scalar::<u32>("v7"),
+        Param::scalar::<u32>("a0"),
+        Param::scalar::<u32>("a1"),
+        Param::scalar::<u32>("a2"),
+        Param::scalar::<u32>("a3"),
+        Param::scalar::<u32>("a4"),
+        Param::scalar::<u32>("a5"),
+        Param::scalar::<u32>("a6"),
+        Param::scalar::<u32>("a7"),
+        Param::scalar::<u64>("h0"),
+        Param::scalar::<u64>("h1"),
+        Param::scalar::<u64>("h2"),
+        Param::scalar::<u64>("h3"),
+        Param::scalar::<u64>("h4"),
+        Param::scalar::<u64>("h5"),
+        Param::scalar::<u64>("h6"),
+        Param::scalar::<u64>("h7"),
+        Param::scalar::<u64>("h8"),
+    ],
+);
+
+/// Sets the condition of a loop that counts its turns, and keeps their record.
+pub(crate) static SET_LOOP: Kernel = Kernel::new(
+    "cuweave_set_loop",
+    &CONDITIONS,
+    &[
+        Param::scalar::<u64>("handle"),
+        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::fixed::<u32>("counter", ParamKind::ReadWrite),
+        Param::fixed::<u64>("record", ParamKind::ReadWrite),
+        Param::scalar::<u32>("most"),
+        Param::scalar::<u32>("begins"),
+        Param::scalar::<u32>("others"),
+        Param::scalar::<u32>("records"),
+    ],
+);
+
+static STAMPS: Module = Module::new("cuweave's module of profiles", include_bytes!("stamp.ptx"));
+
+/// Adds the time since the last stamp of a body to a slot.
+pub(crate) static STAMP: Kernel = Kernel::new(
+    "cuweave_stamp",
+    &STAMPS,
+    &[Param::fixed::<u64>("last", ParamKind::ReadWrite), Param::fixed::<u64>("slot", ParamKind::ReadWrite)],
+);
+
+/// The modules and functions of a graph, on all of its devices.
+pub struct Modules {
+    driver: &'static Driver,
+    contexts: Vector<Device, Arc<CudaContext>>,
+    programmatic: Programmatic,
+    /// The loaded modules, by device and by the address of their declaration.
+    loaded: BTreeMap<(Device, usize), Arc<LoadedModule>>,
+    /// The requested kernels, in the order of the first request.
+    kernels: Vec<LoadedKernel>,
+    /// The names of launches: their kernels are likely to be requested.
+    expected: Vec<String>,
+    /// A cache of indices into that list, by a hash of the kernel's address.
+    places: [u32; PLACES],
+    /// The check of the elements that the kernels write.
+    pub(crate) judge: Judge,
+    /// The check of the elements that they access.
+    pub(crate) spans: SpanCheck,
+}
+
+/// The number of slots of the cache.
+const PLACES: usize = 32;
+
+/// A kernel with its function.
+pub(crate) struct LoadedKernel {
+    device: Device,
+    kernel: &'static Kernel,
+    /// The attributes of its function.
+    pub info: FunctionInfo,
+    /// The last configuration that passed the device's limits.
+    pub checked: Option<Shape>,
+}
+
+impl LoadedKernel {
+    fn is(&self, device: Device, kernel: &'static Kernel) -> bool {
+        std::ptr::eq(self.kernel, kernel) && self.device == device
+    }
+}
+
+impl Modules {
+    /// Returns true if they are loaded in that context.
+    pub(crate) fn is_of(&self, ctx: &CudaContext) -> bool {
+        self.contexts.iter().any(|one| **one == *ctx)
+    }
+
+    /// Returns an empty set.
+    pub(crate) fn new(
+        driver: &'static Driver,
+        contexts: Vector<Device, Arc<CudaContext>>,
+        programmatic: Programmatic,
+    ) -> Modules {
+        Modules {
+            driver,
+            contexts,
+            programmatic,
+            loaded: BTreeMap::new(),
+            kernels: Vec::new(),
+            expected: Vec::new(),
+            places: [0; PLACES],
+            judge: Judge::default(),
+            spans: SpanCheck::default(),
+        }
+    }
+
+    /// Sets the names of launches, whose kernels are compiled side by side when the first one of their file is requested.
+    pub(crate) fn expect(&mut self, names: Vec<String>) {
+        self.expected = names;
+    }
+
+    /// Returns success if they are loaded for programmatic edges, or the reason that they are not.
+    pub(crate) fn programmatic(&self) -> &Programmatic {
+        &self.programmatic
+    }
+
+    /// Returns a kernel's function on a device. Loads its module if necessary.
+    pub(crate) fn function(&mut self, device: Device, kernel: &'static Kernel) -> Result<FunctionInfo> {
+        Ok(self.loaded_kernel(device, kernel)?.info)
+    }
+
+    /// Returns a kernel with its function. Loads its module if necessary.
+    #[inline]
+    pub(crate) fn loaded_kernel(
+        &mut self,
+        device: Device,
+        kernel: &'static Kernel,
+    ) -> Result<&mut LoadedKernel> {
+        let place = ((std::ptr::from_ref(kernel).addr() >> 4) + device.index()) % PLACES;
+        let mut at = size(self.places[place]);
+        if !self.kernels.get(at).is_some_and(|known| known.is(device, kernel)) {
+            at = self.find(device, kernel)?;
+            self.places[place] = narrow(at);
+        }
+        Ok(&mut self.kernels[at])
+    }
+
+    /// Returns the attributes of a kernel that was requested before.
+    pub(crate) fn loaded_info(&self, device: Device, kernel: &'static Kernel) -> Option<FunctionInfo> {
+        self.kernels.iter().find(|known| known.is(device, kernel)).map(|known| known.info)
+    }
+
+    /// Returns true if a requested kernel uses module-level variables that some kernel writes.
+    pub(crate) fn share_state(&self) -> bool {
+        self.kernels.iter().any(|known| known.kernel.shares_state())
+    }
+
+    /// Returns the index of a kernel in the list, and adds it if necessary.
+    #[cold]
+    fn find(&mut self, device: Device, kernel: &'static Kernel) -> Result<usize> {
+        if let Some(at) = self.kernels.iter().position(|known| known.is(device, kernel)) {
+            return Ok(at);
+        }
+        // The user's expressions before and after may make another context current.
+        let ctx = &self.contexts[device];
+        self.driver.enter(Context::of(ctx))?;
+        let module = std::ptr::from_ref(kernel.module).addr();
+        let module = match self.loaded.entry((device, module)) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(kernel.module.load(self.driver, ctx, Form::of(&self.programmatic))?)
+            }
+        };
+        let info = module.function(kernel.entry, kernel.params, &self.expected)?;
+        if std::ptr::eq(kernel.module, &INTERNAL) {
+            let internal = module.clone();
+            let here = self.loaded.iter().filter(|((other, _), _)| *other == device);
+            let others = here.map(|(_, other)| other).filter(|other| !Arc::ptr_eq(other, &internal));
+            others.for_each(|other| other.accompany(&internal));
+        }
+        self.kernels.push(LoadedKernel { device, kernel, info, checked: None });
+        if device != Device::FIRST {
+            self.driver.enter(Context::of(&self.contexts[Device::FIRST]))?;
+        }
+        Ok(self.kernels.len() - 1)
+    }
+
+    /// Returns the number of blocks with so many threads and bytes of dynamic shared memory that a multiprocessor holds.
+    pub(crate) fn blocks_per_sm(
+        &self,
+        device: Device,
+        function: Function,
+        (threads, shared): (u32, u32),
+    ) -> Result<u32> {
+        self.driver.enter(Context::of(&self.contexts[device]))?;
+        let blocks = self.driver.blocks_per_sm(function, threads, shared)?;
+        if device != Device::FIRST {
+            self.driver.enter(Context::of(&self.contexts[Device::FIRST]))?;
+        }
+        Ok(blocks)
+    }
+
+    /// Raises the dynamic shared memory that a kernel can be launched with.
+    pub(crate) fn raise_dynamic_shared(
+        &mut self,
+        device: Device,
+        kernel: &'static Kernel,
+        bytes: u32,
+    ) -> Result<()> {
+        if let Some(module) = self.module(device, kernel) {
+            module.raise_dynamic_shared(kernel.entry, bytes)?;
+        }
+        let known = self.loaded_kernel(device, kernel)?;
+        known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
+        Ok(())
+    }
+
+    /// Returns the module of a kernel that was requested before.
+    pub(crate) fn module(&self, device: Device, kernel: &'static Kernel) -> Option<&Arc<LoadedModule>> {
+        self.loaded.get(&(device, std::ptr::from_ref(kernel.module).addr()))
+    }
+
+    /// Keeps the modules loaded until the work of the event's last record is complete.
+    pub(crate) fn outlive(&self, event: &Arc<OwnedEvent>) {
+        self.loaded.values().for_each(|module| module.outlives(event));
+    }
+
+    /// Leaks the modules: they stay loaded.
+    pub(crate) fn leak(&self) {
+        self.loaded.values().for_each(|module| std::mem::forget(module.clone()));
+    }
+}

@@ -1,0 +1,49 @@
+//! The last launches that used the module-level variables of a loaded module.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crate::cuda::{Driver, Outcome};
+use crate::waits::{HeldStream, OwnedEvent};
+
+/// The last launches that used a module's variables, by variable.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(pub Mutex<BTreeMap<&'static str, Variable>>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Variable {
+    pub written: Option<Note>,
+    /// The launches that have read it since the last write.
+    pub read: Vec<Note>,
+}
+
+/// A launch that used a variable. The note may outlive its exec.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    pub done: Arc<OwnedEvent>,
+    pub stream: HeldStream,
+    /// True if the event is known to record the launch.
+    pub held: bool,
+}
+
+impl Note {
+    pub fn in_one_stream(&self, other: &Note) -> bool {
+        self.stream.is(&other.stream)
+    }
+
+    /// Orders the launch `next` after this one. Launches of one exec are ordered already.
+    pub fn order(&self, driver: &Driver, next: &Note) -> Outcome<()> {
+        if self.in_one_stream(next) || Arc::ptr_eq(&self.done, &next.done) {
+            return Ok(());
+        }
+        if self.held { driver.wait(next.stream.raw(), self.done.raw()) } else { driver.synchronize_context() }
+    }
+}
+
+/// Drops the notes of completed launches once there are many, since readers may use any number of streams.
+pub(crate) fn forget_the_finished(driver: &Driver, notes: &mut Vec<Note>) {
+    const MANY: usize = 16;
+    if notes.len() >= MANY {
+        driver.relaxed(|| notes.retain(|note| !note.held || driver.is_over(note.done.raw()) != Ok(true)));
+    }
+}

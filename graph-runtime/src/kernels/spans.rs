@@ -1,0 +1,80 @@
+//! The check that a launch accesses nothing outside the declared extents of parameters, where the macro could not
+//! decide it: with the launch's configuration and scalars. Only accesses that surely happen count.
+
+use std::sync::Arc;
+
+use cuweave_ptx::coverage::Launch;
+
+use crate::cuda::Word;
+
+use super::coverage::{Cache, FollowedOutline};
+use super::declaration::Kernel;
+use super::shape::Shape;
+
+/// The maximum number of steps for one launch, and for all launches of one graph: accesses that are not reached by then
+/// are vouched for.
+const MOST_STEPS: u32 = 20_000;
+const MOST_STEPS_IN_ALL: u32 = 4_000_000;
+
+/// The first byte, and the one behind the last, for each parameter of an outline.
+type Spans = Arc<[Option<(i128, i128)>]>;
+
+/// The spans by all numbers that they depend on.
+static SPANS: Cache<Vec<u64>, Spans> = Cache::new();
+
+/// Checks the launches of one graph.
+#[derive(Debug, Default)]
+pub(crate) struct SpanCheck {
+    steps: u32,
+    key: Vec<u64>,
+}
+
+/// A parameter of a launch that is accessed outside its declared extent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outside {
+    /// Its index among the kernel's parameters.
+    pub parameter: usize,
+    /// The index of its access in the statement.
+    pub access: usize,
+    /// The element behind the last one that is accessed, or the first one if it lies before the buffer.
+    pub reaches: i128,
+}
+
+impl SpanCheck {
+    /// Returns the first parameter of a launch that is surely accessed outside its extent. `extents` are those of its
+    /// buffers, in order.
+    pub fn outside(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        words: &[Word],
+        extents: &[u64],
+    ) -> Option<Outside> {
+        let outlined = FollowedOutline::of(kernel, kernel.accesses)?;
+        if self.steps > MOST_STEPS_IN_ALL {
+            return None;
+        }
+        self.key.clear();
+        outlined.key(kernel, shape, words, &mut self.key);
+        let spans = SPANS.get_or_make(&self.key, || {
+            let scalar = |parameter: u32| outlined.scalar(words, parameter);
+            let launch = Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
+            let (spans, steps) = outlined.outline.span(&launch, MOST_STEPS);
+            self.steps += steps;
+            spans.into()
+        });
+        outlined.followed.iter().zip(&*spans).find_map(|(&(parameter, access), span)| {
+            let (first, end) = (*span)?;
+            let param =
+                kernel.params.get(parameter).filter(|param| !param.is_scalar() && param.element > 0)?;
+            let element = i128::from(param.element);
+            let extent = i128::from(*extents.get(access)?) * element;
+            let reaches = match first < 0 {
+                true => first.div_euclid(element),
+                false if end > extent => (end + element - 1).div_euclid(element),
+                false => return None,
+            };
+            Some(Outside { parameter, access, reaches })
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! The text of a PTX file: the form that is loaded, and the properties of its kernels.
+//!
+//! - If launches overlap, every kernel that can do so runs `griddepcontrol.wait` first. Apart from that the text is that of
+//!   the file, with the same variables, and is loaded instead of the file. If the driver rejects it, the file is loaded.
+//! - A file with variables is loaded in one form at a time, the first that is requested: the variables are state that
+//!   launches share.
+
+use std::sync::{Arc, OnceLock};
+
+use cudarc::driver::CudaContext;
+
+use crate::cuda::Driver;
+use crate::error::Error;
+use cuweave_core::launches::{Allowed, Batching};
+use cuweave_ptx::rewrite::{self, Independent, Split, Waiting};
+use cuweave_ptx::{self as ptx, Space, duration};
+
+use super::located::Outlined;
+
+/// A form of a file's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The text as written.
+    AsWritten,
+    /// The text in which kernels run `griddepcontrol.wait` first.
+    Waiting,
+}
+
+impl Form {
+    pub fn of(programmatic: &Programmatic) -> Form {
+        if programmatic.is_ok() { Form::Waiting } else { Form::AsWritten }
+    }
+
+    pub fn other(self) -> Form {
+        match self {
+            Form::AsWritten => Form::Waiting,
+            Form::Waiting => Form::AsWritten,
+        }
+    }
+}
+
+/// The properties of a kernel, from its PTX.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub name: String,
+    /// The sizes of its parameters.
+    pub sizes: Vec<u64>,
+    /// `.reqntid`
+    pub required_block: Option<[u32; 3]>,
+    /// For each parameter, its influence on the trip counts of loops; the parts of an aggregate are not distinguished.
+    pub deciding: Vec<Deciding>,
+    /// For each parameter, true if it may bound the turns of a loop.
+    pub turns: Vec<bool>,
+    /// True if loaded data influences trip counts.
+    pub by_data: bool,
+    /// True if it has no loop, calls nothing and has few instructions.
+    pub short: bool,
+    /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
+    pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
+    /// The accesses of its blocks, or the reason that it cannot be a part of a fused kernel; computed on first use.
+    pub(crate) fusing: OnceLock<std::result::Result<Arc<Outlined>, String>>,
+    /// Success, or the reason why the kernel cannot run the wait first.
+    pub waiting: std::result::Result<(), String>,
+}
+
+/// The influence of a parameter on its kernel's trip counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deciding {
+    /// No influence.
+    No,
+    /// Influence through its value, a number.
+    ByValue,
+    /// Influence through a part of it that cannot be compared.
+    Unknown,
+}
+
+/// Success if launches can have programmatic edges, or the reason that they cannot.
+pub(crate) type Programmatic = std::result::Result<(), String>;
+
+/// Checks that the graph function, the device and the driver allow programmatic edges.
+pub(crate) fn programmatic(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Programmatic {
+    if !allowed.overlap {
+        return Err("the graph function does not allow it".to_owned());
+    }
+    // CUdevice_attribute: compute capability, major and minor
+    let ask = |attribute| driver.device_attribute(ctx, attribute);
+    match (ask(75), ask(76)) {
+        (Ok(9..), _) if driver.has_programmatic_edges() => Ok(()),
+        (Ok(9..), _) => Err("the driver has no programmatic edges, which came with CUDA 12.3".to_owned()),
+        (Ok(major), Ok(minor)) => {
+            Err(format!("the device has compute capability {major}.{minor}, and 9.0 is needed"))
+        }
+        (Err(failure), _) | (_, Err(failure)) => Err(Error::from(failure).to_string()),
+    }
+}
+
+/// The contents of a PTX file.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// Its kernels.
+    pub entries: Vec<Entry>,
+    /// True if it has variables that a kernel may write.
+    pub has_state: bool,
+    /// The text in which kernels run the wait first, if it differs.
+    pub waiting: Option<String>,
+    /// The kernels that can be compiled by themselves.
+    pub independent: Independent,
+}
+
+impl Text {
+    /// Returns the properties of a file's kernels, and the text that is loaded in a form.
+    pub fn read(module: &ptx::Module<'_>, form: Form) -> Text {
+        let rewritten = match form {
+            Form::AsWritten => Waiting::default(),
+            Form::Waiting => rewrite::waiting(module),
+        };
+        let entries = module.entries().map(|function| entry(function, &rewritten)).collect();
+        let has_state =
+            module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
+        let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
+        Text { entries, has_state, waiting, independent: rewrite::independent(module) }
+    }
+
+    /// Returns the texts that some kernels need, in the form with the wait or as the file is written.
+    pub fn split(&self, written: &ptx::Module<'_>, waits: bool, wanted: &[&str]) -> Option<Split> {
+        let Some(waiting) = self.waiting.as_deref().filter(|_| waits) else {
+            return Some(rewrite::split(written, &self.independent, wanted));
+        };
+        Some(rewrite::split(&ptx::parse(waiting).ok()?, &self.independent, wanted))
+    }
+}
+
+fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
+    let duration::Deciding { parameters, turns, data: by_data, short } = duration::deciding(function);
+    let deciding = parameters
+        .into_iter()
+        .zip(&function.parameters)
+        .map(|(decides, parameter)| match (decides, parameter.class()) {
+            (false, _) => Deciding::No,
+            (true, ptx::Class::Aggregate | ptx::Class::Opaque) => Deciding::Unknown,
+            (true, _) => Deciding::ByValue,
+        })
+        .collect();
+    let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
+    Entry {
+        name: function.name.to_owned(),
+        sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
+        required_block: function.performance(".reqntid").map(|values| {
+            let extent = |at: usize| values.get(at).copied().unwrap_or(1);
+            [extent(0), extent(1), extent(2)]
+        }),
+        deciding,
+        turns,
+        by_data,
+        short,
+        batching: OnceLock::new(),
+        fusing: OnceLock::new(),
+        waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
+    }
+}

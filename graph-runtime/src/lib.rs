@@ -1,0 +1,121 @@
+//! The runtime: graph functions become graphs of the driver, and are launched.
+//!
+//! ```text
+//! arguments --bind--> operands --build--> nodes = Graph --instantiate--> Exec --launch-->
+//! ```
+//!
+//! Its rooms, from the lowest floor up; each imports only those before it (`tests/layers.rs` checks it):
+//!
+//! - `cuda`: the driver's calls and handles, the one room with `unsafe`;
+//! - `waits`, `watch`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
+//!   ranges of reserved addresses, the one error type, the current context, and the token of generated code;
+//! - `bind`: bound arguments, operands and outputs;
+//! - `kernels`: declarations, modules, and the properties of launches;
+//! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
+//! - `observe`: reports, pictures, profiles, and the names that the simulated driver is told;
+//! - `build`: checks, the plan, and the nodes;
+//! - `certificate`: the certificate of a graph;
+//! - `exec`: graphs and execs;
+//! - `builder`: graphs that are known only when the program runs.
+//!
+//! No memory is used after it is freed, whatever safe code drops, forgets or moves: `bind/operand.rs` and `bind/output.rs`
+//! say why.
+
+#![deny(unsafe_code)]
+#![deny(missing_debug_implementations)]
+#![deny(
+    clippy::as_conversions,
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
+mod bind;
+mod build;
+pub mod builder;
+mod certificate;
+mod context;
+mod cuda;
+mod error;
+mod exec;
+mod kernels;
+mod observe;
+mod ranges;
+mod statements;
+mod token;
+mod waits;
+mod watch;
+
+pub use bind::multicast;
+pub use bind::{
+    Advice, Attach, Attributes, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned,
+    BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut,
+    Exclusive, ExclusivePinned, Flag, FlagValue, Host, HostView, HostViewMut, Location, LoopTurns, Managed,
+    Optional, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource,
+    Semaphore, Shared, SharedPinned, Taken,
+};
+pub use context::context;
+pub use cuda::{AnyBits, CallStream, PinnedViewMut, Ptr, PtrMut, SemaphoreHandle};
+pub use cuweave_check;
+pub use cuweave_core::plan::budget::CurvePoint;
+pub use cuweave_ptx::declare::Open as DeclaredPart;
+pub use error::{
+    At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible,
+    ManagedFault, ModuleFailure, MulticastFault, OutsideExtent, Refusal, Result, ShortLaunch,
+};
+pub use exec::{ArenaPool, Exec, Graph, GraphFn};
+pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
+pub use observe::{
+    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives,
+    Entry as ProfileEntry, Forwarded, FullEdge, FullReport, GraphPool, InLane, LeftUnwritten,
+    Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns, Unfused, VouchedFor, WhyApart,
+    WhyFull, WhyUnfused, graph_pool, reset_graph_pool_high, trim_graph_pool,
+};
+
+/// The items that generated code names. Nothing here is for users, and all of it may change.
+pub mod private {
+    pub use crate::bind::{
+        Absent, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut,
+        BindResource, BindShared, BindTaken, Bound, Declaration, Exclusive, ExclusivePinned, Handed,
+        HandedOver, Hint, Host, Lend, Lender, Lent, List, Optional, Output, OutputDescription, Record,
+        Resource, Shared, SharedPinned, Site, Taken, Visitor, absent, count as __count, describe_records,
+    };
+    pub use crate::build::{
+        Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
+        change_next_tables,
+    };
+    pub use crate::context::is_simulated;
+    pub use crate::cuda::{
+        Beside, Bits, CallBuffer, CallStream, Clique, Collective, HostMemory, NotAnyBits, Packed,
+        PinnedViewMut, Sequence, any_bits, between_captures,
+    };
+    pub use crate::error::{Error, Result};
+    pub use crate::exec::{
+        Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
+        Place, Settable, build, build_on, dump, operations, read_back,
+    };
+    pub use crate::kernels::item::{
+        Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
+        no_item,
+    };
+    pub use crate::kernels::mark::{Fits, FitsOptional, OfElement, Returns, nothing, param};
+    pub use crate::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
+    pub use crate::statements::entry;
+    pub use crate::statements::{
+        Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,
+        turn, typed,
+    };
+    pub use crate::token::Token;
+    pub use cuweave_core::expand::Described;
+    /// The kinds of buffer arguments.
+    pub mod mark {
+        pub use crate::kernels::mark::{
+            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, chosen, copies, decides,
+            decides_by, element, element_mut, leaves, lent, lent_mut, same,
+        };
+    }
+    pub use cuweave_core::table::{Layout, Table, TableHandle};
+    pub use cuweave_ptx::declare::Open;
+}

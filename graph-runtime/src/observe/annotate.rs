@@ -1,0 +1,155 @@
+//! Passes the names of nodes and buffers to the simulated driver, so that its checks are per buffer and its reports name
+//! the user's statements.
+
+use std::collections::BTreeMap;
+
+use cuweave_core::index::{Vector, narrow};
+use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, StatementId};
+use cuweave_core::operation::{Operation, OperationId, Operations, Place};
+use cuweave_core::scopes::Scopes;
+
+use crate::cuda::{HostAccess, Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
+use crate::statements::{Record, members_of};
+
+/// The nodes and buffers of a graph, for the simulated driver.
+pub(crate) struct Annotated<'n> {
+    pub program: &'n Program,
+    /// The values of lengths and bounds.
+    pub dims: &'n Vector<DimId, u64>,
+    pub operations: &'n Operations,
+    pub records: &'n Vector<StatementId, Record>,
+    pub nodes: &'n Vector<OperationId, Node>,
+    /// The nodes of library calls.
+    pub captured: BTreeMap<OperationId, &'n [Node]>,
+    /// The address of each buffer.
+    pub bases: &'n Vector<BufferId, u64>,
+    pub graph: RawGraph,
+    /// The graphs of the bodies of conditional nodes, by the statements in front of them.
+    pub bodies: &'n BTreeMap<StatementId, RawGraph>,
+    pub exec: RawExec,
+}
+
+/// Returns the buffers that are described to the simulated driver, in this order.
+fn described(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
+    let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
+    places
+        .filter(|((_, place), declared)| !matches!(place, Place::Nowhere) && !declared.origin.is_pinned())
+        .map(|((buffer, _), _)| buffer)
+}
+
+/// Passes the current addresses of an instantiated graph's buffers to the simulated driver, if it is loaded.
+pub(crate) fn moved(graph: &Annotated<'_>) {
+    if let Some(simulator) = Simulator::get() {
+        let addresses: Vec<u64> = described(graph).map(|buffer| graph.bases[buffer]).collect();
+        simulator.move_buffers(graph.exec, &addresses);
+        host_accesses(graph, simulator, graph.exec);
+    }
+}
+
+/// Passes the memory that the host statements of an exec touch to the simulated driver, if it is loaded.
+pub(crate) fn hosts_moved(graph: &Annotated<'_>) {
+    if let Some(simulator) = Simulator::get() {
+        host_accesses(graph, simulator, graph.exec);
+    }
+}
+
+/// Passes the memory that host statements touch to the simulated driver: those of an exec, or of the graph.
+fn host_accesses(graph: &Annotated<'_>, simulator: &Simulator, exec: RawExec) {
+    for (statement, declared) in graph.program.statements.enumerate() {
+        let (Kind::Host(()), Some(operation)) = (declared.kind, graph.operations.of_statement[statement])
+        else {
+            continue;
+        };
+        let access = |access: &Access| {
+            let element = u64::from(graph.program.buffers[access.buffer].element);
+            let (lo, hi) = (graph.dims[access.lo], graph.dims[access.hi]);
+            let address = graph.bases[access.buffer].wrapping_add(lo.saturating_mul(element));
+            HostAccess::new(address, hi.saturating_sub(lo).saturating_mul(element), access.mode.writes())
+        };
+        let accesses: Vec<HostAccess> = declared.accesses.iter().map(access).collect();
+        simulator.host_accesses(exec, graph.nodes[operation], &accesses);
+    }
+}
+
+/// Passes the members of a batch to the simulated driver.
+fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operation, node: Node) {
+    let Ok((axis, firsts)) = members_of(graph.program, graph.operations, graph.records, operation) else {
+        return;
+    };
+    let member = |(at, &source): (usize, &StatementId)| {
+        let statement = &graph.program.statements[source];
+        let first = firsts.get(at).copied().unwrap_or(0);
+        Member { name: &statement.name, line: statement.line, first }
+    };
+    let members: Vec<Member<'_>> = operation.sources.iter().enumerate().map(member).collect();
+    simulator.name_members(node, axis, &graph.program.file, &members);
+}
+
+/// Passes the current first blocks of the members of a batch to the simulated driver, if it is loaded.
+pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
+    let Some(simulator) = Simulator::get() else { return };
+    if let Ok((None, firsts)) =
+        members_of(graph.program, graph.operations, graph.records, &graph.operations.list[operation])
+    {
+        simulator.move_members(graph.exec, graph.nodes[operation], &firsts);
+    }
+}
+
+/// Passes the names of the nodes and buffers of a graph to the simulated driver, if it is loaded.
+pub(crate) fn annotate(graph: &Annotated<'_>) {
+    let Some(simulator) = Simulator::get() else { return };
+    let program = graph.program;
+    for ((at, operation), &node) in graph.operations.list.enumerate().zip(graph.nodes) {
+        let line = operation.sources.first().map_or(0, |&source| program.statements[source].line);
+        let file = operation.sources.first().and_then(|&source| program.statements[source].file.as_ref());
+        let file = file.unwrap_or(&program.file);
+        for &node in graph.captured.get(&at).copied().unwrap_or(&[node]) {
+            simulator.name_node(node, &operation.name, file, line);
+        }
+        if operation.sources.len() > 1 && graph.operations.chain_of(operation).is_none() {
+            name_members(graph, simulator, operation, node);
+        }
+    }
+    let mut users: Vector<BufferId, Vec<(Node, Option<u32>)>> =
+        Vector::filled(Vec::new(), program.buffers.len());
+    for (statement, declared) in program.statements.enumerate() {
+        if let Some(operation) = graph.operations.of_statement[statement] {
+            let node = &graph.operations.list[operation];
+            // A block of fused launches does the work of all of them.
+            let batched = node.sources.len() > 1 && graph.operations.chain_of(node).is_none();
+            let member = node.sources.binary_search(&statement).ok().filter(|_| batched);
+            let nodes = graph.captured.get(&operation).copied();
+            let nodes = nodes.unwrap_or(std::slice::from_ref(&graph.nodes[operation]));
+            for access in declared.kind.own_accesses(&declared.accesses) {
+                users[access.buffer].extend(nodes.iter().map(|&node| (node, member.map(narrow))));
+            }
+        }
+    }
+    host_accesses(graph, simulator, RawExec::NONE);
+    let scopes = Scopes::of(program);
+    for buffer in described(graph) {
+        let declared = &program.buffers[buffer];
+        // A temporary of a body lives within each run of it.
+        let body = match declared.origin {
+            Origin::Alloc(at) => {
+                scopes.around(at).and_then(|body| graph.bodies.get(&scopes.list[body].condition))
+            }
+            _ => None,
+        };
+        users[buffer].sort_unstable();
+        users[buffer].dedup();
+        let inside = matches!(graph.operations.places[buffer], Place::Inside { .. });
+        simulator.add_buffer(
+            body.copied().unwrap_or(graph.graph),
+            &PlannedBuffer {
+                name: &declared.name,
+                file: declared.file.as_ref().unwrap_or(&program.file),
+                line: declared.line,
+                planned: inside && !program.outputs.contains(&buffer),
+                address: graph.bases[buffer],
+                bytes: graph.dims[declared.len].saturating_mul(u64::from(declared.element)),
+                users: &users[buffer],
+            },
+        );
+    }
+}

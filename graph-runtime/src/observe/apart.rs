@@ -1,0 +1,335 @@
+//! The launches that might be fewer or overlap more, with the reasons that they do not.
+
+use std::fmt;
+
+use crate::error::At;
+use crate::kernels::NamedKernel;
+
+use cuweave_core::picture::folded;
+
+/// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repeated {
+    /// The statement.
+    pub at: At,
+    /// The number of its launches.
+    pub times: usize,
+}
+
+/// Launches of one kernel that nothing orders and that are in several nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Apart {
+    /// The kernel.
+    pub kernel: NamedKernel,
+    /// The launches.
+    pub launches: Vec<Repeated>,
+    /// The number of nodes that run them.
+    pub nodes: usize,
+    /// The reasons that they are not one.
+    pub reasons: Vec<WhyApart>,
+    /// The number of such groups of the same lines, for the same reasons.
+    pub times: usize,
+}
+
+/// A reason that launches of one kernel are not one launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WhyApart {
+    /// The option `launches` of their function does not allow it.
+    NotAllowed,
+    /// They stand in different bodies of conditions on the device, or one of them in none.
+    Bodies,
+    /// The kernel cannot be batched: the reason.
+    Kernel(String),
+    /// A setter may change the block or the shared memory of one of them.
+    Setter,
+    /// One launch would be slower: it holds too few blocks, or spills registers.
+    Slower(String),
+    /// Their blocks or their dynamic shared memory differ.
+    Blocks,
+    /// They come after launches that are not known to end at the same time.
+    Begins,
+    /// They are not known to last equally long, and different launches come after them.
+    Ends,
+    /// Their grids differ or may be changed, and they have too many blocks for a launch that finds its member block by block.
+    Grids,
+    /// One launch would join chains and fork them again.
+    Joins,
+    /// One launch would add too much order.
+    Edges,
+    /// They are steps of chains whose levels fill the device.
+    Chains,
+    /// They are steps of chains that run in two halves.
+    Halves,
+    /// They are steps of chains, each of which is one kernel.
+    Fused,
+    /// They are steps of chains, several of which are one kernel.
+    Stacked,
+    /// They are steps of chains, each of which is one kernel, and all of them could be: the reason that they are not.
+    Unstacked(String),
+    /// Their parameters do not fit into one launch, or a budget does not hold their buffers at once.
+    Room,
+}
+
+impl WhyApart {
+    /// Returns the change of the program that makes them one launch; `None` if none is known, or if one launch is slower.
+    #[must_use]
+    pub fn help(&self) -> Option<&'static str> {
+        Some(match self {
+            WhyApart::NotAllowed => "leave the option `launches` out",
+            WhyApart::Bodies
+            | WhyApart::Slower(_)
+            | WhyApart::Chains
+            | WhyApart::Halves
+            | WhyApart::Fused
+            | WhyApart::Stacked
+            | WhyApart::Joins => {
+                return None;
+            }
+            WhyApart::Edges | WhyApart::Kernel(_) | WhyApart::Unstacked(_) => return None,
+            WhyApart::Setter => "let no scalar that has a setter reach the block or the shared memory",
+            WhyApart::Blocks => "give them equal blocks and shared memory",
+            WhyApart::Begins => {
+                "let the same launches, or launches of equal kernels and grids, come before each"
+            }
+            WhyApart::Ends => {
+                "give them equal grids and trip counts, or let the same launches come after each"
+            }
+            WhyApart::Grids => "give them equal grids that no setter changes, with a free dimension",
+            WhyApart::Room => "pass fewer parameters, or raise the budget",
+        })
+    }
+}
+
+impl fmt::Display for WhyApart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let WhyApart::Unstacked(reason) = self {
+            return write!(
+                f,
+                "they are steps of chains, each of which is one kernel, and not all of them: {reason}"
+            );
+        }
+        f.write_str(match self {
+            WhyApart::NotAllowed => "the option `launches` does not allow it",
+            WhyApart::Bodies => "they stand in different bodies of conditions",
+            WhyApart::Kernel(reason) | WhyApart::Slower(reason) | WhyApart::Unstacked(reason) => reason,
+            WhyApart::Setter => "a setter may change the block or the shared memory",
+            WhyApart::Blocks => "their blocks or their shared memory differ",
+            WhyApart::Begins => "they come after launches that may end at different times",
+            WhyApart::Ends => "they may last for different times, and different launches come after them",
+            WhyApart::Grids => "their grids differ or may be set, and they have many blocks",
+            WhyApart::Joins => "one launch would join chains and fork them again",
+            WhyApart::Edges => "one launch would add too many edges",
+            WhyApart::Chains => {
+                "they are steps of chains that fill the device: each would wait for the longest"
+            }
+            WhyApart::Halves => {
+                "they are steps of chains that run in two halves: one works while the other ends"
+            }
+            WhyApart::Fused => "they are steps of chains, each of which is one kernel instead",
+            WhyApart::Stacked => {
+                "they are steps of chains, of which as many are one kernel as parameters fit"
+            }
+            WhyApart::Room => {
+                "their parameters do not fit into one launch, or their buffers not into the budget"
+            }
+        })
+    }
+}
+
+/// A full edge between two kernels of which the second could start before the first has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FullEdge {
+    /// The first launch, or the first member of its batch.
+    pub from: At,
+    /// The second one.
+    pub to: At,
+    /// The reason that the edge is full.
+    pub reason: WhyFull,
+    /// The number of such edges between these lines.
+    pub times: usize,
+}
+
+/// A reason that an edge between two kernels is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WhyFull {
+    /// So many launches depend on the first kernel.
+    Dependents(usize),
+    /// The second kernel depends on so many launches.
+    Dependencies(usize),
+    /// Other launches run side by side with them, which nobody measured on this device.
+    Beside,
+    /// The two are on different devices.
+    Devices,
+}
+
+impl WhyFull {
+    /// Returns the words that it has in common with others of its kind.
+    pub(super) fn of_kind(self) -> String {
+        match self {
+            WhyFull::Dependents(_) => "several nodes depend on the first".to_owned(),
+            WhyFull::Dependencies(_) => "the second depends on several nodes".to_owned(),
+            WhyFull::Beside | WhyFull::Devices => self.to_string(),
+        }
+    }
+
+    /// Returns the change of the program that makes the edge programmatic, if one is known.
+    #[must_use]
+    pub fn help(self) -> Option<&'static str> {
+        match self {
+            WhyFull::Dependents(_) => {
+                Some("launches that become one, or that follow each other, depend on it once")
+            }
+            WhyFull::Dependencies(_) => {
+                Some("launches that become one, or that follow each other, precede it once")
+            }
+            WhyFull::Beside | WhyFull::Devices => None,
+        }
+    }
+}
+
+impl fmt::Display for WhyFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WhyFull::Dependents(count) => write!(f, "{count} nodes depend on the first"),
+            WhyFull::Dependencies(count) => write!(f, "the second depends on {count} nodes"),
+            WhyFull::Beside => {
+                f.write_str("other launches run beside them, which is not measured on this device")
+            }
+            WhyFull::Devices => f.write_str("they are on different devices"),
+        }
+    }
+}
+
+/// A branch that comes after another one of its lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InLane {
+    /// The first launch of the branch.
+    pub at: At,
+    /// The last launch of the branch before it.
+    pub after: At,
+    /// The number of such pairs of branches.
+    pub times: usize,
+}
+
+/// A line of a report: its text, that text with `..` in place of the indices of loops, and the number of times that it counts.
+pub(super) type Line = (String, String, usize);
+
+/// The number of times, for entries that stand for several.
+pub(super) fn times(count: usize) -> String {
+    if count > 1 { format!(", {count} times") } else { String::new() }
+}
+
+/// Returns a statement with its line. `name` is its name, or that with its indices folded.
+pub(super) fn at_line(At { name, line, .. }: &At, shown: fn(&str) -> String) -> String {
+    format!("`{}` (line {line})", shown(name))
+}
+
+impl Repeated {
+    fn text(&self, shown: fn(&str) -> String) -> String {
+        match self.times {
+            1 => at_line(&self.at, shown),
+            times => format!("{} {times} times", at_line(&self.at, shown)),
+        }
+    }
+}
+
+impl fmt::Display for Repeated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(str::to_owned))
+    }
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl Apart {
+    /// Returns its text, for so many such groups.
+    fn text(&self, shown: fn(&str) -> String, groups: usize) -> String {
+        let mut launches: Vec<Repeated> = Vec::new();
+        for next in &self.launches {
+            let at = At { name: shown(&next.at.name), ..next.at.clone() };
+            match launches.last_mut() {
+                Some(last) if last.at == at => last.times += next.times,
+                _ => launches.push(Repeated { at, times: next.times }),
+            }
+        }
+        let launches: Vec<String> = launches.iter().map(ToString::to_string).collect();
+        let reasons: Vec<String> = self.reasons.iter().map(ToString::to_string).collect();
+        let mut text = format!("{} in {} nodes{}", launches.join(", "), self.nodes, times(groups));
+        if !reasons.is_empty() {
+            text.push_str(&format!(": {}", reasons.join("; ")));
+        }
+        for help in self.reasons.iter().filter_map(WhyApart::help) {
+            text.push_str(&format!("\n    help: {help}"));
+        }
+        text
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    }
+}
+
+impl fmt::Display for FullEdge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl FullEdge {
+    /// Returns the two launches, with their lines behind both.
+    pub(super) fn pair(&self, shown: fn(&str) -> String) -> String {
+        let (from, to) = (&self.from, &self.to);
+        format!("`{}` to `{}` (lines {}, {})", shown(&from.name), shown(&to.name), from.line, to.line)
+    }
+
+    /// Returns its text, for so many such edges.
+    fn text(&self, shown: fn(&str) -> String, edges: usize) -> String {
+        let FullEdge { from, to, reason, .. } = self;
+        let (from, to) = (at_line(from, shown), at_line(to, shown));
+        let mut text = format!("from {from} to {to}{}: {reason}", times(edges));
+        if let Some(help) = reason.help() {
+            text.push_str(&format!("\n    help: {help}"));
+        }
+        text
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    }
+}
+
+impl fmt::Display for InLane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl InLane {
+    /// Returns its text, for so many such pairs.
+    fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
+        format!(
+            "{} after {}{}: many small branches side by side take longer, and the host longer to launch them\n    help: \
+             launches of one kernel with equal blocks and grids become one launch instead",
+            at_line(&self.at, shown),
+            at_line(&self.after, shown),
+            times(pairs)
+        )
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    }
+}

@@ -1,0 +1,190 @@
+//! The places of the boxes of a picture: bodies of conditions are boxes that hold boxes, and devices stand side by side.
+//!
+//! No edge crosses the border of a body, so each body is a drawing of its own, and its statement a box of that size in the drawing
+//! around it. Bodies are drawn from the inside out, and placed from the outside in.
+
+use std::collections::BTreeMap;
+
+use super::coordinates::{Laid, lay_out};
+use super::folds::{End, View};
+use super::layers::Sketch;
+use cuweave_core::index::Index;
+
+/// The room around what stands in a body, and the height of its head.
+const PAD: f64 = 12.0;
+/// The room between the arms of a statement.
+const ARMS: f64 = 14.0;
+
+/// The place of a rectangle: left, top, width, height.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Area {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+/// The places of everything in a picture.
+pub(super) struct Placed {
+    pub items: Vec<Area>,
+    pub bodies: Vec<Area>,
+    /// The ways of the links; empty for those that lead back, and for those that are not drawn.
+    pub links: Vec<Vec<(f64, f64)>>,
+    /// The left and right ends of the devices.
+    pub devices: Vec<(f64, f64)>,
+    pub size: (f64, f64),
+}
+
+/// The contents of a body, or of the graph outside of all bodies.
+#[derive(Default)]
+struct Inside {
+    /// Boxes and conditional statements, in the order of their first nodes.
+    ends: Vec<End>,
+    links: Vec<usize>,
+    laid: Laid,
+}
+
+/// Places the boxes of a view, whose sizes are given. `slack` is that of each box ([`Sketch::slack`]).
+pub(super) fn place(
+    view: &View,
+    sizes: &[(f64, f64)],
+    slack: &dyn Fn(usize) -> usize,
+    several_devices: bool,
+) -> Placed {
+    let mut insides: BTreeMap<Option<usize>, Inside> = BTreeMap::new();
+    insides.entry(None).or_default();
+    let mut heads: Vec<Option<usize>> = vec![None; view.bodies.len()];
+    for (at, item) in view.items.iter().enumerate() {
+        match item.body.filter(|_| item.is_head) {
+            Some(body) => {
+                heads[body] = Some(at);
+                let first = view.bodies[body].first;
+                if first == body {
+                    let end = End::Body(body);
+                    insides.entry(view.container(end)).or_default().ends.push(end);
+                }
+            }
+            None => insides.entry(item.body).or_default().ends.push(End::Item(at)),
+        }
+    }
+    for (at, link) in view.links.iter().enumerate().filter(|(_, link)| !link.back) {
+        insides.entry(view.container(link.from)).or_default().links.push(at);
+    }
+    let arms = arms(view);
+    // The sizes of bodies: inner ones stand behind those around them.
+    let mut of_bodies = vec![(0.0, 0.0); view.bodies.len()];
+    let of_statement = |first: usize, of_bodies: &[(f64, f64)]| {
+        let own = arms[&first].iter().map(|&arm: &usize| of_bodies[arm]);
+        let (width, height) = own
+            .fold((-ARMS, 0.0), |(width, height): (f64, f64), arm| (width + ARMS + arm.0, height.max(arm.1)));
+        (width, height)
+    };
+    for at in (0..view.bodies.len()).rev().map(Some).chain([None]) {
+        let mut inside = insides.remove(&at).unwrap_or_default();
+        let size = |end: &End| match *end {
+            End::Item(item) => sizes[item],
+            End::Body(first) => of_statement(first, &of_bodies),
+        };
+        let band = |end: &End| match (*end, at) {
+            (End::Item(item), None) if several_devices => view.items[item].device.index(),
+            (End::Body(first), None) if several_devices => {
+                heads[first].map_or(0, |head| view.items[head].device.index())
+            }
+            _ => 0,
+        };
+        let number: BTreeMap<End, usize> =
+            inside.ends.iter().enumerate().map(|(at, &end)| (end, at)).collect();
+        inside.links.retain(|&link| {
+            let [from, to] = [view.links[link].from, view.links[link].to].map(|end| number.get(&end));
+            matches!((from, to), (Some(from), Some(to)) if from < to)
+        });
+        let sketch = Sketch {
+            sizes: inside.ends.iter().map(size).collect(),
+            bands: inside.ends.iter().map(band).collect(),
+            edges: inside
+                .links
+                .iter()
+                .map(|&link| (number[&view.links[link].from], number[&view.links[link].to]))
+                .collect(),
+            slack: inside
+                .ends
+                .iter()
+                .map(|end| if let End::Item(item) = *end { slack(item) } else { 0 })
+                .collect(),
+        };
+        inside.laid = lay_out(&sketch);
+        if let Some(body) = at {
+            let head = heads[body].map_or((0.0, 0.0), |head| sizes[head]);
+            let (width, height) = inside.laid.size;
+            of_bodies[body] = (width.max(head.0) + 2.0 * PAD, height + head.1 + 3.0 * PAD);
+        }
+        insides.insert(at, inside);
+    }
+    placed(view, (sizes, &of_bodies), (&insides, &arms, &heads))
+}
+
+/// Returns the arms of each conditional statement, by the first one.
+fn arms(view: &View) -> BTreeMap<usize, Vec<usize>> {
+    let mut arms: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, body) in view.bodies.iter().enumerate() {
+        arms.entry(body.first).or_default().push(at);
+    }
+    arms
+}
+
+/// The contents of each body, the arms of each statement, and the heads of bodies.
+type Contents<'c> =
+    (&'c BTreeMap<Option<usize>, Inside>, &'c BTreeMap<usize, Vec<usize>>, &'c [Option<usize>]);
+
+/// Widths and heights.
+type Sizes<'s> = &'s [(f64, f64)];
+
+/// Moves each drawing to its place in the one around it.
+fn placed(
+    view: &View,
+    (sizes, of_bodies): (Sizes<'_>, Sizes<'_>),
+    (insides, arms, heads): Contents<'_>,
+) -> Placed {
+    let mut placed = Placed {
+        items: vec![Area::default(); view.items.len()],
+        bodies: vec![Area::default(); view.bodies.len()],
+        links: vec![Vec::new(); view.links.len()],
+        devices: insides[&None].laid.bands.clone(),
+        size: insides[&None].laid.size,
+    };
+    for at in std::iter::once(None).chain((0..view.bodies.len()).map(Some)) {
+        let inside = &insides[&at];
+        let mut origin = (0.0, 0.0);
+        if let Some(body) = at {
+            let area = placed.bodies[body];
+            let mut y = area.y + PAD;
+            if let Some(head) = heads[body] {
+                let (width, height) = sizes[head];
+                placed.items[head] = Area { x: area.x + (area.width - width) / 2.0, y, width, height };
+                y += height + PAD;
+            }
+            origin = (area.x + (area.width - inside.laid.size.0) / 2.0, y);
+        }
+        for (&end, &(x, y)) in inside.ends.iter().zip(&inside.laid.at) {
+            let (x, y) = (x + origin.0, y + origin.1);
+            match end {
+                End::Item(item) => {
+                    let (width, height) = sizes[item];
+                    placed.items[item] = Area { x, y, width, height };
+                }
+                End::Body(first) => {
+                    let mut x = x;
+                    for &arm in &arms[&first] {
+                        let (width, height) = of_bodies[arm];
+                        placed.bodies[arm] = Area { x, y, width, height };
+                        x += width + ARMS;
+                    }
+                }
+            }
+        }
+        for (&link, way) in inside.links.iter().zip(&inside.laid.routes) {
+            placed.links[link] = way.iter().map(|&(x, y)| (x + origin.0, y + origin.1)).collect();
+        }
+    }
+    placed
+}

@@ -1,0 +1,265 @@
+//! The places of the boxes of a layered drawing, and the ways of its edges.
+//!
+//! Layers have their order; a box wants to stand at the mean of its neighbours in the layer above or below. Sweeps place each
+//! layer as near to that as the order and the widths allow, in the sense of least squares: an isotonic regression, by pooling
+//! neighbours that would overlap.
+
+use super::layers::{Layered, Sketch, mean};
+use cuweave_core::picture::count;
+
+/// The room between boxes of a layer, and between layers.
+const BESIDE: f64 = 18.0;
+const BETWEEN: f64 = 34.0;
+/// The room between bands.
+const BANDS: f64 = 28.0;
+/// The number of sweeps.
+const SWEEPS: usize = 24;
+/// The most room between the ends of edges at a box.
+const PORTS: f64 = 16.0;
+
+/// A drawing: the least coordinates are 0.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Laid {
+    /// The left upper corners of the boxes.
+    pub at: Vec<(f64, f64)>,
+    /// The ways of the edges, from above; empty for those that are not drawn.
+    pub routes: Vec<Vec<(f64, f64)>>,
+    /// Width and height.
+    pub size: (f64, f64),
+    /// The left and right ends of the bands.
+    pub bands: Vec<(f64, f64)>,
+}
+
+/// Draws a sketch.
+pub(super) fn lay_out(sketch: &Sketch) -> Laid {
+    if sketch.sizes.is_empty() {
+        return Laid::default();
+    }
+    let layered = Layered::of(sketch);
+    let mut x = vec![0.0; layered.vertices.len()];
+    let bands = sketch.bands.iter().copied().max().unwrap_or(0) + 1;
+    let (mut left, mut ends) = (0.0, Vec::with_capacity(bands));
+    for band in 0..bands {
+        let layers: Vec<Vec<usize>> = layered
+            .layers
+            .iter()
+            .map(|layer| layer.iter().copied().filter(|&at| layered.vertices[at].band == band).collect())
+            .collect();
+        let width = place(&layered, &layers, &mut x, left);
+        ends.push((left, left + width));
+        left += width + BANDS;
+    }
+    let (tops, heights) = rows(sketch, &layered);
+    let corner = |at: usize| {
+        let (width, height) = sketch.sizes[at];
+        let layer = layered.vertices[at].layer;
+        (x[at] - width / 2.0, tops[layer] + (heights[layer] - height) / 2.0)
+    };
+    let at: Vec<(f64, f64)> = (0..sketch.sizes.len()).map(corner).collect();
+    let routes = routes(sketch, &layered, (&x, &at), (&tops, &heights));
+    let bottom = tops.last().copied().unwrap_or(0.0) + heights.last().copied().unwrap_or(0.0);
+    Laid { at, routes, size: (left - BANDS, bottom), bands: ends }
+}
+
+/// Returns the tops and heights of layers.
+fn rows(sketch: &Sketch, layered: &Layered) -> (Vec<f64>, Vec<f64>) {
+    let height = |layer: &Vec<usize>| {
+        let boxes = layer.iter().filter(|&&at| at < sketch.sizes.len());
+        boxes.map(|&at| sketch.sizes[at].1).fold(0.0, f64::max)
+    };
+    let heights: Vec<f64> = layered.layers.iter().map(height).collect();
+    let mut tops = Vec::with_capacity(heights.len());
+    let mut top = 0.0;
+    for height in &heights {
+        tops.push(top);
+        top += height + BETWEEN;
+    }
+    (tops, heights)
+}
+
+/// Sets the middles of the vertices of a band, whose least left end becomes `left`. Returns its width.
+fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> f64 {
+    let vertices = &layered.vertices;
+    for layer in layers {
+        let mut next = 0.0;
+        for &at in layer {
+            x[at] = next + vertices[at].width / 2.0;
+            next += vertices[at].width + BESIDE;
+        }
+    }
+    let joined = |at: usize| {
+        let vertex = &vertices[at];
+        vertex.above.iter().chain(&vertex.below).any(|&other| vertices[other].band == vertex.band)
+    };
+    for sweep in 0..SWEEPS {
+        // Boxes without neighbours in the band stand in the middle of those that have some.
+        let middle = mean(layers.iter().flatten().filter(|&&at| joined(at)).map(|&at| x[at]));
+        for step in 0..layers.len() {
+            let at = if sweep.is_multiple_of(2) { step } else { layers.len() - 1 - step };
+            settle(layered, &layers[at], x, (sweep, middle));
+        }
+    }
+    let of_band = || layers.iter().flatten();
+    let least = of_band().map(|&at| x[at] - vertices[at].width / 2.0).fold(f64::INFINITY, f64::min);
+    let most = of_band().map(|&at| x[at] + vertices[at].width / 2.0).fold(f64::NEG_INFINITY, f64::max);
+    if !least.is_finite() {
+        return 0.0;
+    }
+    of_band().for_each(|&at| x[at] += left - least);
+    most - least
+}
+
+/// Moves a layer towards its neighbours: those of the layer before in the sweep, and in the last sweeps those of both.
+fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], (sweep, middle): (usize, Option<f64>)) {
+    let vertices = &layered.vertices;
+    let both = sweep + 4 >= SWEEPS;
+    let (down, up) = (sweep.is_multiple_of(2) || both, !sweep.is_multiple_of(2) || both);
+    let mut wanted = Vec::with_capacity(layer.len());
+    for &at in layer {
+        let vertex = &vertices[at];
+        let above = vertex.above.iter().filter(|_| down);
+        let neighbours = above.chain(vertex.below.iter().filter(|_| up));
+        // Points of one edge pull each other hardest: long edges become straight. What stands beside the way pulls least.
+        let pull = |other: usize| {
+            let beside = vertices[other].is_light && !vertex.is_light;
+            match (vertex.is_point, vertices[other].is_point) {
+                _ if beside => 0.05,
+                (true, true) => 16.0,
+                (false, false) => 1.0,
+                _ => 2.0,
+            }
+        };
+        let own = neighbours.filter(|&&other| vertices[other].band == vertex.band);
+        let (sum, weight) = own
+            .fold((0.0, 0.0), |(sum, weight), &other| (sum + pull(other) * x[other], weight + pull(other)));
+        // Where there is no room for two, what is light gives way.
+        let own = if vertex.is_light { 0.05 * weight } else { weight };
+        wanted.push(if weight > 0.0 { (sum / weight, own) } else { (middle.unwrap_or(x[at]), 0.1) });
+    }
+    let gap = |one: usize, other: usize| {
+        let beside = if vertices[one].is_point && vertices[other].is_point { BESIDE / 2.0 } else { BESIDE };
+        (vertices[one].width + vertices[other].width) / 2.0 + beside
+    };
+    let gaps: Vec<f64> = layer.windows(2).map(|pair| gap(pair[0], pair[1])).collect();
+    for (&at, place) in layer.iter().zip(separated(&wanted, &gaps)) {
+        x[at] = place;
+    }
+}
+
+/// Returns places in ascending order, at least the gaps apart, of which the weighted sum of squared distances to the wanted places
+/// is least. O(n).
+fn separated(wanted: &[(f64, f64)], gaps: &[f64]) -> Vec<f64> {
+    let mut offsets = vec![0.0];
+    let mut offset = 0.0;
+    for gap in gaps {
+        offset += gap;
+        offsets.push(offset);
+    }
+    // Each block has a mean, a weight and a number of places.
+    let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
+    for ((place, weight), offset) in wanted.iter().zip(&offsets) {
+        let mut block = (place - offset, *weight, 1);
+        while let Some(&(mean, weight, places)) = blocks.last() {
+            if mean <= block.0 {
+                break;
+            }
+            let sum = weight + block.1;
+            block = ((mean * weight + block.0 * block.1) / sum, sum, places + block.2);
+            blocks.pop();
+        }
+        blocks.push(block);
+    }
+    let means = blocks.into_iter().flat_map(|(mean, _, places)| std::iter::repeat_n(mean, places));
+    means.zip(offsets).map(|(mean, offset)| mean + offset).collect()
+}
+
+/// Returns the ways of the edges.
+fn routes(
+    sketch: &Sketch,
+    layered: &Layered,
+    (x, at): (&[f64], &[(f64, f64)]),
+    (tops, heights): (&[f64], &[f64]),
+) -> Vec<Vec<(f64, f64)>> {
+    let way = |(&(from, to), points): (&(usize, usize), &Option<Vec<usize>>)| {
+        if sketch.is_far((from, to), layered) {
+            return Vec::new();
+        }
+        let (first, last) = match points.as_deref() {
+            Some([first, .., last]) => (*first, *last),
+            Some([only]) => (*only, *only),
+            _ => (to, from),
+        };
+        let [above, below] = [from, to].map(|one| layered.vertices[one].layer);
+        let start = port(layered, sketch, x, (from, first), true);
+        let end = port(layered, sketch, x, (to, last), false);
+        let mut way = vec![(start, at[from].1 + sketch.sizes[from].1), (start, tops[above] + heights[above])];
+        for &point in points.iter().flatten() {
+            let layer = layered.vertices[point].layer;
+            way.extend([(x[point], tops[layer]), (x[point], tops[layer] + heights[layer])]);
+        }
+        way.extend([(end, tops[below]), (end, at[to].1)]);
+        way.dedup();
+        way
+    };
+    sketch.edges.iter().zip(&layered.points).map(way).collect()
+}
+
+/// Returns where an edge leaves a box, or reaches it: in the order of its neighbours.
+fn port(layered: &Layered, sketch: &Sketch, x: &[f64], (at, next): (usize, usize), leaves: bool) -> f64 {
+    let vertex = &layered.vertices[at];
+    let list = if leaves { &vertex.below } else { &vertex.above };
+    let before = list.iter().filter(|&&other| (x[other], other) < (x[next], next)).count();
+    let width = sketch.sizes[at].0;
+    let step = PORTS.min((width - 16.0).max(0.0) / count(list.len().max(1)));
+    let middle = mean(list.iter().enumerate().map(|(place, _)| count(place))).unwrap_or(0.0);
+    x[at] + (count(before) - middle) * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_keep_their_gaps_and_come_near() {
+        let places = separated(&[(5.0, 1.0), (5.0, 1.0), (100.0, 1.0)], &[10.0, 10.0]);
+        assert_eq!(places, [0.0, 10.0, 100.0]);
+        // The heavier one stays.
+        let places = separated(&[(5.0, 3.0), (5.0, 1.0)], &[8.0]);
+        assert_eq!(places, [3.0, 11.0]);
+        assert!(separated(&[], &[]).is_empty());
+    }
+
+    #[test]
+    fn boxes_do_not_overlap_and_bands_stand_side_by_side() {
+        let edges = vec![(0, 2), (0, 3), (1, 3), (1, 4), (2, 5), (3, 5), (4, 5), (0, 5)];
+        let sketch = Sketch {
+            sizes: (0..6).map(|at| (40.0 + 10.0 * count(at), 20.0)).collect(),
+            bands: vec![0, 1, 0, 1, 1, 0],
+            edges,
+            slack: vec![0; 6],
+        };
+        let laid = lay_out(&sketch);
+        for one in 0..6 {
+            for other in 0..one {
+                let apart = |a: f64, b: f64, wide: f64| a + wide <= b + 1e-9;
+                let ((x, y), (u, v)) = (laid.at[one], laid.at[other]);
+                let (w, z) = (sketch.sizes[one].0, sketch.sizes[other].0);
+                assert!(
+                    apart(x, u, w) || apart(u, x, z) || apart(y, v, 20.0) || apart(v, y, 20.0),
+                    "{laid:?}"
+                );
+            }
+            let (left, right) = laid.bands[sketch.bands[one]];
+            assert!(left <= laid.at[one].0 + 1e-9 && laid.at[one].0 + sketch.sizes[one].0 <= right + 1e-9);
+        }
+        assert!(laid.bands[0].1 < laid.bands[1].0);
+        for ((from, to), way) in sketch.edges.iter().zip(&laid.routes) {
+            let (first, last) = (way[0], way[way.len() - 1]);
+            assert!(
+                (first.1 - laid.at[*from].1 - 20.0).abs() < 1e-9 && (last.1 - laid.at[*to].1).abs() < 1e-9
+            );
+            assert!(way.windows(2).all(|pair| pair[0].1 <= pair[1].1 + 1e-9), "{way:?}");
+        }
+        assert!(lay_out(&Sketch::default()).at.is_empty());
+    }
+}

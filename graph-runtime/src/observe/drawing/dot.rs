@@ -1,0 +1,195 @@
+//! A graph in the DOT language.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::Device;
+use cuweave_core::operation::{Operation, OperationId};
+use cuweave_core::picture::is_direction;
+use cuweave_core::scopes::{ScopeId, Scopes};
+
+use super::reasons::Why;
+use super::scene::{Edge, Pictured, Scene};
+
+/// The most buffers that an edge names.
+const MOST_BUFFERS: usize = 2;
+/// The most members of a node that are named.
+const MOST_MEMBERS: usize = 6;
+/// The colours of the devices' clusters, by the names of X11.
+const CLUSTERS: [&str; 4] = ["azure", "honeydew", "seashell", "lavender"];
+
+/// Returns one node for each operation, one arrow for each edge with the buffers that it is there for, one box for each body of a
+/// conditional node and for each of several devices, and a legend.
+pub(crate) fn dot(pictured: &Pictured<'_>) -> String {
+    let scopes = Scopes::of(pictured.program);
+    let scene = Scene::of(pictured, &scopes);
+    let mut text = format!("digraph {} {{\n", quoted(&pictured.program.name));
+    text.push_str("    newrank=true\n");
+    text.push_str("    node [shape=box style=filled fontname=Courier fontsize=11]\n");
+    text.push_str("    edge [fontname=Courier fontsize=9 color=gray35 fontcolor=gray25]\n");
+    for (at, operation) in scene.operations.list.enumerate() {
+        let _ = writeln!(text, "    {at} [ {}]", node(&scene, operation));
+    }
+    for edge in &scene.edges {
+        let _ = writeln!(text, "    {} -> {} [ {}]", edge.from, edge.to, arrow(&scene, edge));
+    }
+    if scene.several_devices || !scopes.is_empty() {
+        text.push_str(&clusters(&scene));
+    } else {
+        text.push_str(&ranks(&scene));
+    }
+    text.push_str(&legend(&scene));
+    text.push_str("}\n");
+    text
+}
+
+fn node(scene: &Scene<'_>, operation: &Operation) -> String {
+    let chain = scene.operations.chain_of(operation);
+    let mut lines = match scene.is_join(operation) {
+        true => vec![format!("end of {}", operation.name)],
+        false => vec![operation.name.to_string()],
+    };
+    for &source in operation.sources.iter().take(MOST_MEMBERS) {
+        let (file, line) = scene.place(source);
+        lines.push(match chain {
+            // Fused launches are of different kernels.
+            Some(_) => format!("{} {file}:{line}", scene.program.statements[source].name),
+            None => format!("{file}:{line}"),
+        });
+    }
+    lines.dedup();
+    if operation.sources.len() > MOST_MEMBERS {
+        lines.push(format!("and {} more", operation.sources.len() - MOST_MEMBERS));
+    }
+    let kind = scene.kind(operation);
+    let colour = operation.what.colour();
+    format!("label={} fillcolor={colour} tooltip={} ", quoted(&lines.join("\n")), quoted(kind))
+}
+
+fn arrow(scene: &Scene<'_>, edge: &Edge) -> String {
+    let mut text = String::new();
+    // An alloc and a free have the names of their memory.
+    let memory = [edge.from, edge.to].into_iter().find(|&at| scene.operations.list[at].what.is_memory());
+    let because = scene.because(&edge.why, MOST_BUFFERS);
+    let said = memory.is_some_and(|at| scene.operations.list[at].name.ends_with(&because));
+    if !because.is_empty() && !said {
+        // Graphviz puts the text on the arrow without a space in front.
+        let _ = write!(text, "label={} ", quoted(&format!(" {because}")));
+        let all = scene.because(&edge.why, 12);
+        if all != because {
+            let _ = write!(text, "edgetooltip={} ", quoted(&all));
+        }
+    }
+    if edge.early {
+        text.push_str("style=dashed ");
+    }
+    if memory.is_some() || edge.why == Why::Body {
+        text.push_str("color=gray70 ");
+    }
+    let [from, to] = [edge.from, edge.to].map(|at| scene.operations.list[at].device);
+    if from != to {
+        text.push_str("color=firebrick penwidth=2 ");
+    }
+    text
+}
+
+/// Returns the nodes of each level side by side.
+fn ranks(scene: &Scene<'_>) -> String {
+    let mut levels: BTreeMap<usize, Vec<OperationId>> = BTreeMap::new();
+    for (at, level) in scene.levels().enumerate() {
+        if !scene.operations.list[at].what.is_memory() {
+            levels.entry(*level).or_default().push(at);
+        }
+    }
+    let mut text = String::new();
+    for level in levels.values().filter(|level| level.len() > 1) {
+        let nodes: Vec<String> = level.iter().map(|at| format!("{at};")).collect();
+        let _ = writeln!(text, "    {{ rank=same {} }}", nodes.join(" "));
+    }
+    text
+}
+
+/// Returns a cluster for each of several devices, and in it one for each body, inside the one around it.
+fn clusters(scene: &Scene<'_>) -> String {
+    let scopes = scene.scopes;
+    let mut nodes: Vector<ScopeId, String> = Vector::filled(String::new(), scopes.list.len());
+    let mut devices: BTreeMap<Device, String> = BTreeMap::new();
+    for (at, operation) in scene.operations.list.enumerate() {
+        match scene.bodies[at] {
+            Some(body) => nodes[body].push_str(&format!("{at}; ")),
+            None => devices.entry(operation.device).or_default().push_str(&format!("{at}; ")),
+        }
+    }
+    // Inner bodies stand behind those around them.
+    for (body, scope) in scopes.list.enumerate().rev() {
+        let label = quoted(&scopes.name(scene.program, body));
+        let own = std::mem::take(&mut nodes[body]);
+        let text = format!(
+            "subgraph cluster_{body} {{ label={label} style=\"rounded,filled\" color=gray60 fillcolor=gray97 \
+             fontname=Courier {own}}}\n"
+        );
+        match scope.parent {
+            Some(parent) => nodes[parent].push_str(&text),
+            None => {
+                let device = scene.program.statements[scope.condition].device;
+                devices.entry(device).or_default().push_str(&text);
+            }
+        }
+    }
+    let cluster = |(device, own): (Device, String)| {
+        let colour = CLUSTERS[device.index() % CLUSTERS.len()];
+        match scene.several_devices {
+            true => format!(
+                "subgraph cluster_device_{device} {{ label=\"device {device}\" style=filled color={colour} fillcolor={colour} \
+                 fontname=Courier {own}}}\n"
+            ),
+            false => own,
+        }
+    };
+    devices.into_iter().map(cluster).collect()
+}
+
+/// Returns a table of the colours of nodes and of the forms of edges that the picture has.
+fn legend(scene: &Scene<'_>) -> String {
+    let kinds: BTreeSet<(&str, &str)> = scene
+        .operations
+        .list
+        .iter()
+        .filter(|operation| !scene.is_join(operation))
+        .map(|operation| (operation.what.name(), operation.what.colour()))
+        .collect();
+    if kinds.is_empty() {
+        return String::new();
+    }
+    let mut rows: Vec<String> = kinds
+        .into_iter()
+        .map(|(name, colour)| format!("<tr><td bgcolor=\"{colour}\">{name}</td></tr>"))
+        .collect();
+    let has = |form: fn(&Edge) -> bool| scene.edges.iter().any(form);
+    let crosses = scene.several_devices;
+    let named = has(|edge| matches!(edge.why, Why::Buffers(_)));
+    let forms = [
+        (named, "on an edge: the buffers it is there for"),
+        (has(|edge| edge.early), "dashed: starts early"),
+        (crosses, "red: to another device"),
+        (has(|edge| edge.why == Why::Lane), "(lane): small branches in sequence"),
+        (has(|edge| edge.why == Why::Budget), "(budget): to share memory"),
+        (has(|edge| edge.why == Why::Meeting), "(event order): events and flags"),
+        (has(|edge| edge.why == Why::After), "(after): #[after], shared state"),
+    ];
+    let forms = forms.iter().filter(|form| form.0);
+    rows.extend(forms.map(|(_, text)| format!("<tr><td border=\"0\" align=\"left\">{text}</td></tr>")));
+    format!(
+        "    legend [shape=plain style=\"\" fontsize=9 label=<<table border=\"0\" cellborder=\"1\" cellspacing=\"2\" \
+         color=\"gray60\">{}</table>>]\n",
+        rows.concat()
+    )
+}
+
+/// Returns a string of the language: without the characters that change lines, directions or the terminal.
+fn quoted(text: &str) -> String {
+    let plain = text.chars().filter(|&c| c == '\n' || !(c.is_control() || is_direction(c)));
+    let plain: String = plain.collect();
+    format!("\"{}\"", plain.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}

@@ -1,0 +1,168 @@
+//! A page with everything that is known of a graph: one HTML text without references to anything outside of it.
+//!
+//! The pictures are drawn here. The script shows what belongs to a box that is pointed to or chosen: its buffers in the picture of
+//! the memory, its lines in the list of statements, and its edges. All that comes from the user's program stands as text, in markup or
+//! in a JSON text that the script reads.
+
+use std::fmt::Write;
+
+use super::data::data;
+use super::folds::View;
+use super::scene::{Pictured, Scene};
+use super::statements::{Lines, lines};
+use super::svg::{Timed, Times, draw};
+use crate::observe::profile::{Profile, duration};
+use crate::observe::report::Report;
+use cuweave_core::ir::Kind;
+use cuweave_core::operation::What;
+use cuweave_core::picture::{COLOURS, escape};
+use cuweave_core::scopes::Scopes;
+
+/// The look of a page, and its behaviour.
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+/// Graphs of more nodes are drawn folded alone.
+const MOST_NODES: usize = 600;
+/// Graphs of more nodes are shown folded first.
+const MANY: usize = 120;
+
+/// The input of a page.
+pub(crate) struct Subject<'g> {
+    pub pictured: Pictured<'g>,
+    pub report: &'g Report,
+    /// The picture of the memory.
+    pub memory: &'g str,
+    pub profile: Option<&'g Profile>,
+}
+
+/// Returns the page of a graph.
+pub(crate) fn page(subject: &Subject<'_>) -> String {
+    let Subject { pictured, report, memory, profile } = subject;
+    let scopes = Scopes::of(pictured.program);
+    let scene = Scene::of(pictured, &scopes);
+    let times = profile.map_or_else(Vec::new, |profile| times(&scene, profile));
+    let views = views(&scene);
+    let lines = lines(&scene, &times);
+    let mut page = head(&scene, report, *profile);
+    graphs(&mut page, &scene, &views, &times);
+    section(&mut page, "memory", "Memory", &format!("<div class=\"scroll\" tabindex=\"0\">{memory}</div>"));
+    section(&mut page, "statements", "Statements", &lines.markup);
+    if let Some(profile) = profile {
+        let body = format!("<div class=\"scroll\" tabindex=\"0\">{}</div>", profile.svg());
+        section(&mut page, "profile", "Profile", &body);
+    }
+    section(&mut page, "report", "Report", &format!("<pre tabindex=\"0\">{}</pre>", lines_of(report)));
+    page.push_str("</main>\n");
+    end(&mut page, &scene, (&views, &times, &lines));
+    page
+}
+
+/// Returns the report with each of its lines as markup.
+fn lines_of(report: &Report) -> String {
+    report.all().to_string().lines().map(escape).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the drawings of a graph: with each node, if there are few, and with those of loops as one, if there are many.
+fn views(scene: &Scene<'_>) -> Vec<View> {
+    let nodes = scene.operations.list.len();
+    let folded = (nodes > MANY).then(|| View::of(scene, true)).filter(View::is_folded);
+    let whole = (nodes <= MOST_NODES || folded.is_none()).then(|| View::of(scene, false));
+    folded.into_iter().chain(whole).collect()
+}
+
+/// Returns the times of the nodes; nothing if the profile is one of another graph.
+fn times(scene: &Scene<'_>, profile: &Profile) -> Times {
+    let mut entries = profile.entries.iter();
+    let mut times = Vec::with_capacity(scene.operations.list.len());
+    for operation in &scene.operations.list {
+        if operation.what == What::Statement(Kind::Join(())) {
+            times.push(None);
+            continue;
+        }
+        let condition = operation.what == What::Statement(Kind::Condition(()));
+        let own = |name: &str| name == operation.name || (condition && name.starts_with(&*operation.name));
+        match entries.next() {
+            Some(entry) if own(&entry.name) => {
+                times.push(Some(Timed { time: entry.time.mean, critical: entry.critical }));
+            }
+            _ => return Vec::new(),
+        }
+    }
+    if entries.next().is_some() { Vec::new() } else { times }
+}
+
+fn head(scene: &Scene<'_>, report: &Report, profile: Option<&Profile>) -> String {
+    let program = scene.program;
+    let name = escape(&program.name);
+    let first = program.statements.iter().next().map_or(0, |statement| statement.line);
+    let line = if program.options.line == 0 { first } else { program.options.line };
+    let mut facts = vec![format!("{}:{line}", escape(&program.file))];
+    facts.push(cuweave_core::picture::counted(report.nodes(), "node"));
+    facts.push(cuweave_core::picture::counted(report.edges, "edge"));
+    facts.push(format!("depth {}", report.depth));
+    if report.planned_bytes > 0 {
+        facts.push(format!("{} of temporaries", cuweave_core::picture::bytes(report.planned_bytes)));
+    }
+    if let Some(profile) = profile {
+        let simulated = if profile.simulated { " (simulated: times mean nothing)" } else { "" };
+        facts.push(format!("a launch takes {}{simulated}", duration(profile.total.mean)));
+    }
+    let mut colours = String::new();
+    for (light, dark) in COLOURS {
+        for attribute in ["fill", "stroke"] {
+            let _ = write!(colours, "svg [{attribute}=\"{light}\"]{{{attribute}:{dark}}}");
+        }
+    }
+    let sections = ["graph", "memory", "statements", "profile", "report"];
+    let links = sections.iter().filter(|section| **section != "profile" || profile.is_some());
+    let links: Vec<String> = links.map(|section| format!("<a href=\"#{section}\">{section}</a>")).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{name}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'\">\n\
+         <style>\n{STYLE}@media (prefers-color-scheme: dark){{{}}}\n</style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n\
+         <p>{}</p>\n<nav aria-label=\"sections\">{}</nav>\n</header>\n<main>\n",
+        colours,
+        facts.join(" · "),
+        links.join(" ")
+    )
+}
+
+fn section(page: &mut String, id: &str, title: &str, body: &str) {
+    let _ =
+        writeln!(page, "<section id=\"{id}\" aria-label=\"{title}\">\n<h2>{title}</h2>\n{body}\n</section>");
+}
+
+fn graphs(page: &mut String, scene: &Scene<'_>, views: &[View], times: &Times) {
+    let mut body = String::from(
+        "<div class=\"bar\"><label>find <input id=\"find\" type=\"search\" placeholder=\"node or buffer\" \
+         autocomplete=\"off\"></label><output id=\"found\"></output>",
+    );
+    if views.len() > 1 {
+        body.push_str("<label><input id=\"fold\" type=\"checkbox\" checked> loops folded</label>");
+    }
+    body.push_str(
+        "<span class=\"zoom\"><button id=\"out\" type=\"button\" aria-label=\"smaller\">−</button>\
+         <button id=\"fit\" type=\"button\">fit</button>\
+         <button id=\"in\" type=\"button\" aria-label=\"larger\">+</button></span>\
+         <span class=\"hint\">point to a box, or choose one; arrow keys follow edges; Esc lets go</span></div>\n\
+         <div class=\"split\"><div class=\"canvas\" id=\"canvas\">",
+    );
+    for (at, view) in views.iter().enumerate() {
+        let hidden = if at == 0 { "" } else { " hidden" };
+        let _ =
+            write!(body, "<div class=\"view\" data-view=\"{at}\"{hidden}>{}</div>", draw(scene, view, times));
+    }
+    body.push_str("</div><aside id=\"panel\" aria-live=\"polite\"></aside></div>");
+    section(page, "graph", "Graph", &body);
+}
+
+fn end(page: &mut String, scene: &Scene<'_>, (views, times, lines): (&[View], &Times, &Lines<'_>)) {
+    let data = data(scene, views, times, lines);
+    let _ = write!(
+        page,
+        "<script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+}

@@ -1,0 +1,290 @@
+//! The reason of each edge: the buffers whose accesses order its two operations.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{BufferId, DimId, Kind, Mode, Program, StatementId};
+use cuweave_core::operation::{Operation, OperationId, Operations, Place, What};
+use cuweave_core::scopes::{ScopeId, Scopes};
+
+/// A reason that one operation comes after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Both access these buffers, and one of them writes.
+    Buffers(Vec<BufferId>),
+    /// A budget puts them in this order.
+    Budget,
+    /// An `#[after]`, or kernels that share state outside of buffers.
+    After,
+    /// One of them meets work outside of the graph.
+    Meeting,
+    /// The operation stands in the body that the other one begins or ends.
+    Body,
+    /// The launches of a lane.
+    Lane,
+    /// Memory has to be there, and to be left.
+    Memory,
+}
+
+/// The part of a buffer that an operation accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Use {
+    pub buffer: BufferId,
+    lo: u64,
+    hi: u64,
+    pub writes: bool,
+    atomic: bool,
+}
+
+/// The parts of buffers that operations access, sorted.
+type Uses = Vec<Use>;
+
+/// The accesses on both sides of edges, which explain them.
+pub(super) struct Reasons<'g> {
+    program: &'g Program,
+    operations: &'g Operations,
+    scopes: &'g Scopes,
+    uses: Vector<OperationId, Uses>,
+    /// At hubs: the accesses of the operations before them, and of those behind them.
+    before: Vector<OperationId, Uses>,
+    behind: Vector<OperationId, Uses>,
+    budget: BTreeSet<(StatementId, StatementId)>,
+}
+
+impl<'g> Reasons<'g> {
+    /// O(accesses + edges at hubs × their accesses).
+    pub fn of(
+        program: &'g Program,
+        (operations, dims): (&'g Operations, &Vector<DimId, u64>),
+        scopes: &'g Scopes,
+    ) -> Reasons<'g> {
+        let one = |operation: &Operation| {
+            let mut uses: Uses =
+                operation.sources.iter().flat_map(|&id| of_statement(program, dims, id)).collect();
+            uses.sort_unstable();
+            uses.dedup();
+            uses
+        };
+        let uses: Vector<OperationId, Uses> = operations.list.iter().map(one).collect();
+        let mut before: Vector<OperationId, Uses> = Vector::filled(Vec::new(), uses.len());
+        let mut behind = before.clone();
+        let is_hub = |at: OperationId| operations.list[at].what == What::Hub;
+        for (at, operation) in operations.list.enumerate() {
+            if is_hub(at) {
+                let of =
+                    |&one: &OperationId| if is_hub(one) { before[one].clone() } else { uses[one].clone() };
+                before[at] = sorted(operation.after.iter().flat_map(of).collect());
+            }
+        }
+        for (at, operation) in operations.list.enumerate().rev() {
+            if is_hub(at) {
+                behind[at] = sorted(std::mem::take(&mut behind[at]));
+            }
+            for &hub in operation.after.iter().filter(|&&one| is_hub(one)) {
+                let own = if is_hub(at) { behind[at].clone() } else { uses[at].clone() };
+                behind[hub].extend(own);
+            }
+        }
+        let edges = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
+        let budget = edges.map(|edge| scopes.lifted(edge)).collect();
+        Reasons { program, operations, scopes, uses, before, behind, budget }
+    }
+
+    /// Returns the parts of buffers that an operation accesses, sorted by the buffers. For a condition, those of its bodies, too.
+    pub fn uses(&self, at: OperationId) -> &[Use] {
+        &self.uses[at]
+    }
+
+    /// Returns the reason of an edge.
+    pub fn why(&self, from: OperationId, to: OperationId) -> Why {
+        let [one, other] = [from, to].map(|at| &self.operations.list[at]);
+        if let Some(buffers) = self.in_memory((one, to), (other, from)) {
+            return if buffers.is_empty() { Why::Memory } else { Why::Buffers(buffers) };
+        }
+        if self.borders(one, other) {
+            return Why::Body;
+        }
+        let (left, right) = (self.side(from, &self.before), self.side(to, &self.behind));
+        let shared = conflicts(left, right, true);
+        if !shared.is_empty() {
+            return Why::Buffers(shared);
+        }
+        let pairs = || one.sources.iter().flat_map(|&a| other.sources.iter().map(move |&b| (a, b)));
+        if !self.budget.is_empty() && pairs().any(|pair| self.budget.contains(&pair)) {
+            return Why::Budget;
+        }
+        let after = |&id: &StatementId| {
+            self.program.statements[id].after.iter().any(|before| one.sources.binary_search(before).is_ok())
+        };
+        if other.sources.iter().any(after) {
+            return Why::After;
+        }
+        let meets = |operation: &Operation| {
+            operation.sources.iter().any(|&id| self.program.statements[id].kind.meeting().is_some())
+        };
+        if meets(one) || meets(other) {
+            return Why::Meeting;
+        }
+        // Ranges that a setter moves are apart for these values alone.
+        let shared = conflicts(left, right, false);
+        match (shared.is_empty(), one.what == What::Hub || other.what == What::Hub) {
+            (false, _) => Why::Buffers(shared),
+            (true, true) => Why::After,
+            (true, false) if self.operations.serialized > 0 => Why::Lane,
+            (true, false) => Why::After,
+        }
+    }
+
+    /// Returns the accesses of an operation; for a hub, those on one side of it.
+    fn side<'r>(&'r self, at: OperationId, of_hubs: &'r Vector<OperationId, Uses>) -> &'r Uses {
+        if self.operations.list[at].what == What::Hub { &of_hubs[at] } else { &self.uses[at] }
+    }
+
+    /// Returns the buffers of an edge from or to a memory node: those of that memory that the other operation accesses. `None` for
+    /// other edges.
+    fn in_memory(
+        &self,
+        (one, to): (&Operation, OperationId),
+        (other, from): (&Operation, OperationId),
+    ) -> Option<Vec<BufferId>> {
+        let (what, user) = match (one.what.is_memory(), other.what.is_memory()) {
+            (false, false) => return None,
+            (true, true) => return Some(Vec::new()),
+            (true, false) => (&one.what, to),
+            (false, true) => (&other.what, from),
+        };
+        let inside = |buffer: BufferId| match (what, self.operations.places.get(buffer)) {
+            (What::Alloc { memory } | What::Free { memory }, Some(Place::Inside { memory: own, .. })) => {
+                own == memory
+            }
+            (What::FreeTaken { buffer: taken }, _) => *taken == buffer,
+            _ => false,
+        };
+        let mut buffers: Vec<BufferId> = self.uses[user].iter().map(|one| one.buffer).collect();
+        buffers.dedup();
+        buffers.retain(|&buffer| inside(buffer));
+        Some(buffers)
+    }
+
+    /// Returns true if one operation stands in a body that the other one begins or ends, or if both are borders of one conditional
+    /// statement.
+    fn borders(&self, one: &Operation, other: &Operation) -> bool {
+        if self.scopes.is_empty() {
+            return false;
+        }
+        let bordered = |operation: &Operation| {
+            operation.sources.first().and_then(|&source| self.scopes.bordered(source))
+        };
+        let around = |operation: &Operation| self.operations.body_of(self.scopes, operation);
+        let first = |scope: ScopeId| self.scopes.list[scope].first;
+        match (bordered(one), bordered(other)) {
+            (Some(a), Some(b)) if first(a) == first(b) => true,
+            (Some(a), _) if around(other) == Some(a) => true,
+            (_, Some(b)) => around(one) == Some(b),
+            _ => false,
+        }
+    }
+}
+
+fn sorted(mut uses: Uses) -> Uses {
+    uses.sort_unstable();
+    uses.dedup();
+    uses
+}
+
+fn of_statement<'p>(
+    program: &'p Program,
+    dims: &'p Vector<DimId, u64>,
+    id: StatementId,
+) -> impl Iterator<Item = Use> + 'p {
+    let statement = &program.statements[id];
+    // The first access of a condition is the operand, which the device reads.
+    let decides = matches!(statement.kind, Kind::Condition(_));
+    statement.accesses.iter().enumerate().map(move |(at, access)| {
+        let bound = |dim: DimId| dims.get(dim).copied();
+        let writes = access.mode.writes() && !(decides && at == 0);
+        Use {
+            buffer: access.buffer,
+            lo: bound(access.lo).unwrap_or(0),
+            hi: bound(access.hi).unwrap_or(u64::MAX),
+            writes,
+            atomic: access.mode == Mode::Atomic,
+        }
+    })
+}
+
+/// Returns the buffers of which both lists have conflicting parts; parts that overlap, if they `have_to`. Sorted. O(uses).
+fn conflicts(one: &[Use], other: &[Use], have_to: bool) -> Vec<BufferId> {
+    let mut found = Vec::new();
+    let (mut a, mut b) = (one, other);
+    while let (Some(first), Some(second)) = (a.first(), b.first()) {
+        let buffer = first.buffer.max(second.buffer);
+        let skipped = |list: &[Use]| list.partition_point(|one| one.buffer < buffer);
+        (a, b) = (&a[skipped(a)..], &b[skipped(b)..]);
+        let own = |list: &[Use]| list.partition_point(|one| one.buffer == buffer);
+        let (left, right) = (own(a), own(b));
+        if conflict(&a[..left], &b[..right], have_to) {
+            found.push(buffer);
+        }
+        (a, b) = (&a[left..], &b[right..]);
+    }
+    found
+}
+
+/// Returns true if two lists of parts of one buffer, sorted by their first elements, conflict.
+fn conflict(one: &[Use], other: &[Use], have_to: bool) -> bool {
+    // The ends that were reached, by side: of reads, of writes, of atomic updates.
+    let mut ends = [[0_u64; 3]; 2];
+    let class = |one: &Use| if one.atomic { 2 } else { usize::from(one.writes) };
+    let (mut a, mut b) = (one.iter().peekable(), other.iter().peekable());
+    loop {
+        let left = match (a.peek(), b.peek()) {
+            (None, None) => return false,
+            (Some(left), Some(right)) => left.lo <= right.lo,
+            (left, _) => left.is_some(),
+        };
+        let Some(next) = (if left { a.next() } else { b.next() }) else { return false };
+        let (own, side) = (class(next), usize::from(left));
+        let meets = |against: usize| {
+            let commute = own == against && own != 1;
+            !commute && ends[side][against] > if have_to { next.lo } else { 0 }
+        };
+        if (0..3).any(meets) {
+            return true;
+        }
+        let end = &mut ends[1 - side][own];
+        *end = (*end).max(next.hi);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuweave_core::index::Index;
+
+    fn part(buffer: usize, lo: u64, hi: u64, mode: Mode) -> Use {
+        let buffer = BufferId::new(buffer);
+        Use { buffer, lo, hi, writes: mode.writes(), atomic: mode == Mode::Atomic }
+    }
+
+    #[test]
+    fn conflicts_are_those_of_the_modes_and_ranges() {
+        use Mode::{Atomic, Read, Write};
+        let one = [part(0, 0, 4, Read), part(1, 0, 8, Write), part(2, 0, 8, Atomic), part(3, 4, 8, Read)];
+        let other = [part(0, 0, 8, Read), part(1, 8, 9, Read), part(2, 0, 8, Atomic), part(3, 0, 5, Write)];
+        assert_eq!(conflicts(&one, &other, true), [BufferId::new(3)]);
+        assert_eq!(conflicts(&one, &other, false), [BufferId::new(1), BufferId::new(3)]);
+        assert_eq!(conflicts(&other, &one, true), [BufferId::new(3)]);
+        assert!(conflicts(&one, &[], true).is_empty());
+    }
+
+    #[test]
+    fn a_long_part_that_began_earlier_conflicts() {
+        let writes: Vec<Use> = (0..50).map(|at| part(7, 2 * at, 2 * at + 1, Mode::Write)).collect();
+        let gaps: Vec<Use> = (0..50).map(|at| part(7, 2 * at + 1, 2 * at + 2, Mode::Read)).collect();
+        assert!(conflicts(&writes, &gaps, true).is_empty());
+        let all = [part(7, 1, 99, Mode::Read)];
+        assert_eq!(conflicts(&writes, &all, true), [BufferId::new(7)]);
+        assert_eq!(conflicts(&all, &writes, true), [BufferId::new(7)]);
+    }
+}

@@ -1,0 +1,127 @@
+//! The nodes, edges and bodies of a picture.
+
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{BufferId, DimId, Kind, Program, StatementId};
+use cuweave_core::operation::{Operation, OperationId, Operations, What};
+use cuweave_core::scopes::{ScopeId, Scopes};
+
+use super::reasons::{Reasons, Why};
+use crate::observe::folding::together;
+use cuweave_core::picture::folded;
+
+/// The input of a picture.
+#[derive(Clone, Copy)]
+pub(crate) struct Pictured<'g> {
+    pub program: &'g Program,
+    pub operations: &'g Operations,
+    /// The values of lengths and bounds.
+    pub dims: &'g Vector<DimId, u64>,
+}
+
+/// An edge.
+#[derive(Clone, Debug)]
+pub(super) struct Edge {
+    pub from: OperationId,
+    pub to: OperationId,
+    /// True if the second node may start before the first one has ended.
+    pub early: bool,
+    pub why: Why,
+}
+
+/// A graph as it is drawn.
+pub(super) struct Scene<'g> {
+    pub program: &'g Program,
+    pub operations: &'g Operations,
+    pub scopes: &'g Scopes,
+    pub reasons: Reasons<'g>,
+    /// The edges, by their second nodes.
+    pub edges: Vec<Edge>,
+    /// The innermost body of each node.
+    pub bodies: Vector<OperationId, Option<ScopeId>>,
+    /// True if nodes are on several devices.
+    pub several_devices: bool,
+}
+
+impl<'g> Scene<'g> {
+    /// O(nodes + edges + accesses).
+    pub fn of(pictured: &Pictured<'g>, scopes: &'g Scopes) -> Scene<'g> {
+        let Pictured { program, operations, dims } = *pictured;
+        let reasons = Reasons::of(program, (operations, dims), scopes);
+        let edges = operations.list.enumerate().flat_map(|(to, operation)| {
+            let reasons = &reasons;
+            operation.after.iter().map(move |&from| Edge {
+                from,
+                to,
+                early: operation.programmatic == Some(from),
+                why: reasons.why(from, to),
+            })
+        });
+        let edges = edges.collect();
+        let bodies = operations.list.iter().map(|operation| operations.body_of(scopes, operation)).collect();
+        let several_devices = operations.devices() > 1;
+        Scene { program, operations, scopes, reasons, edges, bodies, several_devices }
+    }
+
+    /// Returns the kind of a node.
+    pub fn kind(&self, operation: &Operation) -> &'static str {
+        match (self.operations.chain_of(operation), operation.sources.len()) {
+            (Some(_), _) => "fused kernel",
+            (None, 2..) => "batch",
+            (None, _) => operation.what.name(),
+        }
+    }
+
+    /// Returns the file and line of a statement.
+    pub fn place(&self, statement: StatementId) -> (&'g str, u32) {
+        let statement = &self.program.statements[statement];
+        (statement.file.as_ref().unwrap_or(&self.program.file), statement.line)
+    }
+
+    /// Returns the text of an edge: at most `most` buffers by their names, those that differ in indices as one; or the reason that is
+    /// no buffer. Empty if there is nothing to say that the two nodes do not.
+    pub fn because(&self, why: &Why, most: usize) -> String {
+        match why {
+            Why::Buffers(buffers) => self.names(buffers, most),
+            Why::Budget => "(budget)".to_owned(),
+            Why::After => "(after)".to_owned(),
+            Why::Meeting => "(event order)".to_owned(),
+            Why::Lane => "(lane)".to_owned(),
+            Why::Body | Why::Memory => String::new(),
+        }
+    }
+
+    /// Returns the names of buffers: `x, y and 3 more`.
+    pub fn names(&self, buffers: &[BufferId], most: usize) -> String {
+        let name = |buffer: BufferId| &self.program.buffers[buffer].name;
+        let list = together(buffers.iter().copied(), |&buffer| folded(name(buffer)), |_| 1);
+        let shown = |one: &crate::observe::folding::Folded<BufferId>| match one.entries {
+            1 => name(one.first).to_string(),
+            count => format!("{} × {count}", folded(name(one.first))),
+        };
+        // One more takes no more room than the words for it.
+        let cut = if list.len() > most + 1 { most } else { list.len() };
+        let named: Vec<String> = list[..cut].iter().map(shown).collect();
+        match list.len() - cut {
+            0 => named.join(", "),
+            more => format!("{} and {more} more", named.join(", ")),
+        }
+    }
+
+    /// Returns true for the end of a body, which has no node of its own.
+    pub fn is_join(&self, operation: &Operation) -> bool {
+        operation.what == What::Statement(Kind::Join(()))
+    }
+
+    /// Returns the levels of the nodes: the longest path to each, without memory nodes.
+    pub fn levels(&self) -> Vector<OperationId, usize> {
+        let mut levels: Vector<OperationId, usize> = Vector::with_capacity(self.operations.list.len());
+        for operation in &self.operations.list {
+            let above = |&before: &OperationId| {
+                levels[before] + usize::from(!self.operations.list[before].what.is_memory())
+            };
+            let level = operation.after.iter().map(above).max().unwrap_or(0);
+            levels.push(level);
+        }
+        levels
+    }
+}

@@ -1,0 +1,396 @@
+//! A graph as an SVG.
+
+use std::collections::BTreeSet;
+
+use super::blocks::{Area, Placed, place};
+use super::folds::{End, Link, View};
+use super::reasons::Why;
+use super::scene::{Pictured, Scene};
+use super::ways::{around, smooth};
+use crate::observe::profile::duration;
+use cuweave_core::operation::{Operation, OperationId};
+use cuweave_core::picture::{
+    BODY, CRITICAL, Canvas, DARK, ESTIMATE, FAINT, FILLS, LINE, Style, count, escape, folded, real, shortened,
+};
+use cuweave_core::scopes::Scopes;
+
+/// The most characters of a line of a box.
+const MOST_CHARACTERS: usize = 34;
+/// The widths of the characters of its lines.
+const WIDE: f64 = 6.65;
+const NARROW: f64 = 5.8;
+/// The height of a box, and of the head of a body.
+const HEIGHT: f64 = 36.0;
+const MARGIN: f64 = 16.0;
+/// The height of the legend.
+const LEGEND: f64 = 26.0;
+/// The height of the names of devices.
+const DEVICES: f64 = 24.0;
+/// Pictures of more boxes are folded.
+const MANY: usize = 120;
+
+/// The measured time of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timed {
+    /// The mean time in a launch, in microseconds.
+    pub time: f64,
+    pub critical: bool,
+}
+
+/// The times of all nodes; nothing if there is no profile of this graph.
+pub(super) type Times = Vec<Option<Timed>>;
+
+/// Returns a graph as an SVG. The nodes of loops are one if there are many.
+pub(crate) fn graph_svg(pictured: &Pictured<'_>) -> String {
+    let scopes = Scopes::of(pictured.program);
+    let scene = Scene::of(pictured, &scopes);
+    let view = View::of(&scene, scene.operations.list.len() > MANY);
+    draw(&scene, &view, &Vec::new())
+}
+
+/// Draws the boxes of a graph. Each has its number in `data-v`, each edge in `data-e`.
+pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
+    let drawing = Drawing { scene, view, times, most: most(view, times) };
+    let sizes: Vec<(f64, f64)> = (0..view.items.len()).map(|item| drawing.size(item)).collect();
+    // Memory stands in front of what needs it, and so does what comes after nothing else and is needed much later.
+    let is_memory = |node: OperationId| scene.operations.list[node].what.is_memory();
+    let slack = |item: usize| match view.items[item].nodes.first() {
+        Some(&node) if is_memory(node) => 1,
+        Some(&node) if scene.operations.list[node].after.iter().all(|&before| is_memory(before)) => 4,
+        _ => 0,
+    };
+    let placed = place(view, &sizes, &slack, scene.several_devices);
+    let top = MARGIN + LEGEND + if scene.several_devices { DEVICES } else { 0.0 };
+    // Edges that lead back go beside the boxes.
+    let back = view.links.iter().filter(|link| link.back && link.from != link.to).count();
+    let beside = 10.0 * count(back.min(12)) + if back > 0 { 14.0 } else { 0.0 };
+    let width = (placed.size.0 + beside).max(drawing.legend_width()) + 2.0 * MARGIN;
+    // The text below the drawing says what is left out.
+    let drawn = |(link, way): (&Link, &Vec<(f64, f64)>)| link.back || !way.is_empty();
+    let far = view.links.iter().zip(&placed.links).filter(|&pair| !drawn(pair)).count();
+    let mut notes = Vec::new();
+    if view.left_out > 0 {
+        notes.push(format!("{} more nodes are not drawn", view.left_out));
+    }
+    if far > 0 {
+        notes.push(format!("{far} edges of memory over many layers are not drawn"));
+    }
+    let more = if notes.is_empty() { 0.0 } else { 24.0 };
+    let mut canvas = Canvas::open(width, placed.size.1 + top + MARGIN + more);
+    drawing.legend(&mut canvas);
+    let left = (width - placed.size.0 - beside) / 2.0;
+    canvas.raw(format_args!("<g transform=\"translate({left:.1} {top})\">"));
+    drawing.devices(&mut canvas, &placed);
+    for (body, area) in view.bodies.iter().zip(&placed.bodies) {
+        canvas.raw(format_args!(
+            "<rect class=\"body\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\" fill=\"{BODY}\" \
+             stroke=\"{LINE}\" stroke-dasharray=\"5 3\"><title>{}</title></rect>",
+            area.x,
+            area.y,
+            area.width,
+            area.height,
+            escape(&body.name)
+        ));
+    }
+    let mut lane = 0.0;
+    for (at, (link, way)) in view.links.iter().zip(&placed.links).enumerate() {
+        if link.from == link.to || (way.is_empty() && !link.back) {
+            continue;
+        }
+        let path = if link.back {
+            lane += 1.0;
+            around(
+                area(view, &placed, link.from),
+                area(view, &placed, link.to),
+                placed.size.0 + 10.0 * f64::min(lane, 12.0),
+            )
+        } else {
+            smooth(way)
+        };
+        drawing.edge(&mut canvas, at, link, &path);
+    }
+    for (at, area) in placed.items.iter().enumerate() {
+        drawing.node(&mut canvas, at, *area);
+    }
+    canvas.raw("</g>");
+    if more > 0.0 {
+        canvas.text((MARGIN, placed.size.1 + top + MARGIN + 8.0), Style::faint(12.0), &notes.join("; "));
+    }
+    canvas.close()
+}
+
+/// Returns the longest time of a box.
+fn most(view: &View, times: &Times) -> f64 {
+    view.items.iter().map(|item| time(&item.nodes, times).map_or(0.0, |timed| timed.time)).fold(0.0, f64::max)
+}
+
+/// Returns the time of several nodes; `None` if none is measured.
+pub(super) fn time(nodes: &[OperationId], times: &Times) -> Option<Timed> {
+    use cuweave_core::index::Index;
+    let measured = nodes.iter().filter_map(|node| times.get(node.index()).copied().flatten());
+    measured.fold(None, |sum: Option<Timed>, one| {
+        let (time, critical) = sum.map_or((0.0, false), |sum| (sum.time, sum.critical));
+        Some(Timed { time: time + one.time, critical: critical || one.critical })
+    })
+}
+
+fn area(view: &View, placed: &Placed, end: End) -> Area {
+    match end {
+        End::Item(item) => placed.items[item],
+        End::Body(first) => {
+            let arms = view.bodies.iter().zip(&placed.bodies).filter(|(body, _)| body.first == first);
+            let right = arms.map(|(_, area)| area.x + area.width).fold(0.0, f64::max);
+            let Area { x, y, height, .. } = placed.bodies[first];
+            Area { x, y, width: right - x, height }
+        }
+    }
+}
+
+struct Drawing<'d> {
+    scene: &'d Scene<'d>,
+    view: &'d View,
+    times: &'d Times,
+    most: f64,
+}
+
+impl Drawing<'_> {
+    fn operation(&self, item: usize) -> &Operation {
+        // A box has a node.
+        &self.scene.operations.list[self.view.items[item].nodes[0]]
+    }
+
+    /// Returns the two lines of a box.
+    fn lines(&self, item: usize) -> [String; 2] {
+        let (operation, nodes) = (self.operation(item), &self.view.items[item].nodes);
+        let name = match self.view.items[item].body.filter(|_| self.view.items[item].is_head) {
+            Some(body) => self.view.bodies[body].name.clone(),
+            None => operation.name.to_string(),
+        };
+        let name = if nodes.len() > 1 { folded(&name) } else { name };
+        let times = if nodes.len() > 1 { format!(" × {}", nodes.len()) } else { String::new() };
+        let name = format!("{}{times}", shortened(&name, MOST_CHARACTERS - times.chars().count()));
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(time(nodes, self.times).map(|timed| duration(timed.time)));
+        if operation.sources.len() > 1 {
+            parts.push(format!("{} of {}", self.scene.kind(operation), operation.sources.len()));
+        }
+        parts.extend(operation.sources.first().map(|&source| {
+            let (file, line) = self.scene.place(source);
+            format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file))
+        }));
+        if let Some(bytes) = self.bytes(operation) {
+            parts.push(cuweave_core::picture::bytes(bytes));
+        }
+        [name, shortened(&parts.join(" · "), MOST_CHARACTERS + 14)]
+    }
+
+    /// Returns the size of the memory of an alloc or free node.
+    fn bytes(&self, operation: &Operation) -> Option<u64> {
+        use cuweave_core::operation::What;
+        match operation.what {
+            What::Alloc { memory } | What::Free { memory } => {
+                self.scene.operations.memories.get(memory).map(|memory| memory.bytes)
+            }
+            _ => None,
+        }
+    }
+
+    fn size(&self, item: usize) -> (f64, f64) {
+        let [name, place] = self.lines(item).map(|line| count(line.chars().count()));
+        ((name * WIDE).max(place * NARROW).max(54.0) + 18.0, HEIGHT)
+    }
+
+    fn node(&self, canvas: &mut Canvas, at: usize, area: Area) {
+        let Area { x, y, width, height } = area;
+        let operation = self.operation(at);
+        let [name, place] = self.lines(at);
+        let timed = time(&self.view.items[at].nodes, self.times);
+        let critical = timed.is_some_and(|timed| timed.critical);
+        let (stroke, thick) = if critical { (CRITICAL, 2.0) } else { (LINE, 1.0) };
+        let kind = self.scene.kind(operation);
+        canvas.raw(format_args!(
+            "<g class=\"node\" data-v=\"{at}\" tabindex=\"-1\" role=\"button\" aria-label=\"{}, {kind}, {}\">",
+            escape(&name),
+            escape(&place)
+        ));
+        canvas.raw(format_args!(
+            "<title>{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" fill=\"{}\" \
+             stroke=\"{stroke}\" stroke-width=\"{thick}\"/>",
+            escape(&self.title(at)),
+            fill(operation.what.name(), kind)
+        ));
+        let middle = x + width / 2.0;
+        canvas.text((middle, y + 15.0), Style::dark(11.0).mono().centred(), &name);
+        if !place.is_empty() {
+            canvas.text((middle, y + 28.0), Style::faint(10.0).centred(), &place);
+        }
+        if let Some(timed) = timed.filter(|_| self.most > 0.0) {
+            let part = (width - 2.0) * timed.time / self.most;
+            canvas.area(
+                (x + 1.0, y + height - 4.0),
+                (part, 3.0),
+                if critical { CRITICAL } else { FAINT },
+                "",
+            );
+        }
+        canvas.raw("</g>");
+    }
+
+    /// Returns the text that a browser shows for a box.
+    fn title(&self, at: usize) -> String {
+        let (operation, nodes) = (self.operation(at), self.view.items[at].nodes.len());
+        let times = if nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
+        format!("{} ({}{times})", operation.name, self.scene.kind(operation))
+    }
+
+    fn edge(&self, canvas: &mut Canvas, at: usize, link: &Link, path: &str) {
+        let edges = || link.edges.iter().map(|&edge| &self.scene.edges[edge]);
+        let early = edges().all(|edge| edge.early);
+        let device = |node: OperationId| self.scene.operations.list[node].device;
+        let crosses = edges().any(|edge| device(edge.from) != device(edge.to));
+        let memory = edges().all(|edge| {
+            [edge.from, edge.to].into_iter().any(|node| self.scene.operations.list[node].what.is_memory())
+        });
+        let stroke = if crosses {
+            CRITICAL
+        } else if memory {
+            FAINT
+        } else {
+            DARK
+        };
+        let dashes = if early {
+            " stroke-dasharray=\"5 3\""
+        } else if link.back {
+            " stroke-dasharray=\"1 3\""
+        } else {
+            ""
+        };
+        let width = if crosses { 1.8 } else { 1.0 };
+        let opacity = if memory { " stroke-opacity=\"0.4\"" } else { "" };
+        canvas.raw(format_args!(
+            "<path class=\"edge\" data-e=\"{at}\" d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"{dashes}{opacity} \
+             marker-end=\"url(#tip)\"><title>{}</title></path>",
+            escape(&self.because(link))
+        ));
+    }
+
+    /// Returns why an edge is there.
+    pub fn because(&self, link: &Link) -> String {
+        because(self.scene, link)
+    }
+
+    /// Returns the kinds of nodes, with their colours.
+    fn kinds(&self) -> BTreeSet<(&'static str, &'static str)> {
+        let operations = self.view.items.iter().flat_map(|item| item.nodes.first());
+        let operations = operations.map(|&node| &self.scene.operations.list[node]);
+        operations
+            .map(|operation| {
+                let kind = self.scene.kind(operation);
+                (kind, fill(operation.what.name(), kind))
+            })
+            .collect()
+    }
+
+    /// Returns the explanations of lines.
+    fn forms(&self) -> Vec<(&'static str, String)> {
+        let links =
+            || self.view.links.iter().flat_map(|link| link.edges.iter().map(move |&edge| (link, edge)));
+        let has = |form: &dyn Fn(&Link, usize) -> bool| links().any(|(link, edge)| form(link, edge));
+        let mut forms = Vec::new();
+        if has(&|_, edge| self.scene.edges[edge].early) {
+            forms.push(("starts early", format!("stroke=\"{DARK}\" stroke-dasharray=\"5 3\"")));
+        }
+        if has(&|link, _| link.back && link.from != link.to) {
+            forms.push(("to a later turn", format!("stroke=\"{DARK}\" stroke-dasharray=\"1 3\"")));
+        }
+        if self.scene.several_devices {
+            forms.push(("to another device", format!("stroke=\"{CRITICAL}\" stroke-width=\"1.8\"")));
+        }
+        if !self.times.is_empty() {
+            forms.push(("on the critical path", format!("stroke=\"{CRITICAL}\" stroke-width=\"3\"")));
+        }
+        forms
+    }
+
+    fn legend_width(&self) -> f64 {
+        let kinds: f64 = self.kinds().iter().map(|(kind, _)| 32.0 + NARROW * count(kind.len())).sum();
+        kinds + self.forms().iter().map(|(text, _)| 46.0 + NARROW * count(text.len())).sum::<f64>()
+    }
+
+    fn legend(&self, canvas: &mut Canvas) {
+        canvas.raw(format_args!(
+            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" \
+             orient=\"auto\"><path d=\"M0 0.8 L8 4 L0 7.2 z\" fill=\"{FAINT}\"/></marker></defs>"
+        ));
+        let (mut x, y) = (MARGIN, MARGIN);
+        for (kind, colour) in self.kinds() {
+            canvas.raw(format_args!(
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\" rx=\"3\" fill=\"{colour}\" stroke=\"{LINE}\"/>"
+            ));
+            canvas.text((x + 17.0, y + 10.0), Style::faint(11.0), kind);
+            x += 32.0 + NARROW * count(kind.len());
+        }
+        for (text, form) in self.forms() {
+            canvas.raw(format_args!("<path d=\"M{x:.1} {:.1} h26\" fill=\"none\" {form}/>", y + 6.0));
+            canvas.text((x + 31.0, y + 10.0), Style::faint(11.0), text);
+            x += 46.0 + NARROW * count(text.len());
+        }
+    }
+
+    /// Draws the columns of the devices.
+    fn devices(&self, canvas: &mut Canvas, placed: &Placed) {
+        if !self.scene.several_devices {
+            return;
+        }
+        for (device, &(left, right)) in
+            (0u64..).zip(&placed.devices).filter(|(_, (left, right))| right > left)
+        {
+            let colour = FILLS[[0, 2, 1, 3][cuweave_core::picture::whole(real(device % 4))]];
+            canvas.raw(format_args!(
+                "<rect class=\"device\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\" fill=\"{colour}\" \
+                 fill-opacity=\"0.3\"/>",
+                left - 10.0,
+                -DEVICES,
+                right - left + 20.0,
+                placed.size.1 + DEVICES + 10.0
+            ));
+            let text = format!("device {device}");
+            canvas.text(((left + right) / 2.0, -8.0), Style::dark(12.0).bold().centred(), &text);
+        }
+    }
+}
+
+/// Returns why an edge is there: the buffers of all that it stands for.
+pub(super) fn because(scene: &Scene<'_>, link: &Link) -> String {
+    let mut buffers = BTreeSet::new();
+    let mut others = BTreeSet::new();
+    for &edge in &link.edges {
+        match &scene.edges[edge].why {
+            Why::Buffers(own) => buffers.extend(own.iter().copied()),
+            why => {
+                others.insert(scene.because(why, 0));
+            }
+        }
+    }
+    others.remove("");
+    let buffers: Vec<_> = buffers.into_iter().collect();
+    let named = (!buffers.is_empty()).then(|| scene.names(&buffers, 6));
+    named.into_iter().chain(others).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the colour of a box.
+fn fill(name: &str, kind: &str) -> &'static str {
+    match (kind, name) {
+        ("fused kernel", _) => FILLS[3],
+        ("batch", _) => FILLS[9],
+        (_, "kernel") => FILLS[0],
+        (_, "fill") => FILLS[4],
+        (_, "copy") => FILLS[6],
+        (_, "call") => FILLS[1],
+        (_, "condition") => FILLS[5],
+        (_, "alloc") => FILLS[2],
+        (_, "free") => FILLS[8],
+        (_, "hub") => ESTIMATE,
+        _ => FILLS[7],
+    }
+}

@@ -1,0 +1,132 @@
+//! The entries of a report by their reasons: what has one reason is one line.
+
+use std::fmt::Display;
+
+use super::apart::{FullEdge, Line};
+use super::folding::{Folded, together};
+use super::report::VouchedFor;
+use super::unfused::Unfused;
+use cuweave_core::picture::folded;
+
+/// The most pairs and parameters of one reason that are named.
+const MOST_NAMED: usize = 4;
+
+/// An entry with a reason.
+trait Reasoned {
+    /// Returns the reason.
+    fn reason(&self) -> String;
+    /// Returns the words that its reason has in common with others of its kind.
+    fn kind(&self) -> String;
+    /// Returns the help for all reasons of the kind.
+    fn help(&self) -> Option<&'static str>;
+    /// Returns the two launches.
+    fn pair(&self, shown: fn(&str) -> String) -> String;
+    /// Returns the number of such pairs.
+    fn times(&self) -> usize;
+    /// Returns its line, if no other entry has the reason.
+    fn line(&self) -> Line;
+}
+
+macro_rules! reasoned {
+    ($($entry:ident)*) => {$(
+        impl Reasoned for &$entry {
+            fn reason(&self) -> String {
+                self.reason.to_string()
+            }
+
+            fn kind(&self) -> String {
+                self.reason.of_kind()
+            }
+
+            fn help(&self) -> Option<&'static str> {
+                self.reason.help()
+            }
+
+            fn pair(&self, shown: fn(&str) -> String) -> String {
+                $entry::pair(self, shown)
+            }
+
+            fn times(&self) -> usize {
+                self.times
+            }
+
+            fn line(&self) -> Line {
+                $entry::line(self)
+            }
+        }
+    )*};
+}
+reasoned! { Unfused FullEdge }
+
+/// Returns the lines of the launches that are not one kernel, in the order of [`super::unfused::WhyUnfused::place`].
+pub(super) fn unfused(list: &[Unfused]) -> Vec<Line> {
+    let mut list: Vec<&Unfused> = list.iter().collect();
+    list.sort_by_key(|entry| entry.reason.place());
+    by_reason(list)
+}
+
+/// Returns the lines of the full edges.
+pub(super) fn full_edges(list: &[FullEdge]) -> Vec<Line> {
+    by_reason(list.iter().collect())
+}
+
+/// Returns a line for each kind of reason, in the order of their first entries.
+fn by_reason<T: Reasoned>(list: Vec<T>) -> Vec<Line> {
+    let mut groups: Vec<(String, Vec<T>)> = Vec::new();
+    for entry in list {
+        let kind = entry.kind();
+        match groups.iter_mut().find(|(of, _)| *of == kind) {
+            Some((_, entries)) => entries.push(entry),
+            None => groups.push((kind, vec![entry])),
+        }
+    }
+    groups.into_iter().flat_map(|(kind, entries)| group(kind, &entries)).collect()
+}
+
+/// Returns the lines of the pairs of one kind of reason: those of one pair in the turns of a loop are told as they are.
+fn group<T: Reasoned>(kind: String, entries: &[T]) -> Vec<Line> {
+    let lines = together(entries, |entry| entry.line().1, |entry| entry.times());
+    if lines.len() == 1 {
+        return entries.iter().map(Reasoned::line).collect();
+    }
+    let pairs = together(entries, |entry| entry.pair(folded), |entry| entry.times());
+    let named = pairs.iter().map(|Folded { first, entries, times }| {
+        let pair = first.pair(if *entries > 1 { folded } else { str::to_owned });
+        if *times > 1 { format!("{pair} {times} times") } else { pair }
+    });
+    let reason = entries.first().map(Reasoned::reason);
+    let reason = reason.filter(|one| entries.iter().all(|entry| entry.reason() == *one)).unwrap_or(kind);
+    let mut text = format!("{reason}: {}", some_of(named, "pairs"));
+    if let Some(help) = entries.first().and_then(Reasoned::help) {
+        text.push_str(&format!("\n    help: {help}"));
+    }
+    vec![(text.clone(), text, entries.iter().map(Reasoned::times).sum())]
+}
+
+/// Returns the lines of what is vouched for. The parameters of many kernels are one line.
+pub(super) fn vouched_for(list: &[VouchedFor]) -> Vec<Line> {
+    if list.len() <= MOST_NAMED {
+        return list.iter().map(|entry| (entry.to_string(), entry.to_string(), 1)).collect();
+    }
+    let groups = together(list, |entry| &entry.what, |_| 1);
+    let line = |Folded { first, times, .. }: Folded<&VouchedFor>| {
+        let of_kind = list.iter().filter(|entry| entry.what == first.what);
+        let named = of_kind.map(|entry| format!("{}.{}", entry.kernel, entry.parameter));
+        let text = match times {
+            1 => first.to_string(),
+            _ => format!("{}: {}", first.what, some_of(named, "parameters")),
+        };
+        (text.clone(), text, times)
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// Returns the first of some names, and the number of the others.
+fn some_of(named: impl Iterator<Item = impl Display>, of: &str) -> String {
+    let list: Vec<String> = named.map(|one| one.to_string()).collect();
+    let more = list.len().saturating_sub(MOST_NAMED);
+    // A name takes no more room than the words for one that is left out.
+    let shown = if more > 1 { MOST_NAMED } else { list.len() };
+    let text = list[..shown].join(", ");
+    if more > 1 { format!("{text}, and {more} more {of}") } else { text }
+}

@@ -1,0 +1,105 @@
+//! The lists of a report that are read off a graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cuweave_ptx::coverage::Verdict;
+use cuweave_ptx::declare::Open;
+
+use super::decided::Decided;
+use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, Subject, VouchedFor};
+use crate::error::{at_buffer, at_statement};
+use crate::kernels::{Kernel, LaunchRecord};
+use cuweave_core::ir::{BufferId, Kind};
+use cuweave_core::launches::Chain;
+
+/// Returns the report of a graph.
+pub(crate) fn report_of(graph: &Subject<'_>) -> Report {
+    let lists = Lists {
+        forwarded: forwarded(graph),
+        assumed: assumed(graph.decided),
+        vouched_for: vouched_for(graph),
+        left_unwritten: left_unwritten(graph),
+    };
+    Report::of(graph, lists)
+}
+
+/// Returns the elements of each chain that stay in registers.
+fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
+    let one = |(at, chain): (usize, &Chain)| {
+        let most = chain.length() - 1;
+        let Some(forward) = graph.decided.forward.get(at).and_then(Option::as_ref) else {
+            return Forwarded { loads: 0, stores: 0, barriers: most, left_out: Vec::new() };
+        };
+        let buffer = |&id: &u32| *at_buffer(graph.program, BufferId::from_u32(id));
+        Forwarded {
+            loads: forward.loads,
+            stores: forward.stores,
+            barriers: forward.barriers.iter().filter(|stands| **stands).count(),
+            left_out: forward.left_out.iter().map(buffer).collect(),
+        }
+    };
+    graph.operations.chains.iter().enumerate().map(one).collect()
+}
+
+/// Groups the kernels by the registers that are assumed of them.
+fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
+    let mut by_number: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for &(kernel, registers) in &decided.assumed {
+        by_number.entry(registers).or_default().insert(kernel);
+    }
+    let entry = |(registers, kernels): (u32, BTreeSet<&str>)| AssumedRegisters {
+        registers,
+        kernels: kernels.into_iter().map(str::to_owned).collect(),
+    };
+    by_number.into_iter().map(entry).collect()
+}
+
+/// Lists the unproved parts of the declarations of the kernels that are launched.
+fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
+    let mut list = BTreeSet::new();
+    let mut kernels: BTreeSet<usize> = BTreeSet::new();
+    let entry = |kernel: &Kernel, parameter: &str, what: Open, reason: &str| VouchedFor {
+        kernel: kernel.name.to_owned(),
+        parameter: parameter.to_owned(),
+        what,
+        reason: reason.to_owned(),
+    };
+    for record in graph.records {
+        let Kind::Launch(LaunchRecord { kernel, .. }) = record else { continue };
+        if !kernels.insert(std::ptr::from_ref(*kernel).addr()) {
+            continue;
+        }
+        for param in kernel.params {
+            list.extend(param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)));
+        }
+    }
+    for (kernel, findings) in graph.unproved.values() {
+        for finding in findings {
+            let param = &kernel.params[finding.parameter];
+            let said = param.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
+            if let (Verdict::Unknown(reason), false) = (&finding.verdict, said) {
+                list.insert(entry(kernel, param.name, Open::Coverage, reason));
+            }
+        }
+    }
+    list.into_iter().collect()
+}
+
+/// Lists the launches that leave elements of write-only parameters unwritten.
+fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
+    let mut list = Vec::new();
+    for (&statement, (kernel, findings)) in graph.unproved {
+        for finding in findings {
+            if let Verdict::Short { written, missing } = finding.verdict {
+                list.push(LeftUnwritten {
+                    at: *at_statement(graph.program, statement),
+                    kernel: kernel.name.to_owned(),
+                    parameter: kernel.params[finding.parameter].name.to_owned(),
+                    written,
+                    missing,
+                });
+            }
+        }
+    }
+    list
+}

@@ -1,0 +1,205 @@
+//! The entries of a profile, from the times of operations.
+
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{Kind, Program, StatementId};
+use cuweave_core::operation::{Operation, OperationId, Operations, What};
+use cuweave_core::scopes::{ScopeId, Scopes};
+
+use crate::error::{At, at_statement};
+use crate::statements::{Record, RecordExt, launch_of};
+
+use super::critical;
+use super::types::{Entry, Member, Profile, Times, Turns};
+use cuweave_core::picture::{count, real};
+
+/// The times of an operation, or of the exec, in several launches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gathered {
+    launches: u32,
+    sum: f64,
+    min: f64,
+    max: f64,
+    runs: u64,
+    turns: Option<(u64, u64, u64)>,
+}
+
+impl Gathered {
+    /// Adds the time and the number of runs of a launch. `turns` are those of the body that the operation begins.
+    pub fn add(&mut self, time: f64, runs: u64, turns: Option<u64>) {
+        let first = self.launches == 0;
+        self.launches += 1;
+        self.sum += time;
+        self.min = if first { time } else { self.min.min(time) };
+        self.max = if first { time } else { self.max.max(time) };
+        self.runs += runs;
+        self.turns = turns.map(|turns| match self.turns {
+            Some((sum, min, max)) => (sum + turns, min.min(turns), max.max(turns)),
+            None => (turns, turns, turns),
+        });
+    }
+
+    fn mean(&self, sum: f64) -> f64 {
+        if self.launches == 0 { 0.0 } else { sum / f64::from(self.launches) }
+    }
+
+    /// Returns the times.
+    pub fn times(&self) -> Times {
+        Times { mean: self.mean(self.sum), min: self.min, max: self.max }
+    }
+
+    fn turns(&self) -> Option<Turns> {
+        self.turns.map(|(sum, min, max)| Turns { mean: self.mean(real(sum)), min, max })
+    }
+}
+
+/// The input of a profile.
+pub(crate) struct Measured<'m> {
+    pub program: &'m Program,
+    pub operations: &'m Operations,
+    pub records: &'m Vector<StatementId, Record>,
+    /// The bytes that a run of each statement moves.
+    pub bytes: &'m Vector<StatementId, u64>,
+    pub launches: u32,
+    pub simulated: bool,
+    /// The time of a launch of the exec.
+    pub total: Gathered,
+    /// The time of a kernel that does nothing.
+    pub empty_kernel: Gathered,
+    /// The time of two events with nothing between.
+    pub empty_pair: Gathered,
+    /// The times of each operation.
+    pub of: &'m [Gathered],
+}
+
+impl Profile {
+    /// Returns the profile of a graph.
+    pub(crate) fn of(measured: &Measured<'_>) -> Profile {
+        let Measured { program, operations, launches, simulated, .. } = *measured;
+        let scopes = Scopes::of(program);
+        let mut entry_of: Vector<OperationId, Option<usize>> = Vector::filled(None, operations.list.len());
+        let mut entries: Vec<Entry> = Vec::with_capacity(operations.list.len());
+        for (at, operation) in operations.list.enumerate() {
+            if operation.what == What::Statement(Kind::Join(())) {
+                // A join has no node: its successors depend on the conditional node.
+                let scope = operation.sources.first().and_then(|&join| ended_by(&scopes, join));
+                let begin = scope.and_then(|scope| operations.of_statement[scopes.list[scope].condition]);
+                entry_of[at] = begin.and_then(|begin| entry_of[begin]);
+                continue;
+            }
+            let gathered = measured.of.get(at.index()).copied().unwrap_or_default();
+            let mut entry = measured.entry(operation, &gathered);
+            if let Some(name) = body_name(program, &scopes, operation) {
+                entry.name = name;
+            }
+            let around = operations.body_of(&scopes, operation);
+            let begin = around.and_then(|scope| operations.of_statement[scopes.list[scope].condition]);
+            entry.body = begin.and_then(|begin| entry_of[begin]);
+            if let Some(body) = entry.body {
+                entry.turns = entries[body].turns;
+            }
+            if let Some(turns) = gathered.turns() {
+                entry.turns = Some(turns);
+            }
+            let before = operation.after.iter().filter_map(|&before| entry_of[before]);
+            entry.after = before.filter(|&before| entries[before].body == entry.body).collect();
+            entry.after.sort_unstable();
+            entry.after.dedup();
+            entry_of[at] = Some(entries.len());
+            entries.push(entry);
+        }
+        critical::mark(&mut entries);
+        // The graph of a builder has no line of its own.
+        let first = program.statements.iter().next().map_or(0, |statement| statement.line);
+        let line = if program.options.line == 0 { first } else { program.options.line };
+        let at = At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 };
+        Profile {
+            at,
+            launches,
+            simulated,
+            total: measured.total.times(),
+            empty_kernel: measured.empty_kernel.times().mean,
+            empty_pair: measured.empty_pair.times().mean,
+            entries,
+        }
+    }
+}
+
+/// The kind of a node that stands for a chain of launches.
+pub(super) const FUSED: &str = "fused kernel";
+
+impl Measured<'_> {
+    fn entry(&self, operation: &Operation, gathered: &Gathered) -> Entry {
+        let first = operation.sources.first().copied();
+        let time = gathered.times();
+        let kernel = first.and_then(|statement| self.records[statement].launch());
+        let bytes = operation.sources.iter().map(|&statement| self.bytes[statement]).sum();
+        Entry {
+            name: operation.name.to_string(),
+            at: first.map(|statement| *at_statement(self.program, statement)),
+            statement: first.map_or(operation.what.name(), |statement| self.word(statement)),
+            node: match self.operations.chain_of(operation) {
+                Some(_) => FUSED,
+                None => operation.what.name(),
+            },
+            kernel: kernel.map(|launch| launch.kernel.name.to_owned()),
+            launches: self.launches,
+            time,
+            runs: gathered.mean(real(gathered.runs)),
+            turns: None,
+            bytes,
+            critical: false,
+            members: self.members(operation, bytes, time.mean),
+            body: None,
+            after: Vec::new(),
+            start: 0.0,
+        }
+    }
+
+    /// Returns the word of the language for a statement.
+    fn word(&self, statement: StatementId) -> &'static str {
+        match self.program.statements[statement].kind {
+            Kind::Condition(body) => body.word.name(),
+            kind => kind.name(),
+        }
+    }
+
+    fn members(&self, operation: &Operation, bytes: u64, time: f64) -> Vec<Member> {
+        if operation.sources.len() < 2 {
+            return Vec::new();
+        }
+        let blocks = |statement: StatementId| match launch_of(self.program, self.records, statement) {
+            Ok(launch) => launch.shape.grid.iter().map(|&extent| f64::from(extent)).product(),
+            Err(_) => 1.0,
+        };
+        let all: f64 = operation.sources.iter().map(|&statement| blocks(statement)).sum();
+        let share = |statement: StatementId| match (bytes, all > 0.0) {
+            (1.., _) => real(self.bytes[statement]) / real(bytes),
+            (0, true) => blocks(statement) / all,
+            (0, false) => 1.0 / count(operation.sources.len()),
+        };
+        let member = |&statement: &StatementId| {
+            let (at, share) = (*at_statement(self.program, statement), share(statement));
+            let bytes = self.bytes[statement];
+            Member { name: at.name.clone(), at, bytes, share, time: time * share }
+        };
+        operation.sources.iter().map(member).collect()
+    }
+}
+
+/// Returns the name of a body: `while flag`, `match op, arm 2 of 3`. `None` for other operations.
+fn body_name(program: &Program, scopes: &Scopes, operation: &Operation) -> Option<String> {
+    let statement = *operation.sources.first()?;
+    let Kind::Condition(body) = program.statements[statement].kind else { return None };
+    let scope = scopes.list.iter().find(|scope| scope.condition == statement)?;
+    // The first arm has the access to the operand.
+    let decides = scopes.list[scope.first].condition;
+    let operand = program.statements[decides].accesses.first();
+    let operand = operand.map_or("", |operand| &program.buffers[operand.buffer].name);
+    let name = format!("{} {operand}", operation.name);
+    Some(if body.arms > 1 { format!("{name}, arm {} of {}", body.arm + 1, body.arms) } else { name })
+}
+
+/// Returns the body that ends with a statement.
+fn ended_by(scopes: &Scopes, join: StatementId) -> Option<ScopeId> {
+    scopes.list.position(|scope| scope.join == join)
+}

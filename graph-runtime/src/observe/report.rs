@@ -1,0 +1,407 @@
+//! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use cuweave_core::condition::Word;
+use cuweave_core::index::Index;
+use cuweave_core::ir::{Device, Origin, Program, StatementId};
+use cuweave_core::kind::Counts;
+use cuweave_core::operation::{Bounds, Budgeted, Operations};
+use cuweave_core::scopes::{ScopeId, Scopes};
+use cuweave_ptx::declare::Open;
+
+use super::apart::{Apart, FullEdge, InLane};
+use super::decided::Decided;
+use super::explaining::{Entries, Explaining};
+use super::unfused::Unfused;
+use crate::error::{At, at_buffer, at_statement};
+use crate::kernels::{Finding, Kernel, LeftAlone};
+use crate::statements::{Record, RecordExt};
+
+/// The granularity of the graph pool.
+const POOL_STEP: u64 = 32 << 20;
+
+/// The input of a report.
+pub(crate) struct Subject<'g> {
+    pub program: &'g Program,
+    pub operations: &'g Operations,
+    /// One record for each statement.
+    pub records: &'g [Record],
+    /// The launches that are not proved to write all elements of their write-only parameters.
+    pub unproved: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    /// The kernels that are launched as written, and the reasons.
+    pub left_alone: &'g [LeftAlone],
+    /// The inputs of the launch decisions.
+    pub decided: &'g Decided,
+    /// The number of nodes that library calls captured.
+    pub captured: usize,
+    /// The number of conditional nodes.
+    pub conditions: usize,
+    /// The number of kernels that stand around the conditional nodes.
+    pub setters: usize,
+}
+
+/// The lists of a report that are read off the kernels and the decisions of a graph.
+pub(super) struct Lists {
+    pub forwarded: Vec<Forwarded>,
+    pub assumed: Vec<AssumedRegisters>,
+    pub vouched_for: Vec<VouchedFor>,
+    pub left_unwritten: Vec<LeftUnwritten>,
+}
+
+/// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
+///
+/// Its `Display` leaves out what is 0, and prints what repeats in loops once, with the number of times. The fields have all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The number of kernel launches as written.
+    pub launches: usize,
+    /// The number of kernel nodes without hubs: less than `launches` if launches are batched.
+    pub kernels: usize,
+    /// The number of fills.
+    pub fills: usize,
+    /// The number of copies.
+    pub copies: usize,
+    /// The number of library calls.
+    pub calls: usize,
+    /// The number of nodes that the library calls captured.
+    pub captured: usize,
+    /// The number of conditional nodes: one for each `if`, `while` and `match`. A driver before CUDA 13.0 needs one for each arm of an `if`
+    /// that has statements, one before 12.8 also for each arm of a `match`.
+    pub conditions: usize,
+    /// The number of kernels that set the conditions of these nodes, or that stand in empty bodies.
+    pub setters: usize,
+    /// The number of host statements.
+    pub hosts: usize,
+    /// The number of records of events and of waits for them.
+    pub events: usize,
+    /// The number of waits for values and semaphores, and of their writes and signals.
+    pub syncs: usize,
+    /// The number of hubs: no-op kernels inside wide joins.
+    pub hubs: usize,
+    /// The number of alloc nodes.
+    pub allocs: usize,
+    /// The number of free nodes.
+    pub frees: usize,
+    /// The number of dependencies between launches, fills and copies before transitive reduction.
+    pub edges_before_reduction: usize,
+    /// The number of edges of the graph, those of memory nodes included. A library call counts as one node.
+    pub edges: usize,
+    /// The length of the longest path, in launches, fills and copies.
+    pub depth: usize,
+    /// The number of devices that nodes are on.
+    pub devices: usize,
+    /// The number of edges between nodes of two devices. Each takes about 5.5 us on an H200.
+    pub crossings: usize,
+    /// The memory that the graph needs, in bytes: with `memory = "nodes"` an expectation, since the driver places the buffers.
+    pub planned_bytes: u64,
+    /// The bytes of all allocations of the graph together: more than `planned_bytes` with `memory = "nodes"`, where the driver
+    /// places buffers that follow one another in the same memory.
+    pub allocated_bytes: u64,
+    /// The bytes that the device's graph pool reserves for it, in steps of 32 MiB.
+    pub reserved_bytes: u64,
+    /// The plan of the temporaries, if the compiler assigns their offsets and there are any.
+    pub plan: Option<Plan>,
+    /// The effect of the budget, if there is one.
+    pub budget: Option<Budget>,
+    /// The members of each batch.
+    pub batches: Vec<Vec<At>>,
+    /// The members of each chain of launches that are fused into one, in their order. Where chains side by side are one launch, the members of
+    /// the first chain come first.
+    pub fused: Vec<Vec<At>>,
+    /// The number of chains side by side of each entry of `fused`: 1 for a chain alone.
+    pub stacked: Vec<usize>,
+    /// The elements that stay in registers between the launches of each chain in `fused`, in that order.
+    pub forwarded: Vec<Forwarded>,
+    /// The number of programmatic edges: the consumer may start before its producer has ended.
+    pub overlapped: usize,
+    /// The number of branches that were serialized after others of their lane, because running all concurrently is slower.
+    pub serialized: usize,
+    /// The allowed changes of launches that were not possible, with the reasons. Sorted by their text.
+    pub left_alone: Vec<LeftAlone>,
+    /// The launches of one kernel that nothing orders and that are in several nodes. A launch is in one group at most. Empty if the graph function
+    /// does not allow batches.
+    pub apart: Vec<Apart>,
+    /// The launches that follow one another and are not one kernel. Empty if the graph function does not allow fused kernels.
+    pub unfused: Vec<Unfused>,
+    /// The full edges between kernels of which the second could start early. Empty if the graph function does not allow that.
+    pub full_edges: Vec<FullEdge>,
+    /// The branches that come after others in their lanes: `serialized` pairs.
+    pub in_lanes: Vec<InLane>,
+    /// The registers that a simulated driver assumes of the launched kernels, by number, if batches or overlaps depend on them. Empty on a device.
+    pub assumed: Vec<AssumedRegisters>,
+    /// The parts of the declarations of launched kernels that are not proved: the user vouches for them. Sorted, without duplicates.
+    pub vouched_for: Vec<VouchedFor>,
+    /// The launches whose threads do not write all elements of a write-only parameter. They are no error if all elements were written before, and
+    /// no proof depends on them.
+    pub left_unwritten: Vec<LeftUnwritten>,
+}
+
+/// Registers of a thread that a simulated driver assumes of kernels. A device may hold fewer of their blocks, and other launches
+/// become one there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct AssumedRegisters {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// The names of the kernels, sorted.
+    pub kernels: Vec<String>,
+}
+
+/// The elements that stay in registers between the launches of a chain, where a thread alone accesses them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Forwarded {
+    /// The number of loads in the kernels' texts that read registers instead of memory.
+    pub loads: usize,
+    /// The number of stores in the kernels' texts that are left out, because nothing reads from memory what they store.
+    pub stores: usize,
+    /// The number of barriers between the launches; one less than their number if each waits for the one before.
+    pub barriers: usize,
+    /// The temporaries that have no memory, because all of their elements stay in registers.
+    pub left_out: Vec<At>,
+}
+
+/// An unproved part of a kernel's declaration.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct VouchedFor {
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The part.
+    pub what: Open,
+    /// The reason that it is not proved.
+    pub reason: String,
+}
+
+/// A launch whose threads do not write all elements of a write-only parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftUnwritten {
+    /// The launch.
+    pub at: At,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The number of elements that are written.
+    pub written: u64,
+    /// The first element that is not written.
+    pub missing: u64,
+}
+
+/// The host's time for the parts of a build.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BuildTimes {
+    /// Evaluation and checks of lengths, bounds, configurations and values; module loads.
+    pub evaluated: Duration,
+    /// Launch decisions and planning: short if the plan of an earlier build with the same sizes is used.
+    pub planned: Duration,
+    /// Allocation of the memory that the exec owns.
+    pub allocated: Duration,
+    /// The `cuGraphAdd*` calls.
+    pub added: Duration,
+}
+
+/// The size of the plan of the temporaries, and its lower bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The bytes of the plan: of a graph over several devices, the sum.
+    pub planned: u64,
+    /// The bytes of the plan on each device, in the order of the contexts. A budget holds for each of them.
+    pub devices: Vec<u64>,
+    /// The weight of the heaviest antichain of live ranges: a lower bound for all plans under this order.
+    pub antichain: u64,
+    /// The buffers of that antichain.
+    pub antichain_buffers: Vec<At>,
+    /// The arms of `if` and `match` that have buffers of that antichain, as `if flag` or `match which: _`: of arms that exclude each other
+    /// the one that needs most.
+    pub antichain_arms: Vec<String>,
+    /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
+    pub floor: u64,
+    /// The statement that needs them.
+    pub floor_statement: Option<At>,
+    /// True if `planned` equals `antichain`: no plan under this order is smaller.
+    pub optimal: bool,
+}
+
+impl Plan {
+    fn of(program: &Program, bounds: &Bounds) -> Plan {
+        let scopes = Scopes::of(program);
+        let born = bounds.antichain_buffers.iter().filter_map(|&id| match program.buffers[id].origin {
+            Origin::Alloc(at) => Some(at),
+            _ => None,
+        });
+        let around: BTreeSet<ScopeId> = born.flat_map(|at| scopes.all_around(at)).collect();
+        let arms = around.into_iter().filter(|&body| scopes.list[body].body.word != Word::While);
+        Plan {
+            planned: bounds.planned,
+            devices: (0..program.devices()).map(|device| bounds.of(Device::new(device))).collect(),
+            antichain: bounds.antichain,
+            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| *at_buffer(program, id)).collect(),
+            antichain_arms: arms.map(|arm| scopes.name(program, arm)).collect(),
+            floor: bounds.floor,
+            floor_statement: bounds.floor_statement.map(|id| *at_statement(program, id)),
+            optimal: bounds.optimal,
+        }
+    }
+}
+
+/// The effect of a budget: the edges that it added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// The budget, in bytes: of a graph over several devices, of each.
+    pub bytes: u64,
+    /// The added edges, between statements.
+    pub edges: Vec<(At, At)>,
+    /// The pairs of buffers that were ordered.
+    pub steps: Vec<BudgetStep>,
+    /// The length of the longest path without the added edges, in statements.
+    pub path_before: u64,
+    /// The length of the longest path with the added edges, in statements.
+    pub path_after: u64,
+}
+
+/// A pair of buffers that was ordered, so that the two can share memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BudgetStep {
+    /// The buffer whose live range ends first.
+    pub donor: String,
+    /// The buffer whose live range begins after that.
+    pub receiver: String,
+    /// The edges between their statements.
+    pub edges: Vec<(At, At)>,
+    /// The decrease of the lower bound, in bytes.
+    pub saves: u64,
+    /// The growth of the longest path, in statements.
+    pub costs: u64,
+}
+
+impl Budget {
+    fn of(program: &Program, budgeted: &Budgeted) -> Budget {
+        let edges = |edges: &[(StatementId, StatementId)]| {
+            let at = |id| *at_statement(program, id);
+            edges.iter().map(|&(from, to)| (at(from), at(to))).collect()
+        };
+        let step = |step: &cuweave_core::operation::BudgetStep| BudgetStep {
+            donor: step.donor.clone(),
+            receiver: step.receiver.clone(),
+            edges: edges(&step.edges),
+            saves: step.saves,
+            costs: step.costs,
+        };
+        Budget {
+            bytes: budgeted.budget,
+            edges: edges(&budgeted.edges),
+            steps: budgeted.steps.iter().map(step).collect(),
+            path_before: budgeted.path_before,
+            path_after: budgeted.path_after,
+        }
+    }
+}
+
+impl Report {
+    pub(super) fn of(graph: &Subject<'_>, lists: Lists) -> Report {
+        let operations = graph.operations;
+        let counts = operations.counts();
+        let Counts {
+            kernels,
+            fills,
+            copies,
+            calls,
+            conditions: _,
+            hosts,
+            events,
+            syncs,
+            hubs,
+            allocs,
+            frees,
+        } = counts;
+        let nodes = operations.memories.iter().filter(|memory| memory.node);
+        let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
+        let allocated: u64 = operations.memories.iter().map(|memory| memory.bytes).sum();
+        // The driver places what is in nodes.
+        let placed = operations.packed.map_or(in_nodes, |packed| packed.min(in_nodes));
+        let statement = |&id: &StatementId| *at_statement(graph.program, id);
+        let mut left_alone = graph.left_alone.to_vec();
+        left_alone.sort_by_cached_key(ToString::to_string);
+        let Subject { program, records, decided, .. } = *graph;
+        let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
+        let Entries { apart, full_edges, in_lanes, unfused } = explaining.entries();
+        let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
+        let assumed = if changed { lists.assumed } else { Vec::new() };
+        Report {
+            launches: graph.records.iter().filter(|record| record.is_user_launch()).count(),
+            batches: operations
+                .batches
+                .iter()
+                .map(|batch| batch.members.iter().map(statement).collect())
+                .collect(),
+            fused: operations
+                .chains
+                .iter()
+                .map(|chain| chain.members.iter().map(statement).collect())
+                .collect(),
+            stacked: operations.chains.iter().map(|chain| chain.chains().len()).collect(),
+            forwarded: lists.forwarded,
+            overlapped: operations.overlapped,
+            serialized: operations.serialized,
+            left_alone,
+            apart,
+            unfused,
+            full_edges,
+            in_lanes,
+            assumed,
+            kernels,
+            fills,
+            copies,
+            calls,
+            captured: graph.captured,
+            conditions: graph.conditions,
+            setters: graph.setters,
+            hosts,
+            events,
+            syncs,
+            hubs,
+            allocs,
+            frees,
+            edges_before_reduction: operations.edges_before_reduction,
+            edges: operations.edges(),
+            depth: operations.depth,
+            devices: operations.devices(),
+            crossings: operations.crossings(),
+            planned_bytes: allocated - in_nodes + placed,
+            allocated_bytes: allocated,
+            reserved_bytes: placed.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
+            plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
+            budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
+            vouched_for: lists.vouched_for,
+            left_unwritten: lists.left_unwritten,
+        }
+    }
+
+    /// Returns the number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        let bodies = self.conditions + self.setters;
+        self.kernels
+            + self.fills
+            + self.copies
+            + self.captured
+            + bodies
+            + self.hosts
+            + self.events
+            + self.syncs
+            + self.hubs
+            + self.allocs
+            + self.frees
+    }
+}

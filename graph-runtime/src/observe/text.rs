@@ -1,0 +1,491 @@
+//! A report as text: one line a subject, without what is 0, and with the repetitions of loops as one.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::apart::Line;
+use super::brief::{ReportLines, texts};
+use super::folding::repetitions;
+use super::grouped;
+use super::report::{
+    AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
+};
+use crate::error::At;
+use cuweave_core::picture::{bytes, counted, folded};
+
+/// The width of the column of subjects.
+const SUBJECT: usize = 13;
+/// The most members of a batch or chain that are named.
+const MOST_MEMBERS: usize = 10;
+
+/// All lines of a report, for its `Display`: see [`Report::all`].
+#[derive(Clone, Copy, Debug)]
+pub struct FullReport<'r>(&'r Report);
+
+impl Display for FullReport<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.0.lines(Extent::All).all())
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.lines(Extent::Brief).brief())
+    }
+}
+
+/// The lines of a report that are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// A line for each reason.
+    Brief,
+    /// A line for each entry.
+    All,
+}
+
+impl Report {
+    /// Returns the report with all of its lines: its own `Display` has 12 at most, in which what has one reason is one line.
+    /// Here, too, what repeats in loops is one line, with the number of times.
+    #[must_use]
+    pub fn all(&self) -> FullReport<'_> {
+        FullReport(self)
+    }
+
+    fn lines(&self, extent: Extent) -> ReportLines {
+        let mut lines = ReportLines::default();
+        lines.head(line("nodes", self.nodes_line()));
+        lines.head(self.edges_line());
+        if self.devices > 1 {
+            let [whole, tenth] = [self.crossings * 11 / 2, self.crossings * 11 % 2 * 5];
+            let text = format!(
+                "{}, {} edges between devices: up to {whole}.{tenth} us, 5.5 each, where no other work hides them",
+                self.devices, self.crossings
+            );
+            lines.head(line("devices", text));
+        }
+        lines.head(self.memory_line());
+        lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
+        self.launches(&mut lines, extent);
+        lines.list(("not all written", "left_unwritten"), self.left_unwritten.iter().map(short_of_all));
+        let vouched = match extent {
+            Extent::Brief => grouped::vouched_for(&self.vouched_for),
+            Extent::All => self.vouched_for.iter().map(|one| (one.to_string(), one.to_string(), 1)).collect(),
+        };
+        lines.list(("vouched for, not proved", "vouched_for"), vouched.into_iter());
+        if let Some(budget) = &self.budget {
+            lines.head(line("budget", budget.head()));
+            lines.list(("  shared", "budget.steps"), budget.step_lines());
+        }
+        lines
+    }
+}
+
+fn line(subject: &str, text: impl Display) -> String {
+    format!("{subject:<SUBJECT$}{text}")
+}
+
+impl Report {
+    fn nodes_line(&self) -> String {
+        let Report { kernels, fills, copies, calls, captured, hubs, allocs, frees, .. } = *self;
+        let mut parts: Vec<String> = [(kernels, "kernel"), (fills, "fill"), (copies, "copy")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| counted(count, word))
+            .collect();
+        if calls > 0 {
+            parts.push(format!("{captured} of {}", counted(calls, "library call")));
+        }
+        let others = [
+            (self.conditions, "conditional node"),
+            (self.setters, "kernel around it"),
+            (self.hosts, "host statement"),
+            (self.events, "record or wait of an event"),
+            (self.syncs, "wait or signal of a flag or semaphore"),
+            (hubs, "hub"),
+            (allocs, "alloc"),
+            (frees, "free"),
+        ];
+        for (count, word) in others.into_iter().filter(|(count, _)| *count > 0) {
+            parts.push(match word {
+                "kernel around it" => format!("{} that set conditions", counted(count, "kernel")),
+                "record or wait of an event" => format!("{count} of events"),
+                "wait or signal of a flag or semaphore" => format!("{count} of flags and semaphores"),
+                _ => counted(count, word),
+            });
+        }
+        match parts.is_empty() {
+            true => "0".to_owned(),
+            false => format!("{}: {}", self.nodes(), parts.join(", ")),
+        }
+    }
+
+    /// Returns the line of edges; `None` if there are none.
+    fn edges_line(&self) -> Option<String> {
+        let Report { edges, edges_before_reduction: before, depth, .. } = *self;
+        let before = if before > 0 { format!(", {before} before reduction") } else { String::new() };
+        (edges > 0).then(|| line("edges", format!("{edges}{before}; depth {depth}")))
+    }
+
+    fn memory_line(&self) -> Option<String> {
+        let Report { planned_bytes, allocated_bytes, reserved_bytes, .. } = *self;
+        let reserved = match reserved_bytes {
+            0 => String::new(),
+            _ => format!(", {} reserved", bytes(reserved_bytes)),
+        };
+        let shared = match allocated_bytes > planned_bytes {
+            true => format!(" for {} in alloc nodes, which the driver places", bytes(allocated_bytes)),
+            false => String::new(),
+        };
+        let planned = bytes(planned_bytes);
+        (planned_bytes > 0).then(|| line("memory", format!("{planned} planned{shared}{reserved}")))
+    }
+
+    /// Adds the lines of the changes of launches, if there are any.
+    fn launches(&self, lines: &mut ReportLines, extent: Extent) {
+        let Report { launches, kernels, overlapped, serialized, .. } = *self;
+        let mark = if self.assumed.is_empty() { "" } else { "*" };
+        let one = !self.batches.is_empty() || !self.fused.is_empty();
+        if one || overlapped > 0 || serialized > 0 {
+            let mut text = format!("{launches} in {kernels}{mark} nodes");
+            if overlapped > 0 {
+                text.push_str(&format!(", {overlapped}{mark} start early"));
+            }
+            if serialized > 0 {
+                text.push_str(&format!(
+                    ", {serialized}{mark} {} serialized",
+                    if serialized == 1 { "branch" } else { "branches" }
+                ));
+            }
+            lines.head(line("launches", text));
+        }
+        let batches = self.batches.iter().map(|members| node_of(members, 1, None));
+        lines.list(("  one launch", "batches"), batches);
+        let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
+        let chains = self.stacked.iter().copied().chain(std::iter::repeat(1));
+        let fused = self.fused.iter().zip(chains).zip(forwarded);
+        let node =
+            |((members, chains), forwarded): ((&Vec<At>, usize), _)| node_of(members, chains, forwarded);
+        lines.list(("  fused", "fused"), fused.map(node));
+        let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
+        lines.list(("  left alone", "left_alone"), left_alone);
+        lines.list(("  not one launch", "apart"), self.apart.iter().map(|entry| entry.line()));
+        let (unfused, full_edges) = match extent {
+            Extent::Brief => (grouped::unfused(&self.unfused), grouped::full_edges(&self.full_edges)),
+            Extent::All => (
+                self.unfused.iter().map(|entry| entry.line()).collect(),
+                self.full_edges.iter().map(|entry| entry.line()).collect(),
+            ),
+        };
+        lines.list(("  not fused", "unfused"), unfused.into_iter());
+        lines.list(("  full edge", "full_edges"), full_edges.into_iter());
+        lines.list(("  in a lane", "in_lanes"), self.in_lanes.iter().map(|entry| entry.line()));
+        if !self.assumed.is_empty() {
+            let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
+            lines.head(format!(
+                "  * if a thread has the registers that the simulated driver assumes: {}",
+                registers.join("; ")
+            ));
+        }
+    }
+}
+
+/// Returns the line of a node that several launches became: those of so many chains side by side.
+fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> Line {
+    let changes = forwarded.filter(|forwarded| forwarded.loads > 0 || forwarded.stores > 0);
+    let text = |names: &dyn Fn(&At) -> String| {
+        let mut text = members_of(members, names);
+        if chains > 1 {
+            text.push_str(&format!(", of {chains} chains side by side"));
+        }
+        if let Some(forwarded) = changes {
+            text.push_str(&format!("\n    {}", forwarded.text(names)));
+        }
+        text
+    };
+    (text(&|at| at.name.clone()), text(&|at| folded(&at.name)), 1)
+}
+
+/// Returns the members of a node, with their repetitions as one. A loop's have one line, and names that differ in indices.
+fn members_of(members: &[At], name: &dyn Fn(&At) -> String) -> String {
+    let keys: Vec<(String, &str, u32)> =
+        members.iter().map(|at| (folded(&at.name), &at.file[..], at.line)).collect();
+    let mut items = Vec::new();
+    for (range, times) in repetitions(&keys) {
+        let turn = range.clone().map(|at| {
+            let of_turns = |turn: usize| &members[at + turn * range.len()].name;
+            let equal = (1..times).all(|turn| of_turns(turn) == of_turns(0));
+            let name = if equal { name(&members[at]) } else { keys[at].0.clone() };
+            format!("`{name}` (line {})", members[at].line)
+        });
+        let turn: Vec<String> = turn.collect();
+        match (times, turn.as_slice()) {
+            (1, _) => items.extend(turn),
+            (_, [one]) => items.push(format!("{one} {times} times")),
+            _ => items.push(format!("({}) {times} times", turn.join(", "))),
+        }
+    }
+    let more = items.len().saturating_sub(MOST_MEMBERS);
+    items.truncate(MOST_MEMBERS);
+    if more > 0 {
+        items.push(format!("and {more} more"));
+    }
+    items.join(", ")
+}
+
+fn short_of_all(entry: &LeftUnwritten) -> Line {
+    (entry.to_string(), entry.text(&folded(&entry.at.name)), 1)
+}
+
+impl LeftUnwritten {
+    fn text(&self, name: &str) -> String {
+        let LeftUnwritten { at: At { line, .. }, kernel, parameter, written, missing } = self;
+        format!(
+            "`{name}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
+        )
+    }
+}
+
+impl Display for LeftUnwritten {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.text(&self.at.name))
+    }
+}
+
+impl Display for AssumedRegisters {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let names: Vec<String> = self.kernels.iter().map(|name| format!("`{name}`")).collect();
+        write!(f, "{} of {}", self.registers, names.join(", "))
+    }
+}
+
+impl Forwarded {
+    fn text(&self, name: &dyn Fn(&At) -> String) -> String {
+        let Forwarded { loads, stores, barriers, left_out } = self;
+        let parts =
+            [(loads, "load", " from registers"), (stores, "store", " left out"), (barriers, "barrier", "")];
+        let some = parts.into_iter().filter(|(count, ..)| **count > 0);
+        let mut parts: Vec<String> = some.map(|(count, word, more)| counted(*count, word) + more).collect();
+        if !left_out.is_empty() {
+            parts.push(format!("without memory: {}", members_of(left_out, name)));
+        }
+        if parts.is_empty() { "no barriers".to_owned() } else { parts.join(", ") }
+    }
+}
+
+impl Display for Forwarded {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.text(&|at| at.name.clone()))
+    }
+}
+
+impl Display for VouchedFor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}.{}: {}: {}", self.kernel, self.parameter, self.what, self.reason)
+    }
+}
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Plan { planned, antichain, floor, .. } = *self;
+        let [planned, antichain, floor] = [planned, antichain, floor].map(bytes);
+        let arms: Vec<String> = self.antichain_arms.iter().map(|arm| format!("`{arm}`")).collect();
+        let within = if arms.is_empty() { String::new() } else { format!(" in {}", arms.join(", ")) };
+        let each: Vec<String> = self.devices.iter().map(|&own| bytes(own)).collect();
+        let each = if each.len() > 1 { format!(" ({} by device)", each.join(", ")) } else { String::new() };
+        write!(f, "{planned} planned{each}, bound {antichain}{within}, floor {floor}")?;
+        if self.optimal { write!(f, ": optimal") } else { Ok(()) }
+    }
+}
+
+impl Budget {
+    fn head(&self) -> String {
+        let Budget { bytes: budget, edges, path_before: before, path_after: after, .. } = self;
+        let edges = counted(edges.len(), "edge");
+        format!("{}: {edges} added, depth {before} before and {after} now", bytes(*budget))
+    }
+
+    fn step_lines(&self) -> impl Iterator<Item = Line> {
+        let text = |step: &BudgetStep, name: &dyn Fn(&str) -> String| {
+            let (receiver, donor) = (name(&step.receiver), name(&step.donor));
+            format!("`{receiver}` after `{donor}`: saves {}, costs {}", bytes(step.saves), step.costs)
+        };
+        self.steps.iter().map(move |step| (text(step, &|name| name.to_owned()), text(step, &folded), 1))
+    }
+}
+
+impl Display for Budget {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.head())?;
+        texts("  shared", self.step_lines()).iter().try_for_each(|line| write!(f, "\n{line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::apart::{FullEdge, WhyFull};
+    use super::super::unfused::{Unfused, WhyUnfused};
+    use super::*;
+
+    fn at(name: &str, line: u32) -> At {
+        At { name: name.to_owned(), file: "src/model.rs".to_owned(), line, column: 0 }
+    }
+
+    #[test]
+    fn what_is_0_is_not_printed() {
+        assert_eq!(Report::default().to_string(), "nodes        0");
+        let report =
+            Report { kernels: 3, allocs: 1, frees: 1, copies: 2, edges: 4, depth: 3, ..Report::default() };
+        assert_eq!(
+            report.to_string(),
+            "nodes        7: 3 kernels, 2 copies, 1 alloc, 1 free\nedges        4; depth 3"
+        );
+    }
+
+    #[test]
+    fn repetitions_of_loops_are_one() {
+        let layer = |i: usize| vec![at(&format!("layer[{i}].up"), 7), at(&format!("layer[{i}].relu"), 8)];
+        let forwarded = |i: usize| Forwarded {
+            loads: 2,
+            stores: 1,
+            barriers: 1,
+            left_out: vec![at(&format!("layer[{i}].h"), 6)],
+        };
+        let side_by_side = (0..3).flat_map(|_| [at("c", 10), at("d", 11)]).collect();
+        let report = Report {
+            launches: 66,
+            kernels: 24,
+            fused: (0..22).map(layer).chain([side_by_side]).collect(),
+            stacked: [[1; 22].as_slice(), &[3]].concat(),
+            forwarded: (0..22).map(forwarded).collect(),
+            batches: vec![
+                (0..4).flat_map(|_| [at("a", 1), at("b", 2)]).collect(),
+                (0..3).map(|i| at(&format!("w[{i}].step"), 3)).chain([at("last", 4)]).collect(),
+            ],
+            left_unwritten: (0..2)
+                .map(|i| LeftUnwritten {
+                    at: at(&format!("layer[{i}].pad"), 9),
+                    kernel: "pad".to_owned(),
+                    parameter: "y".to_owned(),
+                    written: 4,
+                    missing: 4,
+                })
+                .collect(),
+            ..Report::default()
+        };
+        let text = report.to_string();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "launches     66 in 24 nodes",
+                "  one launch: (`a` (line 1), `b` (line 2)) 4 times",
+                "  one launch: `w[..].step` (line 3) 3 times, `last` (line 4)",
+                "  fused, 22 times: `layer[..].up` (line 7), `layer[..].relu` (line 8)",
+                "    2 loads from registers, 1 store left out, 1 barrier, without memory: `layer[..].h` (line 6)",
+                "  fused: (`c` (line 10), `d` (line 11)) 3 times, of 3 chains side by side",
+                "not all written, 2 times: `layer[..].pad` (line 9) writes 4 elements of pad.y, and not element 4",
+            ]
+        );
+    }
+
+    #[test]
+    fn pairs_of_one_reason_are_one_line() {
+        let pair = |first: &str, second: &str, line, times, reason| Unfused {
+            first: at(first, line),
+            second: at(second, line + 1),
+            reason,
+            times,
+        };
+        let grids = |blocks| WhyUnfused::Grids([blocks, 1, 1], [1, 1, 1]);
+        let mut report = Report {
+            unfused: vec![
+                pair("embed", "norm", 1, 1, grids(6)),
+                pair("layer[0].up", "layer[0].add", 3, 1, grids(384)),
+                pair("layer[1].up", "layer[1].add", 3, 1, grids(384)),
+                pair("norm", "scale", 5, 2, WhyUnfused::State),
+                pair("scale", "add", 6, 1, WhyUnfused::Blocks([32, 1, 1], [64, 1, 1])),
+            ],
+            ..Report::default()
+        };
+        let text =
+            |report: &Report| report.to_string().lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(
+            text(&report),
+            [
+                "  not fused: `scale` (line 6) and `add` (line 7): their blocks differ: 32 and 64 threads",
+                "    help: give them blocks of equal threads",
+                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): atomics, or variables that kernels write, order the two",
+                "  not fused, 3 times: their grids differ: `embed` and `norm` (lines 1, 2), `layer[..].up` and `layer[..].add` (lines 3, 4) 2 times",
+                "    help: give them equal grids, and each block the elements that the same block of the other has",
+            ]
+        );
+        report.unfused = (0..14).map(|i| pair("a", "b", i, 1, grids(i + 2))).collect();
+        let [line, _help] = &text(&report)[..] else { panic!("{report}") };
+        assert!(
+            line.starts_with("  not fused, 14 times: their grids differ: `a` and `b` (lines 0, 1), "),
+            "{line}"
+        );
+        assert!(line.ends_with("`a` and `b` (lines 3, 4), and 10 more pairs"), "{line}");
+        assert_eq!(report.all().to_string().lines().filter(|line| line.contains("not fused")).count(), 14);
+        report.unfused.truncate(1);
+        assert!(text(&report)[0].ends_with(": their grids differ: 2 and 1 blocks"), "{report}");
+    }
+
+    #[test]
+    fn full_edges_of_one_reason_are_one_line() {
+        let edge = |from: &str, to: &str, line, reason| FullEdge {
+            from: at(from, line),
+            to: at(to, line + 1),
+            reason,
+            times: 1,
+        };
+        let report = Report {
+            full_edges: vec![
+                edge("a", "b", 1, WhyFull::Dependents(2)),
+                edge("a", "c", 2, WhyFull::Dependents(3)),
+                edge("layer[0].a", "layer[0].b", 7, WhyFull::Dependents(3)),
+                edge("layer[1].a", "layer[1].b", 7, WhyFull::Dependents(3)),
+                edge("c", "d", 4, WhyFull::Beside),
+            ],
+            ..Report::default()
+        };
+        let text = report.to_string();
+        assert_eq!(
+            text.lines().skip(1).collect::<Vec<_>>(),
+            [
+                "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` (lines 2, 3), \
+                 `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
+                "    help: launches that become one, or that follow each other, depend on it once",
+                "  full edge: from `c` (line 4) to `d` (line 5): other launches run beside them, which is not measured on \
+                 this device",
+            ]
+        );
+    }
+
+    #[test]
+    fn long_lists_end() {
+        let members: Vec<At> = (0..40).map(|i| at(&format!("s{i}"), i)).collect();
+        let report = Report {
+            fused: vec![members; 1],
+            vouched_for: (0..40)
+                .map(|i| VouchedFor {
+                    kernel: format!("k{i}"),
+                    parameter: "x".to_owned(),
+                    what: cuweave_ptx::declare::Open::Coverage,
+                    reason: "an index is read from memory".to_owned(),
+                })
+                .collect(),
+            ..Report::default()
+        };
+        let text = report.to_string();
+        assert!(text.contains("`s9` (line 9), and 30 more"), "{text}");
+        assert!(
+            text.ends_with(
+                "vouched for, not proved, 40 times: that all of it is written: k0.x, k1.x, k2.x, k3.x, and 36 more parameters"
+            ),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 4, "{text}");
+        let all = report.all().to_string();
+        assert_eq!(all.lines().count(), 43, "{all}");
+    }
+}

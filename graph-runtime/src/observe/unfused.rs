@@ -1,0 +1,281 @@
+//! The launches that follow one another and are not one kernel, with the reasons.
+
+use std::fmt;
+
+use super::apart::{Line, at_line, times};
+use crate::error::At;
+use cuweave_core::picture::bytes;
+use cuweave_core::picture::folded;
+
+/// Two launches, one after another, that are not one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unfused {
+    /// The first launch: alone, or the last one of a fused kernel.
+    pub first: At,
+    /// The launch behind it: alone, or the first one of a fused kernel.
+    pub second: At,
+    /// The reason that they are not one kernel.
+    pub reason: WhyUnfused,
+    /// The number of such pairs of these lines.
+    pub times: usize,
+}
+
+/// A reason that two launches, one after another, are not one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhyUnfused {
+    /// The option `launches` of their function does not allow it.
+    NotAllowed,
+    /// Their grids differ: blocks in each dimension.
+    Grids([u32; 3], [u32; 3]),
+    /// Their blocks differ: threads in each dimension.
+    Blocks([u32; 3], [u32; 3]),
+    /// A statement that is no launch stands between them.
+    Between {
+        /// The statement.
+        at: At,
+        /// Its kind: a fill, a copy, a library call.
+        kind: &'static str,
+    },
+    /// The second one also comes after this statement, which may end after the first one begins.
+    Before(At),
+    /// This statement also comes after the first one, and would wait for the second one.
+    Behind(At),
+    /// The kernel of one cannot be a part of a fused kernel.
+    Kernel {
+        /// The launch.
+        at: At,
+        /// The reason.
+        reason: String,
+    },
+    /// A setter may change the grid or the block of this launch.
+    Setter(At),
+    /// Atomics on a buffer, or module variables that kernels write, order the two, and nothing else does.
+    State,
+    /// The fused kernel would be slower: a multiprocessor holds fewer of its blocks, or it spills registers.
+    Slower(String),
+    /// One of them may start before the launches before it have ended, and the other one may not.
+    Starts,
+    /// A setter may change the range of a buffer that a launch is given.
+    Range {
+        /// The buffer.
+        buffer: At,
+        /// The launch.
+        launch: At,
+    },
+    /// The elements of a buffer that a block of a launch accesses are not known.
+    Unknown {
+        /// The buffer.
+        buffer: At,
+        /// The launch.
+        launch: At,
+        /// The reason.
+        reason: String,
+    },
+    /// Blocks access elements of a buffer that other blocks of the other launch write.
+    Shared {
+        /// The buffer.
+        buffer: At,
+        /// The launch that writes them.
+        writes: At,
+        /// The launch that accesses them.
+        other: At,
+    },
+    /// This launch is one of a batch, which is expected to be faster.
+    Batched(At),
+    /// This launch runs beside others, and their kernels may last long: blocks that stay on their multiprocessors are distributed unevenly.
+    Crowd(At),
+    /// The kernel has so many launches, and more are not fused.
+    Most(usize),
+    /// The fused kernel holds the buffers of all its launches at once, and the temporaries would take more memory.
+    Memory {
+        /// The bytes of the temporaries with all chains whole.
+        whole: u64,
+        /// The bytes of the temporaries without chains, in whole pages.
+        most: u64,
+    },
+    /// A budget does not hold the buffers of both at once.
+    Budget,
+}
+
+impl WhyUnfused {
+    /// Returns the change of the program that makes them one kernel; `None` if none is known.
+    #[must_use]
+    pub fn help(&self) -> Option<&'static str> {
+        Some(match self {
+            WhyUnfused::NotAllowed => "leave the option `launches` out",
+            WhyUnfused::Grids(..) => {
+                "give them equal grids, and each block the elements that the same block of the other has"
+            }
+            WhyUnfused::Blocks(..) => "give them blocks of equal threads",
+            WhyUnfused::Between { kind: "fill" | "copy", .. } => {
+                "let a kernel of their grid and block do it, block by block"
+            }
+            WhyUnfused::Setter(_) => "let no scalar that has a setter reach the grid or the block",
+            WhyUnfused::Slower(_) => {
+                "limit the registers by the second number of `__launch_bounds__`, or use less shared memory"
+            }
+            WhyUnfused::Range { .. } => "let no scalar that has a setter reach the bounds",
+            WhyUnfused::Unknown { .. } => {
+                "index the buffer by sums and products of the block, the thread and scalars"
+            }
+            WhyUnfused::Shared { .. } => {
+                "let each block access only what the same block of the other launch writes"
+            }
+            WhyUnfused::Batched(_) => "`launches = \"fused\"` fuses launches, and batches none",
+            WhyUnfused::Memory { .. } => "write in place, so that fewer temporaries are in use at once",
+            WhyUnfused::Budget => "raise the budget",
+            WhyUnfused::Between { .. }
+            | WhyUnfused::Before(_)
+            | WhyUnfused::Behind(_)
+            | WhyUnfused::Kernel { .. }
+            | WhyUnfused::State
+            | WhyUnfused::Starts
+            | WhyUnfused::Crowd(_)
+            | WhyUnfused::Most(_) => return None,
+        })
+    }
+}
+
+/// Returns the extents of a grid or a block, without the last ones that are 1.
+fn extents(extents: [u32; 3]) -> String {
+    let count = 3 - extents.iter().rev().take_while(|&&extent| extent == 1).count();
+    let list: Vec<String> = extents[..count.max(1)].iter().map(u32::to_string).collect();
+    list.join(" x ")
+}
+
+impl WhyUnfused {
+    /// Returns its text.
+    fn text(&self, shown: fn(&str) -> String) -> String {
+        let named = |at: &At| at_line(at, shown);
+        match self {
+            WhyUnfused::NotAllowed => "the option `launches` does not allow it".to_owned(),
+            WhyUnfused::Grids(one, other) => {
+                format!("their grids differ: {} and {} blocks", extents(*one), extents(*other))
+            }
+            WhyUnfused::Blocks(one, other) => {
+                format!("their blocks differ: {} and {} threads", extents(*one), extents(*other))
+            }
+            WhyUnfused::Between { at, kind } => format!("a {kind} stands between them: {}", named(at)),
+            WhyUnfused::Before(at) => {
+                format!("the second also comes after {}, which may end later than the first", named(at))
+            }
+            WhyUnfused::Behind(at) => {
+                format!("{} also comes after the first, and would wait for the second", named(at))
+            }
+            WhyUnfused::Kernel { at, reason } => {
+                format!("{} cannot be a part of a fused kernel: {reason}", named(at))
+            }
+            WhyUnfused::Setter(at) => format!("a setter may change the grid or the block of {}", named(at)),
+            WhyUnfused::State => "atomics, or variables that kernels write, order the two".to_owned(),
+            WhyUnfused::Slower(reason) => reason.clone(),
+            WhyUnfused::Starts => "one of them may start early, and the other may not".to_owned(),
+            WhyUnfused::Range { buffer, launch } => {
+                format!("a setter may change the range of `{}` in {}", shown(&buffer.name), named(launch))
+            }
+            WhyUnfused::Unknown { buffer, launch, reason } => {
+                let (buffer, launch) = (shown(&buffer.name), named(launch));
+                format!(
+                    "the elements of `{buffer}` that a block of {launch} accesses are not known: {reason}"
+                )
+            }
+            WhyUnfused::Shared { buffer, writes, other } => {
+                let (buffer, writes, other) = (shown(&buffer.name), named(writes), named(other));
+                format!("blocks of {other} access elements of `{buffer}` that other blocks of {writes} write")
+            }
+            WhyUnfused::Batched(at) => {
+                format!("{} is one launch with others, which is expected to be faster", named(at))
+            }
+            WhyUnfused::Crowd(at) => format!(
+                "{} runs beside others and may last long: fused, blocks stay where they are, on some multiprocessors more than on others",
+                named(at)
+            ),
+            WhyUnfused::Most(most) => format!("one kernel has {most} launches at most"),
+            WhyUnfused::Memory { whole, most } => {
+                let (whole, most) = (bytes(*whole), bytes(*most));
+                format!(
+                    "one kernel holds the buffers of all its launches at once: temporaries would take {whole}, and {most} at most without it"
+                )
+            }
+            WhyUnfused::Budget => "the budget does not hold the buffers of both at once".to_owned(),
+        }
+    }
+}
+
+impl WhyUnfused {
+    /// Returns the words that it has in common with others of its kind.
+    pub(super) fn of_kind(&self) -> String {
+        let words = match self {
+            WhyUnfused::Grids(..) => "their grids differ",
+            WhyUnfused::Blocks(..) => "their blocks differ",
+            WhyUnfused::Between { kind, .. } => return format!("a {kind} stands between them"),
+            WhyUnfused::Before(_) => {
+                "the second also comes after other statements, which may end later than the first"
+            }
+            WhyUnfused::Behind(_) => {
+                "other statements also come after the first, and would wait for the second"
+            }
+            WhyUnfused::Kernel { .. } => "the kernel of one of them cannot be a part of a fused kernel",
+            WhyUnfused::Setter(_) => "a setter may change the grid or the block of one of them",
+            WhyUnfused::Slower(_) => "one kernel would be slower",
+            WhyUnfused::Range { .. } => "a setter may change the range of a buffer",
+            WhyUnfused::Unknown { .. } => "the elements of a buffer that a block accesses are not known",
+            WhyUnfused::Shared { .. } => "blocks access elements that other blocks of the other launch write",
+            WhyUnfused::Batched(_) => "one of them is one launch with others, which is expected to be faster",
+            WhyUnfused::Crowd(_) => "one of them runs beside others and may last long",
+            WhyUnfused::NotAllowed
+            | WhyUnfused::State
+            | WhyUnfused::Starts
+            | WhyUnfused::Most(_)
+            | WhyUnfused::Memory { .. }
+            | WhyUnfused::Budget => return self.to_string(),
+        };
+        words.to_owned()
+    }
+
+    /// Returns its place among the reasons: those with a help, those without, and last other grids, which kernels of other work have.
+    pub(super) fn place(&self) -> u8 {
+        match (self, self.help()) {
+            (WhyUnfused::Grids(..), _) => 2,
+            (_, None) => 1,
+            (_, Some(_)) => 0,
+        }
+    }
+}
+
+impl fmt::Display for WhyUnfused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(str::to_owned))
+    }
+}
+
+impl fmt::Display for Unfused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(str::to_owned, self.times))
+    }
+}
+
+impl Unfused {
+    /// Returns the two launches, with their lines behind both.
+    pub(super) fn pair(&self, shown: fn(&str) -> String) -> String {
+        let (one, other) = (&self.first, &self.second);
+        format!("`{}` and `{}` (lines {}, {})", shown(&one.name), shown(&other.name), one.line, other.line)
+    }
+
+    /// Returns its text, for so many such pairs.
+    fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
+        let Unfused { first, second, reason, .. } = self;
+        let (first, second) = (at_line(first, shown), at_line(second, shown));
+        let mut text = format!("{first} and {second}{}: {}", times(pairs), reason.text(shown));
+        if let Some(help) = reason.help() {
+            text.push_str(&format!("\n    help: {help}"));
+        }
+        text
+    }
+
+    /// Returns the line of a report.
+    pub(super) fn line(&self) -> Line {
+        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    }
+}

@@ -1,0 +1,137 @@
+//! The arguments of a launch, in the order of the kernel's parameters.
+
+use cudarc::driver::DeviceRepr;
+
+use crate::cuda::{self, Word};
+use crate::error::Fault;
+use crate::kernels::mark::{Mark, OptionalMark};
+use cuweave_core::index::size;
+
+use super::dims::Dim;
+
+/// The maximum number of words of a launch without an allocation, since a build evaluates thousands of launches.
+const FEW_WORDS: usize = 16;
+const FEW_BUFFERS: usize = 8;
+
+/// The arguments of a launch, added in the order of the kernel's parameters.
+#[derive(Debug)]
+pub struct Arguments {
+    /// The words of the values.
+    words: [Word; FEW_WORDS],
+    word_count: usize,
+    /// The number of elements of each buffer that the kernel touches.
+    extents: [u64; FEW_BUFFERS],
+    extent_count: usize,
+    /// All words and extents, if one of the arrays is too small.
+    many: Option<Box<(Vec<Word>, Vec<u64>)>>,
+    /// A bit mask of the buffers that are absent.
+    pub(crate) absent: u64,
+    /// The number of buffers whose index equals the index of their access in the statement.
+    pub(crate) in_order: usize,
+    /// The first buffer whose extent has no value.
+    pub(crate) fault: Option<(usize, Fault)>,
+    /// The tables of pointers among the buffers.
+    pub(crate) tables: Vec<TableArgument>,
+}
+
+/// A table of pointers among the buffers of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableArgument {
+    /// The index of the buffer.
+    pub at: usize,
+    /// The number of elements that the kernel touches of each buffer that it points to.
+    pub extent: u64,
+}
+
+impl Arguments {
+    /// Returns an empty list with capacity for `words` words and `buffers` buffers.
+    #[inline]
+    pub fn new(words: usize, buffers: usize) -> Arguments {
+        let many = (words > FEW_WORDS || buffers > FEW_BUFFERS)
+            .then(|| Box::new((Vec::with_capacity(words), Vec::with_capacity(buffers))));
+        Arguments {
+            words: [Word::uninit(); FEW_WORDS],
+            word_count: 0,
+            extents: [0; FEW_BUFFERS],
+            extent_count: 0,
+            many,
+            absent: 0,
+            in_order: 0,
+            fault: None,
+            tables: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn words(&self) -> &[Word] {
+        match &self.many {
+            None => &self.words[..self.word_count],
+            Some(many) => &many.0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn extents(&self) -> &[u64] {
+        match &self.many {
+            None => &self.extents[..self.extent_count],
+            Some(many) => &many.1,
+        }
+    }
+
+    /// Adds a buffer of which the kernel touches `extent` elements.
+    #[inline]
+    pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
+        let at = self.extent_count;
+        self.extent_count += 1;
+        self.in_order += usize::from(size(mark.access()) == at);
+        let extent = extent.value().unwrap_or_else(|fault| {
+            self.fault.get_or_insert((at, fault));
+            0
+        });
+        match &mut self.many {
+            None => self.extents[at] = extent,
+            Some(many) => many.1.push(extent),
+        }
+        self.scalar(0u64);
+    }
+
+    /// Adds a table of `count` pointers to buffers, of each of which the kernel touches `extent` elements.
+    pub fn table(&mut self, mark: impl Mark, count: Dim, extent: Dim) {
+        let at = self.extent_count;
+        let extent = extent.value().unwrap_or_else(|fault| {
+            self.fault.get_or_insert((at, fault));
+            0
+        });
+        self.tables.push(TableArgument { at, extent });
+        self.buffer(mark, count);
+    }
+
+    /// Adds a buffer of which the kernel touches `extent` elements, or a null pointer.
+    pub fn optional_buffer(&mut self, mark: impl OptionalMark, extent: Dim) {
+        match mark.given() {
+            Some(mark) => self.buffer(mark, extent),
+            None => {
+                let at = self.extent_count + size(self.absent.count_ones());
+                // A launch with an absent buffer behind 64 others is refused: its words do not fit the kernel.
+                if at < 64 {
+                    self.absent |= 1 << at;
+                    self.scalar(0u64);
+                }
+            }
+        }
+    }
+
+    /// Adds a scalar.
+    #[inline]
+    pub fn scalar<T: Copy + DeviceRepr>(&mut self, value: T) {
+        match &mut self.many {
+            None => {
+                let count = size_of::<T>().div_ceil(8).max(1);
+                let room = &mut self.words[self.word_count..][..count];
+                cuda::write_value(room, value);
+                self.word_count += count;
+            }
+            Some(many) => cuda::push_value(&mut many.0, value),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Launch configurations: the values in the brackets of `kernel[config](..)`.
+
+use cudarc::driver::LaunchConfig;
+
+use crate::kernels::Shape;
+
+use super::dims::{Dim, ToDim};
+
+/// The limits of a kernel that `per_item` respects.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockLimits {
+    /// The maximum number of threads of a block of the loaded function.
+    pub most: u32,
+    /// The block that the kernel requires, if it requires one.
+    pub required: Option<[u32; 3]>,
+}
+
+/// A type of launch configurations.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a launch configuration",
+    note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` with `u32` or tuples of them, a `LaunchConfig`, or `per_item(n)`"
+)]
+pub trait Config {
+    /// Returns the configuration, or the reason why it has no value.
+    fn shape(self, limits: BlockLimits) -> Result<Shape, String>;
+}
+
+impl Config for LaunchConfig {
+    fn shape(self, _: BlockLimits) -> Result<Shape, String> {
+        let triple = |(x, y, z)| [x, y, z];
+        Ok(Shape {
+            grid: triple(self.grid_dim),
+            block: triple(self.block_dim),
+            shared: self.shared_mem_bytes,
+        })
+    }
+}
+
+impl<G: Extents, B: Extents> Config for (G, B) {
+    fn shape(self, _: BlockLimits) -> Result<Shape, String> {
+        Ok(Shape { grid: self.0.extents("grid")?, block: self.1.extents("block")?, shared: 0 })
+    }
+}
+
+impl<G: Extents, B: Extents, S: SharedBytes> Config for (G, B, S) {
+    fn shape(self, _: BlockLimits) -> Result<Shape, String> {
+        Ok(Shape {
+            grid: self.0.extents("grid")?,
+            block: self.1.extents("block")?,
+            shared: self.2.shared_bytes()?,
+        })
+    }
+}
+
+/// One, two or three extents of a grid or a block.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a grid nor a block",
+    note = "a grid or a block is a `u32`, or a tuple of up to three"
+)]
+pub trait Extents {
+    /// Returns the three extents.
+    fn extents(self, what: &str) -> Result<[u32; 3], String>;
+}
+
+/// The dynamic shared memory of a block.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the dynamic shared memory of a block, which is a `u32` of bytes"
+)]
+pub trait SharedBytes {
+    /// Returns the bytes, or the reason why they have no value.
+    fn shared_bytes(self) -> Result<u32, String>;
+}
+
+impl SharedBytes for u32 {
+    fn shared_bytes(self) -> Result<u32, String> {
+        Ok(self)
+    }
+}
+
+impl SharedBytes for Dim {
+    fn shared_bytes(self) -> Result<u32, String> {
+        let bytes = self.value().map_err(|fault| format!("the shared memory of a block {fault}"))?;
+        u32::try_from(bytes)
+            .map_err(|_| format!("a block with {bytes} bytes of shared memory is more than any device takes"))
+    }
+}
+
+/// One extent of a grid or a block.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not the extent of a grid or a block, which is a `u32`")]
+pub trait Extent {
+    /// Returns the extent.
+    fn extent(self, what: &str) -> Result<u32, String>;
+}
+
+impl Extent for u32 {
+    fn extent(self, _: &str) -> Result<u32, String> {
+        Ok(self)
+    }
+}
+
+impl Extent for Dim {
+    fn extent(self, what: &str) -> Result<u32, String> {
+        let value = self.value().map_err(|fault| format!("the {what} {fault}"))?;
+        u32::try_from(value)
+            .map_err(|_| format!("the {what} has an extent of {value}, which does not fit in 32 bits"))
+    }
+}
+
+impl Extents for u32 {
+    fn extents(self, what: &str) -> Result<[u32; 3], String> {
+        Ok([self.extent(what)?, 1, 1])
+    }
+}
+
+impl Extents for Dim {
+    fn extents(self, what: &str) -> Result<[u32; 3], String> {
+        Ok([self.extent(what)?, 1, 1])
+    }
+}
+
+impl<X: Extent> Extents for (X,) {
+    fn extents(self, what: &str) -> Result<[u32; 3], String> {
+        Ok([self.0.extent(what)?, 1, 1])
+    }
+}
+
+impl<X: Extent, Y: Extent> Extents for (X, Y) {
+    fn extents(self, what: &str) -> Result<[u32; 3], String> {
+        Ok([self.0.extent(what)?, self.1.extent(what)?, 1])
+    }
+}
+
+impl<X: Extent, Y: Extent, Z: Extent> Extents for (X, Y, Z) {
+    fn extents(self, what: &str) -> Result<[u32; 3], String> {
+        Ok([self.0.extent(what)?, self.1.extent(what)?, self.2.extent(what)?])
+    }
+}
+
+/// A configuration of at least one thread an item.
+#[derive(Clone, Copy, Debug)]
+pub struct PerItem(Dim);
+
+/// Returns a configuration of at least one thread for each of `n` items: blocks of 256 threads, or of the number that the
+/// kernel supports or requires.
+pub fn per_item(n: impl ToDim) -> PerItem {
+    PerItem(n.to_dim())
+}
+
+impl Config for PerItem {
+    fn shape(self, limits: BlockLimits) -> Result<Shape, String> {
+        let items = self.0.value().map_err(|fault| format!("the number of items {fault}"))?;
+        if items == 0 {
+            return Err("`per_item` of no items: a grid has at least one block".to_owned());
+        }
+        let block = match limits.required {
+            Some([x, 1, 1]) => [x.max(1), 1, 1],
+            Some([x, y, z]) => {
+                return Err(format!(
+                    "the kernel requires blocks of {x} x {y} x {z} threads, and `per_item` has one dimension"
+                ));
+            }
+            None => [limits.most.clamp(1, 256), 1, 1],
+        };
+        let blocks = items.div_ceil(u64::from(block[0]));
+        let grid = u32::try_from(blocks)
+            .map_err(|_| format!("{items} items make {blocks} blocks, more than any device takes"))?;
+        Ok(Shape { grid: [grid, 1, 1], block, shared: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dims::dim;
+    use super::*;
+
+    const FREE: BlockLimits = BlockLimits { most: 1024, required: None };
+
+    #[test]
+    fn every_form_has_a_shape() {
+        let shape = |grid, block| Ok(Shape { grid, block, shared: 0 });
+        assert_eq!((4, 128).shape(FREE), shape([4, 1, 1], [128, 1, 1]));
+        assert_eq!(((4, 2), (8, 8, 2)).shape(FREE), shape([4, 2, 1], [8, 8, 2]));
+        assert_eq!(((4,), dim(9u8) - 1u8).shape(FREE), shape([4, 1, 1], [8, 1, 1]));
+        assert_eq!(
+            (4, (8, 8), 1024).shape(FREE),
+            Ok(Shape { grid: [4, 1, 1], block: [8, 8, 1], shared: 1024 })
+        );
+        assert_eq!((4, 8, dim(3u8) * 4u8).shape(FREE).map(|shape| shape.shared), Ok(12));
+        assert_eq!(LaunchConfig::for_num_elems(2000).shape(FREE), shape([2, 1, 1], [1024, 1, 1]));
+        assert_eq!(per_item(257u32).shape(FREE), shape([2, 1, 1], [256, 1, 1]));
+        assert_eq!(per_item(257u32).shape(BlockLimits { most: 64, ..FREE }), shape([5, 1, 1], [64, 1, 1]));
+        let required = BlockLimits { required: Some([512, 1, 1]), ..FREE };
+        assert_eq!(per_item(513u32).shape(required), shape([2, 1, 1], [512, 1, 1]));
+    }
+
+    #[test]
+    fn what_has_no_shape_is_said() {
+        assert!(per_item(0u32).shape(FREE).is_err());
+        assert!(per_item(u64::MAX).shape(FREE).is_err());
+        assert!(per_item(dim(1u8) - 2u8).shape(FREE).is_err());
+        assert!(per_item(5u8).shape(BlockLimits { most: 1024, required: Some([8, 8, 1]) }).is_err());
+        assert!((dim(1u64 << 32), 1).shape(FREE).is_err());
+        assert!((1, 1, dim(1u64 << 32)).shape(FREE).is_err());
+        assert!((1, 1, dim(1u8) - 2u8).shape(FREE).is_err());
+    }
+}

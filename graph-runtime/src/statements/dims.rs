@@ -1,0 +1,240 @@
+//! Lengths and bounds: unsigned 64-bit arithmetic that carries faults in the values.
+
+use cuweave_core::table::Op;
+use std::ops::{Add, Div, Mul, Rem, Sub};
+
+use crate::error::Fault;
+
+/// The value of an expression over integer arguments: the result of `+ - * / %` in 64 bits, or the first fault.
+/// Intermediate values may be negative if the expression contains a signed integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim(Result<Number, Fault>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Number {
+    value: i128,
+    signed: bool,
+}
+
+impl Dim {
+    /// Returns the value of a length or a bound.
+    ///
+    /// # Errors
+    ///
+    /// A final or intermediate value below 0 or above `u64::MAX`.
+    pub fn value(self) -> Result<u64, Fault> {
+        self.0.and_then(|number| match u64::try_from(number.value) {
+            Ok(value) => Ok(value),
+            Err(_) if number.value < 0 => Err(Fault::Negative),
+            Err(_) => Err(Fault::Overflow),
+        })
+    }
+
+    /// Returns the value of a loop's end, which may be negative.
+    ///
+    /// # Errors
+    ///
+    /// A final or intermediate value that 64 bits cannot hold.
+    pub fn integer(self) -> Result<i128, Fault> {
+        self.0.map(|number| number.value)
+    }
+
+    /// Returns the least multiple of `of` that is not less.
+    #[must_use]
+    pub fn next_multiple_of(self, of: impl ToDim) -> Dim {
+        self.with(of.to_dim(), |a, b| match a.checked_rem_euclid(b).ok_or(Fault::DivisionByZero)? {
+            0 => Ok(a),
+            over => a.checked_add(b - over).ok_or(Fault::Overflow),
+        })
+    }
+
+    /// Returns true if the expression contains a signed integer.
+    pub(crate) fn is_signed(self) -> bool {
+        self.0.is_ok_and(|number| number.signed)
+    }
+
+    fn of(value: i128, signed: bool) -> Dim {
+        let fits = value <= i128::from(u64::MAX) && value >= i128::from(i64::MIN);
+        Dim(if value < 0 && !signed {
+            Err(Fault::Negative)
+        } else if fits {
+            Ok(Number { value, signed })
+        } else {
+            Err(Fault::Overflow)
+        })
+    }
+
+    fn with(self, other: Dim, what: impl FnOnce(i128, i128) -> Result<i128, Fault>) -> Dim {
+        let both = self.0.and_then(|a| other.0.map(|b| (a, b)));
+        match both.and_then(|(a, b)| Ok((what(a.value, b.value)?, a.signed || b.signed))) {
+            Ok((value, signed)) => Dim::of(value, signed),
+            Err(fault) => Dim(Err(fault)),
+        }
+    }
+}
+
+/// An integer that can stand in a length.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer that can stand in a length",
+    label = "write an integer: `4`, `n`, `n as u64`"
+)]
+pub trait ToDim {
+    /// Converts the integer.
+    fn to_dim(self) -> Dim;
+}
+
+macro_rules! integers {
+    ($($unsigned:ty, $signed:ty;)*) => {$(
+        impl ToDim for $unsigned {
+            fn to_dim(self) -> Dim {
+                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::of(value, false))
+            }
+        }
+        impl ToDim for $signed {
+            fn to_dim(self) -> Dim {
+                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::of(value, true))
+            }
+        }
+    )*};
+}
+integers!(u8, i8; u16, i16; u32, i32; u64, i64; u128, i128; usize, isize;);
+
+impl ToDim for Dim {
+    fn to_dim(self) -> Dim {
+        self
+    }
+}
+
+impl<T: ToDim + Copy> ToDim for &T {
+    fn to_dim(self) -> Dim {
+        (*self).to_dim()
+    }
+}
+
+/// A type of loop variables.
+#[diagnostic::on_unimplemented(message = "a loop runs over a range of integers, not of `{Self}`")]
+pub trait TurnVariable: Sized {
+    /// Returns the value of a turn, which fits because it lies in the loop's range.
+    fn of_turn(value: i64) -> Self;
+}
+
+macro_rules! turn_variables {
+    ($($ty:ty)*) => {$(
+        impl TurnVariable for $ty {
+            fn of_turn(value: i64) -> $ty {
+                <$ty>::try_from(value).unwrap_or(<$ty>::MAX)
+            }
+        }
+    )*};
+}
+turn_variables!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
+
+/// Returns the loop variable of a turn, in the type of the loop's range.
+pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64) -> T {
+    T::of_turn(value)
+}
+
+/// Returns an index as a `usize`. An index without a value is `usize::MAX`, beyond every list.
+pub fn index(value: impl ToDim) -> usize {
+    value.to_dim().value().ok().and_then(|value| usize::try_from(value).ok()).unwrap_or(usize::MAX)
+}
+
+/// Returns a scalar of a given type.
+pub fn typed<T>(value: T) -> T {
+    value
+}
+
+/// Converts an integer.
+pub fn dim(value: impl ToDim) -> Dim {
+    value.to_dim()
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $checked:ident $fault:expr;)*) => {$(
+        impl<T: ToDim> $trait<T> for Dim {
+            type Output = Dim;
+            fn $method(self, other: T) -> Dim {
+                self.with(other.to_dim(), |a, b| a.$checked(b).ok_or($fault))
+            }
+        }
+    )*};
+}
+operators! {
+    Add add checked_add Fault::Overflow;
+    Sub sub checked_sub Fault::Negative;
+    Mul mul checked_mul Fault::Overflow;
+    Div div checked_div Fault::DivisionByZero;
+    Rem rem checked_rem Fault::DivisionByZero;
+}
+
+/// Evaluates the code of a length or bound. `operand` returns the values that are not in the code. Returns `None` for
+/// malformed code. `stack` is scratch space.
+pub(crate) fn compute(
+    code: &[Op],
+    mut operand: impl FnMut(Op) -> Option<Dim>,
+    stack: &mut Vec<Dim>,
+) -> Option<Dim> {
+    stack.clear();
+    for &op in code {
+        let value = match op {
+            Op::Constant(value) => dim(value),
+            Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => operand(op)?,
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
+                let (right, left) = (stack.pop()?, stack.pop()?);
+                match op {
+                    Op::Add => left + right,
+                    Op::Sub => left - right,
+                    Op::Mul => left * right,
+                    Op::Div => left / right,
+                    Op::Rem => left % right,
+                    Op::Constant(_) | Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => {
+                        return None;
+                    }
+                }
+            }
+        };
+        stack.push(value);
+    }
+    stack.pop().filter(|_| stack.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuweave_core::ids::LeafId;
+    use cuweave_core::index::Vector;
+
+    #[test]
+    fn the_first_fault_stays() {
+        let n = dim(3u32);
+        assert_eq!((n * 4u8 + 2i32 - 13usize).value(), Ok(1));
+        assert_eq!((n - 4u8 + 2u8).value(), Err(Fault::Negative));
+        assert_eq!((dim(u64::MAX) + 1u8 - 5u8).value(), Err(Fault::Overflow));
+        assert_eq!((n / (n - 3u8) * u64::MAX).value(), Err(Fault::DivisionByZero));
+        assert_eq!((n % 0u8).value(), Err(Fault::DivisionByZero));
+        assert_eq!(dim(-1i64).value(), Err(Fault::Negative));
+        assert_eq!(dim(u128::MAX).value(), Err(Fault::Overflow));
+        assert_eq!(dim(i128::MAX).value(), Err(Fault::Overflow));
+    }
+
+    #[test]
+    fn code_is_computed_as_the_operators_are() {
+        use Op::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
+        let leaves = Vector::from(vec![dim(7u32), dim(3u32), dim(-1i32)]);
+        let [a, b, c, d] = [0, 1, 2, 3].map(LeafId::from_u32);
+        let leaf = |op| match op {
+            Leaf(leaf) => leaves.get(leaf).copied(),
+            _ => None,
+        };
+        let value = |code: &[Op]| compute(code, leaf, &mut Vec::new()).map(Dim::value);
+        // 7 * 3 - 20 / (7 - 3) % 3
+        let code = [Leaf(a), Leaf(b), Mul, Constant(20), Leaf(a), Leaf(b), Sub, Div, Constant(3), Rem, Sub];
+        assert_eq!(value(&code), Some(Ok(19)));
+        assert_eq!(value(&[Leaf(b), Leaf(a), Sub, Constant(9), Add]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Leaf(c)]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Constant(u64::MAX), Leaf(a), Mul]), Some(Err(Fault::Overflow)));
+        for wrong in [&[][..], &[Add], &[Leaf(d)], &[Leaf(a), Leaf(b)], &[Leaf(a), Sub]] {
+            assert_eq!(value(wrong), None, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Converts a statement's record to the parameters of its node, once the addresses of its buffers are known.
+
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{BufferId, DimId, Program, StatementId};
+use cuweave_core::operation::{Operations, Pointed, PointedId};
+
+use crate::cuda::{Context, Driver, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
+
+use super::hosts::Hosts;
+
+/// The addresses of a program's buffers.
+pub(crate) struct Emission<'n> {
+    pub program: &'n Program,
+    pub dims: &'n Vector<DimId, u64>,
+    pub operations: &'n Operations,
+    /// The targets of all accesses, if setters may change some.
+    pub pointed: Option<&'n Vector<PointedId, Pointed>>,
+    /// The address of each buffer.
+    pub bases: &'n Vector<BufferId, u64>,
+    /// True for fills of 8-byte values that a setter may change. They are kernels, whatever the current value is.
+    pub fill_kernels: &'n Vector<StatementId, bool>,
+    /// The functions of host statements.
+    pub hosts: &'n Hosts,
+    /// The number of the launch that values are for.
+    pub launch: u64,
+}
+
+impl Emission<'_> {
+    /// Returns the address and the length, in elements, of a statement's access.
+    pub fn range_of(&self, statement: StatementId, access: usize) -> (u64, u64) {
+        let access = &self.program.statements[statement].accesses[access];
+        let (lo, hi) = (self.dims[access.lo], self.dims[access.hi]);
+        let address = self.bases[access.buffer].wrapping_add(lo * element(self.program, access.buffer));
+        (address, hi - lo)
+    }
+
+    /// Returns the memory of a statement's access.
+    pub fn place_of(&self, statement: StatementId, access: usize) -> Place {
+        let buffer = self.program.statements[statement].accesses[access].buffer;
+        let (address, _) = self.range_of(statement, access);
+        match self.program.buffers[buffer].origin.is_pinned() {
+            true => Place::Host(address),
+            false => Place::Device(address),
+        }
+    }
+}
+
+/// Returns the size of a buffer's element in bytes.
+pub(crate) fn element(program: &Program, buffer: BufferId) -> u64 {
+    u64::from(program.buffers[buffer].element)
+}
+
+/// The parameters of a node.
+pub(crate) trait Parameters {
+    /// Adds the node to a graph.
+    fn add(&self, to: Adding<'_>) -> Outcome<Node>;
+
+    /// Changes the node of an exec.
+    fn set(&self, of: Setting<'_>) -> Outcome<()>;
+}
+
+/// A graph that a node is added to.
+pub(crate) struct Adding<'d> {
+    pub driver: &'d Driver,
+    pub context: Context,
+    pub graph: RawGraph,
+    /// The dependencies of the node.
+    pub after: &'d [Node],
+    /// The values of the parameters of all statements.
+    pub words: &'d [Word],
+    pub scratch: &'d mut Scratch,
+}
+
+/// A node of an exec whose parameters are changed.
+pub(crate) struct Setting<'d> {
+    pub driver: &'d Driver,
+    pub context: Context,
+    pub exec: RawExec,
+    pub node: Node,
+    /// The values of the parameters of all statements.
+    pub words: &'d [Word],
+    pub scratch: &'d mut Scratch,
+}

@@ -1,0 +1,101 @@
+//! The evaluation of one statement, with the program, the device and the loaded modules against which its values are
+//! checked.
+
+use std::collections::BTreeMap;
+
+use cuweave_core::index::{Vector, size};
+use cuweave_core::ir::{Access, Device, DimId, Program, StatementId};
+
+use crate::cuda::{HostWork, Word};
+use crate::error::{At, Error, Result, at_statement};
+use crate::kernels::{Finding, Kernel, Limits, Modules};
+
+use super::hosts::WorkId;
+
+/// The launches that are not proved to write all of their write-only parameters.
+pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+
+/// The number of elements of each buffer that a launch touches, by its statement.
+pub(crate) type Extents = BTreeMap<StatementId, Vec<u64>>;
+
+/// The evaluator of the current statement.
+pub(super) struct Evaluator<'b> {
+    pub program: &'b Program,
+    pub dims: &'b Vector<DimId, u64>,
+    /// The limits of each device.
+    pub limits: &'b Vector<Device, Limits>,
+    pub modules: &'b mut Modules,
+    /// The current statement.
+    pub statement: StatementId,
+    /// The values of parameters.
+    pub words: Vec<Word>,
+    /// Launches that are not proved to write all of their write-only parameters.
+    pub unproved: UnprovedLaunches,
+    /// The extents of the launches' buffers in elements, if they are asked for.
+    pub extents: Option<Extents>,
+    /// The functions of host statements.
+    pub works: Vec<(WorkId, HostWork)>,
+}
+
+impl<'b> Evaluator<'b> {
+    /// Returns an access of the statement.
+    pub fn access(&self, index: u32) -> Result<&'b Access> {
+        // The table and the code that passes the index are generated together, so the index is valid unless they do not
+        // match.
+        self.program.statements[self.statement]
+            .accesses
+            .get(size(index))
+            .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
+    }
+}
+
+impl Evaluator<'_> {
+    #[cold]
+    #[inline(never)]
+    pub fn at(&self) -> Box<At> {
+        at_statement(self.program, self.statement)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub fn config(&self, reason: String) -> Error {
+        Error::Config { at: self.at(), reason }
+    }
+
+    /// Adds the statement to the error of a driver call.
+    pub fn placed(&self, mut error: Error) -> Error {
+        if let Error::Driver(failure) = &mut error
+            && failure.at.is_none()
+        {
+            failure.at = Some(self.at());
+        }
+        error
+    }
+
+    /// Returns the device of the statement.
+    pub fn device(&self) -> Device {
+        self.program.statements[self.statement].device
+    }
+
+    /// Returns the length of an access in elements.
+    pub fn len(&self, access: &Access) -> u64 {
+        self.dims[access.hi] - self.dims[access.lo]
+    }
+
+    pub fn name(&self, access: &Access) -> String {
+        self.program.buffers[access.buffer].name.to_string()
+    }
+
+    /// Checks that a memset or memcpy node moves at least one element.
+    pub fn not_empty(&self) -> Result<()> {
+        let accesses = &self.program.statements[self.statement].accesses;
+        match accesses.iter().find(|access| self.len(access) == 0) {
+            None => Ok(()),
+            Some(access) => {
+                let text = |id: DimId| &self.program.dims[id];
+                let text = format!("{}[{}..{}]", self.name(access), text(access.lo), text(access.hi));
+                Err(Error::ZeroLength { at: self.at(), text })
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The functions of host statements, and the calls that host nodes point to.
+//!
+//! A node keeps a pointer to a call, which [`Hosts`] owns. A setter gives the node another call; the old one is kept until a launch
+//! has begun the new one, since the launches of an exec run one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cuweave_core::ir::StatementId;
+
+use crate::cuda::{HostCall, HostFaults, HostWork};
+
+/// The number of an evaluated function, for the life of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WorkId(u64);
+
+impl WorkId {
+    pub fn next() -> WorkId {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        WorkId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The functions of a graph's host statements, and the calls that its nodes point to.
+#[derive(Default)]
+pub(crate) struct Hosts {
+    /// The functions of the current records, and of those that a setter evaluates.
+    works: BTreeMap<WorkId, HostWork>,
+    calls: Mutex<Vec<Given>>,
+    faults: Arc<HostFaults>,
+}
+
+impl std::fmt::Debug for Hosts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hosts").field("works", &self.works.len()).finish_non_exhaustive()
+    }
+}
+
+/// A call that a node was given.
+struct Given {
+    statement: StatementId,
+    /// True if a setter gave it, to a node of the exec.
+    set: bool,
+    call: Arc<HostCall>,
+}
+
+impl Hosts {
+    /// Returns true if there is a host statement.
+    pub fn any(&self) -> bool {
+        !self.works.is_empty()
+    }
+
+    /// Returns the same functions for the nodes of another graph. A panic there is one of this graph, too.
+    pub fn shared(&self) -> Hosts {
+        Hosts { works: self.works.clone(), calls: Mutex::default(), faults: self.faults.clone() }
+    }
+
+    /// Takes the functions of new records. `current` are those of the graph's records: others are not used any more, except by
+    /// calls, which keep them.
+    pub fn adopt(&mut self, new: Vec<(WorkId, HostWork)>, current: impl Iterator<Item = WorkId>) {
+        if new.is_empty() {
+            return;
+        }
+        let current: BTreeSet<WorkId> = current.collect();
+        self.works.retain(|id, _| current.contains(id));
+        self.works.extend(new);
+    }
+
+    /// Returns the first panic that no call has returned yet: the statement, and the message.
+    pub fn take_fault(&self) -> Option<(StatementId, String)> {
+        self.faults.take().map(|(statement, text)| (StatementId::from_u32(statement), text))
+    }
+
+    /// Leaks the functions and the calls: a launch may be in flight that nothing can wait for.
+    pub fn leak(&mut self) {
+        std::mem::forget(std::mem::take(self));
+    }
+
+    /// Returns a call of a function with buffers for the node of a statement; `None` if there is no such function.
+    pub fn call(
+        &self,
+        work: WorkId,
+        statement: StatementId,
+        ranges: Vec<(u64, u64)>,
+    ) -> Option<Arc<HostCall>> {
+        let work = self.works.get(&work)?.clone();
+        Some(HostCall::new(work, ranges, statement.as_u32(), self.faults.clone()))
+    }
+
+    /// Keeps a call that a node was given, and drops those that no launch uses any more.
+    pub fn keep(&self, statement: StatementId, call: Arc<HostCall>, set: bool) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = |given: &Given| given.set && given.statement == statement && given.call.has_begun();
+        if let Some(last) = calls.iter().rposition(begun) {
+            let mut at = 0;
+            calls.retain(|given| {
+                at += 1;
+                at > last || !given.set || given.statement != statement
+            });
+        }
+        calls.push(Given { statement, set, call });
+    }
+}

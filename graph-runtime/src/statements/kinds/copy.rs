@@ -1,0 +1,51 @@
+//! Copies between buffers, and between a buffer and pinned host memory.
+
+use cuweave_core::ir::StatementId;
+
+use crate::cuda::{Node, Outcome, Place};
+use crate::error::{Error, Result};
+
+use crate::statements::emission::{Adding, Emission, Parameters, Setting, element};
+use crate::statements::evaluator::Evaluator;
+
+/// Evaluates a copy.
+///
+/// # Errors
+///
+/// A range of no elements; ranges of different lengths.
+pub(super) fn evaluate(evaluator: &Evaluator<'_>) -> Result<()> {
+    evaluator.not_empty()?;
+    let (source, target) = (evaluator.access(0)?, evaluator.access(1)?);
+    let (from, to) = (evaluator.len(source), evaluator.len(target));
+    if from == to {
+        return Ok(());
+    }
+    let (source_name, target_name) = (evaluator.name(source), evaluator.name(target));
+    Err(Error::CopyLength { at: evaluator.at(), source_name, from, target_name, to })
+}
+
+/// The parameters of a memcpy node.
+pub(crate) struct Copying {
+    from: Place,
+    to: Place,
+    bytes: u64,
+}
+
+impl Copying {
+    pub(super) fn of(emission: &Emission<'_>, statement: StatementId) -> Copying {
+        let (from, to) = (emission.place_of(statement, 0), emission.place_of(statement, 1));
+        let buffer = emission.program.statements[statement].accesses[0].buffer;
+        let bytes = emission.range_of(statement, 0).1 * element(emission.program, buffer);
+        Copying { from, to, bytes }
+    }
+}
+
+impl Parameters for Copying {
+    fn add(&self, Adding { driver, context, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+        driver.add_copy(graph, after, self.from, self.to, self.bytes, context)
+    }
+
+    fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
+        driver.set_copy(exec, node, (self.from, self.to, self.bytes), context, scratch)
+    }
+}

@@ -1,0 +1,41 @@
+//! Records of the caller's events, and waits for them. The graph's arguments keep the events.
+
+use cudarc::driver::CudaEvent;
+
+use crate::cuda::{Event, Node, Outcome};
+use crate::error::{Error, Result};
+use crate::statements::emission::{Adding, Parameters, Setting};
+use crate::statements::evaluator::Evaluator;
+
+/// Evaluates the record of an event, or the wait for one.
+///
+/// # Errors
+///
+/// An event of another context.
+pub(super) fn evaluate(evaluator: &Evaluator<'_>, event: &CudaEvent) -> Result<Event> {
+    if evaluator.modules.is_of(event.context()) {
+        Ok(Event::of(event))
+    } else {
+        Err(Error::EventOfOtherContext { at: evaluator.at() })
+    }
+}
+
+/// The parameters of an event node.
+pub(super) struct EventNode {
+    pub event: Event,
+    pub records: bool,
+}
+
+impl Parameters for EventNode {
+    fn add(&self, Adding { driver, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+        match self.records {
+            true => driver.add_event_record(graph, after, self.event),
+            false => driver.add_event_wait(graph, after, self.event),
+        }
+    }
+
+    fn set(&self, _: Setting<'_>) -> Outcome<()> {
+        // No setter reaches it.
+        Ok(())
+    }
+}

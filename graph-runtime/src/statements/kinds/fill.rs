@@ -1,0 +1,164 @@
+//! Fills: a memset node writes values of 1, 2 or 4 bytes, an internal kernel values of 8.
+
+use cuweave_core::index::{low, narrow, size};
+use cuweave_core::ir::StatementId;
+
+use crate::cuda::{self, Filling, Node, Outcome, Word};
+use crate::error::Result;
+use crate::kernels::{FILL64, LaunchRecord, Modules, Shape};
+
+use crate::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::statements::evaluator::Evaluator;
+
+/// The maximum number of blocks of a fill of 8-byte values. Each thread writes elements at a stride.
+const MOST_BLOCKS: u32 = 1 << 20;
+
+/// The values of a fill.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FillRecord {
+    /// The value's bits.
+    bits: u64,
+    /// The size of the value in bytes: 1, 2, 4 or 8.
+    size: u32,
+    /// For 8 bytes, which may need a kernel: the first word of its parameters.
+    first: u32,
+}
+
+impl FillRecord {
+    /// Evaluates a fill with a value.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements.
+    pub(super) fn evaluate<T: Fillable>(evaluator: &mut Evaluator<'_>, value: T) -> Result<FillRecord> {
+        evaluator.not_empty()?;
+        let (size, first) = (narrow(size_of::<T>()), evaluator.words.len());
+        if size == 8 {
+            evaluator.words.resize(first + FILL64.words, cuda::address_word(0));
+        }
+        Ok(FillRecord { bits: value.bits(), size, first: narrow(first) })
+    }
+
+    /// Returns eight bytes of what is written.
+    pub(crate) fn pattern(self) -> u64 {
+        cuda::pattern(self.bits, self.size)
+    }
+
+    /// Returns the first of its words, and their number.
+    pub(super) fn words(&self) -> (usize, usize) {
+        if self.size == 8 { (size(self.first), FILL64.words) } else { (0, 0) }
+    }
+
+    /// Returns the record with its words moved to `first`.
+    pub(super) fn at(self, first: u32) -> FillRecord {
+        FillRecord { first, ..self }
+    }
+
+    /// Returns the launch of a kernel, with its parameters written to its words, for a fill that a memset cannot do.
+    pub(super) fn resolve(
+        self,
+        emission: &Emission<'_>,
+        statement: StatementId,
+        modules: &mut Modules,
+        words: &mut [Word],
+    ) -> Result<Option<LaunchRecord>> {
+        let FillRecord { bits, first, .. } = self;
+        if self.size != 8 || !emission.fill_kernels[statement] && bits >> 32 == bits & 0xffff_ffff {
+            return Ok(None);
+        }
+        let (address, len) = emission.range_of(statement, 0);
+        let info = modules.function(emission.program.statements[statement].device, &FILL64)?;
+        let blocks =
+            u32::try_from(len.div_ceil(256)).map_or(MOST_BLOCKS, |blocks| blocks.clamp(1, MOST_BLOCKS));
+        let shape =
+            Shape { grid: [blocks, 1, 1], block: [256.min(info.most_threads.max(1)), 1, 1], shared: 0 };
+        for (word, value) in words[size(first)..].iter_mut().zip([address, bits, len]) {
+            *word = cuda::address_word(value);
+        }
+        Ok(Some(LaunchRecord { kernel: &FILL64, function: info.function, shape, first }))
+    }
+
+    /// Returns the parameters of its memset node.
+    pub(super) fn node(self, emission: &Emission<'_>, statement: StatementId) -> Filling {
+        let (target, len) = emission.range_of(statement, 0);
+        let (element, width) = if self.size == 8 { (4, len * 2) } else { (self.size, len) };
+        Filling { target, value: low(self.bits), element, width }
+    }
+}
+
+impl Parameters for Filling {
+    fn add(&self, Adding { driver, context, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+        driver.add_fill(graph, after, self, context)
+    }
+
+    fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
+        driver.set_fill(exec, node, self, context, scratch)
+    }
+}
+
+/// An element type that `fill` supports. Sealed, because all bytes of a value must be initialised, and a user's type may
+/// have padding.
+#[diagnostic::on_unimplemented(
+    message = "`fill` does not take elements of type `{Self}`",
+    label = "the elements of this buffer are of type `{Self}`",
+    note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`"
+)]
+pub trait Fillable: sealed::Sealed + Copy {
+    /// Returns the value's bits, in the low bytes.
+    #[doc(hidden)]
+    fn bits(self) -> u64;
+}
+
+mod sealed {
+    /// Restricts [`Fillable`](super::Fillable) to the types here.
+    pub trait Sealed {}
+}
+
+macro_rules! fillable {
+    ($($ty:ty: |$value:ident| $bits:expr;)*) => {$(
+        impl sealed::Sealed for $ty {}
+        impl Fillable for $ty {
+            #[inline]
+            fn bits(self) -> u64 {
+                let $value = self;
+                $bits
+            }
+        }
+    )*};
+}
+#[cfg(feature = "half")]
+fillable! {
+    half::f16: |value| value.to_bits().into();
+    half::bf16: |value| value.to_bits().into();
+}
+fillable! {
+    u8: |value| value.into();
+    u16: |value| value.into();
+    u32: |value| value.into();
+    u64: |value| value;
+    usize: |value| cuweave_core::index::wide(value);
+    i8: |value| value.cast_unsigned().into();
+    i16: |value| value.cast_unsigned().into();
+    i32: |value| value.cast_unsigned().into();
+    i64: |value| value.cast_unsigned();
+    isize: |value| cuweave_core::index::wide(value.cast_unsigned());
+    bool: |value| value.into();
+    f32: |value| value.to_bits().into();
+    f64: |value| value.to_bits();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_those_of_the_value_alone() {
+        assert_eq!((-1_i8).bits(), 0xff);
+        assert_eq!(i16::MIN.bits(), 0x8000);
+        assert_eq!((-2_i32).bits(), 0xffff_fffe);
+        assert_eq!((-1_i64).bits(), u64::MAX);
+        assert_eq!(true.bits(), 1);
+        assert_eq!((-0.0_f32).bits(), 0x8000_0000);
+        assert_eq!(1.0_f64.bits(), 0x3ff0_0000_0000_0000);
+    }
+}

@@ -1,0 +1,50 @@
+//! Host statements: functions that the host runs in the middle of a launch, on pinned memory.
+
+use std::sync::Arc;
+
+use cuweave_core::ir::StatementId;
+
+use crate::cuda::{HostCall, Node, Outcome};
+use crate::error::{Error, Result, at_statement};
+use crate::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::statements::hosts::{Hosts, WorkId};
+
+/// The parameters of a host node.
+pub(crate) struct HostNode<'n> {
+    hosts: &'n Hosts,
+    statement: StatementId,
+    call: Arc<HostCall>,
+}
+
+impl HostNode<'_> {
+    pub(super) fn of<'n>(
+        emission: &Emission<'n>,
+        statement: StatementId,
+        work: WorkId,
+    ) -> Result<HostNode<'n>> {
+        let hosts = emission.hosts;
+        let accesses = emission.program.statements[statement].accesses.len();
+        let ranges = (0..accesses).map(|access| emission.range_of(statement, access)).collect();
+        match hosts.call(work, statement, ranges) {
+            Some(call) => Ok(HostNode { hosts, statement, call }),
+            None => {
+                let at = at_statement(emission.program, statement);
+                Err(Error::Plan(format!("{at} has no function")))
+            }
+        }
+    }
+}
+
+impl Parameters for HostNode<'_> {
+    fn add(&self, Adding { driver, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+        let node = driver.add_host(graph, after, &self.call)?;
+        self.hosts.keep(self.statement, self.call.clone(), false);
+        Ok(node)
+    }
+
+    fn set(&self, Setting { driver, exec, node, .. }: Setting<'_>) -> Outcome<()> {
+        driver.set_host(exec, node, &self.call)?;
+        self.hosts.keep(self.statement, self.call.clone(), true);
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! Launches of kernels. Their records are complete and checked against extents and the device's limits.
+
+use cuweave_core::codes::Code;
+use cuweave_core::diagnostic::render;
+use cuweave_core::index::{Index, Vector, narrow, size};
+use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementId};
+use cuweave_core::operation::{Operations, Pointed, PointedId};
+use cuweave_ptx::coverage::Verdict;
+
+use crate::cuda::{self, Launching, Node, Outcome, Values, Word};
+use crate::error::{Error, Fault, OutsideExtent, Refusal, Result, ShortLaunch};
+use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind, Shape};
+
+use crate::statements::arguments::Arguments;
+use crate::statements::config::{BlockLimits, Config};
+use crate::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::statements::evaluator::Evaluator;
+
+/// Returns the first argument that is not fully written before, and whose parameter may be read. rustc reports this if the
+/// macro can decide it; in loops and calls the numbers of the build decide.
+fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'a Access> {
+    let parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
+    let mut pairs = accesses.iter().zip(parameters);
+    pairs
+        .find(|(access, param)| access.mode == Mode::Write && param.kind == ParamKind::ReadWrite)
+        .map(|(access, _)| access)
+}
+
+/// Evaluates a launch with its arguments, in the order of the kernel's parameters.
+///
+/// # Errors
+///
+/// A configuration that the device or the kernel does not support; an extent that is longer than its buffer.
+pub(super) fn evaluate(
+    evaluator: &mut Evaluator<'_>,
+    kernel: &'static Kernel,
+    config: impl Config,
+    arguments: &Arguments,
+) -> Result<LaunchRecord> {
+    let known = evaluator.modules.loaded_kernel(evaluator.device(), kernel)?;
+    let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
+    let shape = config.shape(block_limits).map_err(|reason| evaluator.config(reason))?;
+    evaluator.launch(kernel, &shape, arguments)
+}
+
+impl Evaluator<'_> {
+    /// Evaluates a launch with an evaluated configuration. Not generic over the configuration's type.
+    fn launch(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        arguments: &Arguments,
+    ) -> Result<LaunchRecord> {
+        let device = self.device();
+        let known = self.modules.loaded_kernel(device, kernel)?;
+        let function = known.info.function;
+        // Consecutive launches of one kernel often have the same configuration.
+        if known.checked != Some(*shape) {
+            let info = known.info;
+            self.limits[device].check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
+            if shape.shared > info.dynamic_shared {
+                self.modules
+                    .raise_dynamic_shared(device, kernel, shape.shared)
+                    .map_err(|error| self.placed(error))?;
+            }
+            if kernel.cooperative {
+                let threads = shape.block.iter().product();
+                let of_each = self.modules.blocks_per_sm(device, function, (threads, shape.shared))?;
+                let resident = self.limits[device].resident(shape, kernel.name, of_each);
+                resident.map_err(|reason| self.config(reason))?;
+            }
+            self.modules.loaded_kernel(device, kernel)?.checked = Some(*shape);
+        }
+        let program = self.program;
+        let accesses: &[Access] = &program.statements[self.statement].accesses;
+        let given = arguments.extents().len();
+        // Behind the buffers that it is given stand the elements of its tables of pointers.
+        let (accesses, pointed) = accesses.split_at(given.min(accesses.len()));
+        if arguments.words().len() != kernel.words || arguments.in_order != given || accesses.len() != given {
+            return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
+        }
+        if let Some(fault) = arguments.fault {
+            return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
+        }
+        if let Some(access) = read_before_written(kernel, accesses) {
+            let instead = "`&mut [MaybeUninit<T>; _]`";
+            return Err(self.read_unwritten(kernel, access, "as `&mut [T; _]`", Some(instead)));
+        }
+        self.pointed(kernel, accesses, pointed, arguments)?;
+        for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
+            let len = self.len(access);
+            if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
+                return Err(self.extent_fault(kernel, access, index, Ok(extent)));
+            }
+        }
+        if !kernel.outline.is_empty() {
+            self.covered(kernel, shape, accesses, arguments)?;
+        }
+        if !kernel.accesses.is_empty() {
+            let found = self.modules.spans.outside(kernel, shape, arguments.words(), arguments.extents());
+            if let Some(outside) = found {
+                return Err(self.outside(kernel, shape, &accesses[outside.access], &outside, arguments));
+            }
+        }
+        if let Some(kept) = &mut self.extents {
+            kept.insert(self.statement, arguments.extents().to_vec());
+        }
+        let first = narrow(self.words.len());
+        self.words.extend_from_slice(arguments.words());
+        Ok(LaunchRecord { kernel, function, shape: *shape, first })
+    }
+
+    /// Checks the elements of the lists that a launch is given as tables of pointers.
+    fn pointed(
+        &self,
+        kernel: &Kernel,
+        accesses: &[Access],
+        mut pointed: &[Access],
+        arguments: &Arguments,
+    ) -> Result<()> {
+        for table in &arguments.tables {
+            let count = usize::try_from(self.len(&accesses[table.at])).unwrap_or(usize::MAX);
+            let Some((elements, others)) = pointed.split_at_checked(count) else {
+                return Err(self.no_list(kernel));
+            };
+            pointed = others;
+            for element in elements {
+                if element.mode == Mode::Write {
+                    return Err(self.read_unwritten(kernel, element, "by a `PtrMut` of a table", None));
+                }
+                if table.extent > self.len(element) {
+                    return Err(self.extent_fault(kernel, element, table.at, Ok(table.extent)));
+                }
+            }
+        }
+        if pointed.is_empty() { Ok(()) } else { Err(self.no_list(kernel)) }
+    }
+
+    /// Returns the error for a table of pointers that is not made of a list of buffers, and for a list that is no
+    /// table.
+    #[cold]
+    fn no_list(&self, kernel: &Kernel) -> Error {
+        let message =
+            format!("`{}` takes a table of pointers, which is no list of buffers here", kernel.name);
+        let help = "give it a list: `&xs`, `&mut xs` or `&[&a, &b]`";
+        let text = render(Code::CW001, &message, &[], Some(help));
+        Error::Refused(vec![Refusal { code: Code::CW001, at: *self.at(), text }])
+    }
+
+    /// Returns the error for an argument that is not fully written before the kernel may read it.
+    #[cold]
+    fn read_unwritten(&self, kernel: &Kernel, access: &Access, taken: &str, instead: Option<&str>) -> Error {
+        let name = self.name(access);
+        let mut notes = vec![format!("`{}` takes it {taken}, and may read it", kernel.name)];
+        if !matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_)) {
+            notes.push(format!("`{name}` is an argument that is discarded, or declared as `MaybeUninit`: it has no contents at first"));
+        }
+        let instead = instead.map_or(String::new(), |kind| format!(", or declare the parameter as {kind}"));
+        let help = format!("write all of `{name}` before{instead}");
+        let message = format!("`{name}` is given to the kernel `{}` before it is written", kernel.name);
+        let text = render(Code::CW101, &message, &notes, Some(&help));
+        Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
+    }
+
+    /// Returns true if unwritten elements of the launch leave the graph, and their type has invalid bit patterns.
+    #[cold]
+    fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
+        let access = &self.program.statements[self.statement].accesses[index];
+        let param = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar).nth(index);
+        access.mode == Mode::Write
+            && self.program.outputs.contains(&access.buffer)
+            && param.is_some_and(|param| param.checks_bits && !param.any_bits)
+    }
+
+    /// Checks that the threads of a launch write all elements that count as written, and records those that are not proved.
+    fn covered(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        accesses: &[Access],
+        arguments: &Arguments,
+    ) -> Result<()> {
+        let findings = self.modules.judge.findings(kernel, shape, arguments.words(), arguments.extents());
+        if let Some(finding) = findings.iter().find(|finding| finding.is_error(kernel, accesses)) {
+            return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
+        }
+        if !findings.is_empty() {
+            self.unproved.push((self.statement, kernel, findings));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn uncovered(
+        &self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        access: &Access,
+        finding: &Finding,
+        arguments: &Arguments,
+    ) -> Error {
+        let parameter = kernel.params[finding.parameter].name.to_owned();
+        let (words, extents) = (arguments.words(), arguments.extents());
+        let needed = || self.modules.judge.needed(kernel, finding, shape, words, extents);
+        let needed = if matches!(finding.verdict, Verdict::Short { .. }) { needed() } else { None };
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match &finding.verdict {
+            Verdict::Unknown(reason) => {
+                Error::NotProvedWritten { at, kernel, parameter, buffer, reason: reason.clone() }
+            }
+            verdict => {
+                let (written, missing) = match verdict {
+                    Verdict::Short { written, missing } => (*written, *missing),
+                    _ => (0, 0),
+                };
+                let threads = shape.threads();
+                let extent = extents.get(finding.access).copied().unwrap_or(0);
+                let at = *at;
+                let short =
+                    ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed };
+                Error::Short(Box::new(short))
+            }
+        }
+    }
+
+    #[cold]
+    fn outside(
+        &self,
+        kernel: &Kernel,
+        shape: &Shape,
+        access: &Access,
+        outside: &Outside,
+        arguments: &Arguments,
+    ) -> Error {
+        let parameter = kernel.params[outside.parameter].name.to_owned();
+        let extent = arguments.extents().get(outside.access).copied().unwrap_or(0);
+        let (at, kernel, buffer) = (*self.at(), kernel.name.to_owned(), self.name(access));
+        let (reaches, threads) = (outside.reaches, shape.threads());
+        let outside = OutsideExtent { at, kernel, parameter, buffer, extent, reaches, threads };
+        Error::OutsideExtent(Box::new(outside))
+    }
+
+    /// Returns the error of the `index`-th buffer argument, which does not fit the extent of its parameter.
+    #[cold]
+    fn extent_fault(
+        &self,
+        kernel: &Kernel,
+        access: &Access,
+        index: usize,
+        extent: std::result::Result<u64, Fault>,
+    ) -> Error {
+        let len = self.len(access);
+        let mut parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
+        let parameter = parameters.nth(index).map_or("?", |param| param.name).to_owned();
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match extent {
+            Err(fault) => Error::Size { what: "the extent", at, text: parameter, fault },
+            Ok(extent) if extent > len => Error::Extent { at, kernel, parameter, buffer, extent, len },
+            Ok(extent) => Error::PartlyWritten { at, kernel, buffer, extent, len },
+        }
+    }
+}
+
+/// The parameters of a kernel node.
+pub(crate) struct LaunchNode {
+    launching: Launching,
+    /// The word at which its parameter values begin.
+    first: usize,
+    params: &'static [Param],
+}
+
+impl LaunchNode {
+    pub(super) fn of(launch: &LaunchRecord) -> LaunchNode {
+        LaunchNode { launching: launch.launching(), first: size(launch.first), params: launch.kernel.params }
+    }
+}
+
+impl Parameters for LaunchNode {
+    fn add(&self, Adding { driver, graph, after, words, scratch, .. }: Adding<'_>) -> Outcome<Node> {
+        let values = Values { words: &words[self.first..], params: self.params };
+        driver.add_kernel(graph, after, &self.launching, values, scratch)
+    }
+
+    fn set(&self, Setting { driver, exec, node, words, scratch, .. }: Setting<'_>) -> Outcome<()> {
+        let values = Values { words: &words[self.first..], params: self.params };
+        driver.set_kernel(exec, node, &self.launching, values, scratch)
+    }
+}
+
+/// Writes the addresses of its buffers into a launch's words.
+pub(super) fn resolve(
+    emission: &Emission<'_>,
+    statement: StatementId,
+    launch: &LaunchRecord,
+    words: &mut [Word],
+) {
+    let pointed = (emission.operations, emission.pointed);
+    address(pointed, emission.bases, (statement, launch), &mut words[size(launch.first)..]);
+}
+
+/// Writes the addresses of a launch's buffers into its words. `moved` holds the targets of all accesses if setters may
+/// change some.
+#[inline]
+pub(crate) fn address(
+    (operations, moved): (&Operations, Option<&Vector<PointedId, Pointed>>),
+    bases: &Vector<BufferId, u64>,
+    (statement, launch): (StatementId, &LaunchRecord),
+    words: &mut [Word],
+) {
+    let pointed = moved.unwrap_or(&operations.pointed);
+    let pointed = &pointed.as_slice()[operations.pointed_of[statement].index()..];
+    for (word, at) in launch.kernel.address_words().zip(pointed) {
+        words[word] = cuda::address_word(bases[at.buffer].wrapping_add(at.offset));
+    }
+}

@@ -1,0 +1,217 @@
+//! Waits for values and semaphores, their writes and signals.
+//!
+//! Launch `n` of an exec waits for, or writes, `first + n * step`: so no launch takes the signal of an earlier one for its own. The
+//! nodes hold the values of the last launch, and are changed before the next one.
+
+use crate::bind::{Flag, FlagValue, Semaphore, goes_ahead, is_behind};
+use crate::cuda::{Node, Outcome, RawSemaphore, SemaphoreOperation, ValueOperation, Width};
+use crate::error::{Error, Result};
+use crate::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::statements::evaluator::Evaluator;
+use cuweave_core::ir::{Device, StatementId};
+use cuweave_core::kind::SyncWord;
+
+/// The values of a wait for a value or a semaphore, or of the write or signal of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SyncRecord {
+    target: Target,
+    /// The value of launch 0.
+    first: u64,
+    /// The difference between the values of two launches.
+    step: u64,
+}
+
+/// The place that the value is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// A flag, by its address.
+    Flag(Width, u64),
+    /// The buffer of the statement's access.
+    Buffer(Width),
+    Semaphore {
+        raw: RawSemaphore,
+        counts: bool,
+    },
+}
+
+impl SyncRecord {
+    /// Evaluates a statement about a flag.
+    ///
+    /// # Errors
+    ///
+    /// A device without operations of eight bytes; a wait whose values do not advance.
+    pub(super) fn of_flag<T: FlagValue>(
+        evaluator: &Evaluator<'_>,
+        (word, flag): (SyncWord, &Flag<T>),
+        (first, step): (T, T),
+    ) -> Result<SyncRecord> {
+        let target = Target::Flag(T::WIDTH, flag.address());
+        SyncRecord { target, first: first.bits(), step: step.bits() }.checked(evaluator, word)
+    }
+
+    /// Evaluates a statement about a buffer of one element.
+    ///
+    /// # Errors
+    ///
+    /// As [`SyncRecord::of_flag`]; a part that has not one element.
+    pub(super) fn of_buffer<T: FlagValue>(
+        evaluator: &Evaluator<'_>,
+        word: SyncWord,
+        (first, step): (T, T),
+    ) -> Result<SyncRecord> {
+        let access = evaluator.access(0)?;
+        let len = evaluator.len(access);
+        if len != 1 {
+            let (name, word) = (evaluator.name(access), word.name());
+            return Err(
+                evaluator.config(format!("`{word}` takes one element, and this part of `{name}` has {len}"))
+            );
+        }
+        let target = Target::Buffer(T::WIDTH);
+        SyncRecord { target, first: first.bits(), step: step.bits() }.checked(evaluator, word)
+    }
+
+    /// Evaluates a statement about a semaphore.
+    ///
+    /// # Errors
+    ///
+    /// A semaphore of another context; one that counts without a value that advances.
+    pub(super) fn of_semaphore(
+        evaluator: &Evaluator<'_>,
+        (word, semaphore): (SyncWord, &Semaphore),
+        (first, step): (u64, u64),
+    ) -> Result<SyncRecord> {
+        if !evaluator.modules.is_of(semaphore.context()) {
+            return Err(Error::SemaphoreOfOtherContext { at: evaluator.at() });
+        }
+        let target = Target::Semaphore { raw: semaphore.raw(), counts: semaphore.counts() };
+        SyncRecord { target, first, step }.checked(evaluator, word)
+    }
+
+    fn checked(self, evaluator: &Evaluator<'_>, word: SyncWord) -> Result<SyncRecord> {
+        let SyncRecord { target, step, .. } = self;
+        if let Target::Flag(Width::Wide, _) | Target::Buffer(Width::Wide) = target
+            && !evaluator.limits[Device::FIRST].wide_memory_operations()
+        {
+            let what = "waits for values of 64 bits and their writes";
+            return Err(Error::NotOnThisDevice { what });
+        }
+        let advances = match target {
+            Target::Flag(width, _) | Target::Buffer(width) => goes_ahead(width, step),
+            Target::Semaphore { counts: true, .. } => step > 0,
+            Target::Semaphore { counts: false, .. } => true,
+        };
+        // A flag may be given one value by all launches, as a reset.
+        if advances || word == SyncWord::WriteValue {
+            return Ok(self);
+        }
+        let word = word.name();
+        let reason = match step {
+            0 => format!(
+                "the step of `{word}` is 0, so that a launch would take the signal of the one before for its own"
+            ),
+            _ => format!(
+                "the step of `{word}` is {step}, half of the circle of its values or more, so that a launch would wait for a value behind the one before"
+            ),
+        };
+        Err(evaluator.config(reason))
+    }
+
+    /// Returns the value of a launch.
+    fn value(&self, launch: u64) -> u64 {
+        let value = self.first.wrapping_add(self.step.wrapping_mul(launch));
+        match self.target {
+            Target::Flag(Width::Narrow, _) | Target::Buffer(Width::Narrow) => value & u64::from(u32::MAX),
+            Target::Flag(Width::Wide, _) | Target::Buffer(Width::Wide) | Target::Semaphore { .. } => value,
+        }
+    }
+
+    /// Returns true if the value of each launch is another one.
+    pub(crate) fn advances(&self) -> bool {
+        self.step != 0 && !matches!(self.target, Target::Semaphore { counts: false, .. })
+    }
+
+    /// Returns the value of a launch that must be ahead of that of the launch before: `None` for writes to memory, which may be
+    /// anything, and for semaphores without a value.
+    pub(crate) fn due(
+        &self,
+        emission: &Emission<'_>,
+        statement: StatementId,
+        (word, launch): (SyncWord, u64),
+    ) -> Option<Due> {
+        let (waits, value) = (word.waits(), self.value(launch));
+        let place = match self.target {
+            Target::Flag(width, address) => Place::Memory(width, address),
+            Target::Buffer(width) => Place::Memory(width, emission.range_of(statement, 0).0),
+            Target::Semaphore { raw, counts: true } => Place::Semaphore(raw),
+            Target::Semaphore { counts: false, .. } => return None,
+        };
+        let is_free = matches!(place, Place::Memory(..)) && !waits;
+        (!is_free).then_some(Due { waits, place, value })
+    }
+
+    /// Returns the parameters of its node.
+    pub(super) fn node(self, emission: &Emission<'_>, statement: StatementId, word: SyncWord) -> SyncNode {
+        let (value, waits) = (self.value(emission.launch), word.waits());
+        let in_memory = |width, address| SyncNode::Value(ValueOperation { waits, width, address, value });
+        match self.target {
+            Target::Flag(width, address) => in_memory(width, address),
+            Target::Buffer(width) => in_memory(width, emission.range_of(statement, 0).0),
+            Target::Semaphore { raw, .. } => {
+                SyncNode::Semaphore(SemaphoreOperation { waits, semaphore: raw, value })
+            }
+        }
+    }
+}
+
+/// A flag or a semaphore, by its address or handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Memory(Width, u64),
+    Semaphore(RawSemaphore),
+}
+
+/// A value that a launch waits for, or signals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due {
+    waits: bool,
+    place: Place,
+    pub value: u64,
+}
+
+impl Due {
+    /// Returns true if both are waits for one flag or semaphore, or signals of one.
+    pub fn is_of(&self, other: &Due) -> bool {
+        (self.waits, self.place) == (other.waits, other.place)
+    }
+
+    /// Returns true if the value is ahead of that of an earlier one of the same flag or semaphore.
+    pub fn is_ahead_of(&self, earlier: &Due) -> bool {
+        match self.place {
+            Place::Memory(width, _) => is_behind(width, earlier.value, self.value),
+            Place::Semaphore(_) => earlier.value < self.value,
+        }
+    }
+}
+
+/// The parameters of a node.
+pub(super) enum SyncNode {
+    Value(ValueOperation),
+    Semaphore(SemaphoreOperation),
+}
+
+impl Parameters for SyncNode {
+    fn add(&self, Adding { driver, context, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+        match self {
+            SyncNode::Value(operation) => driver.add_value(graph, after, operation, context),
+            SyncNode::Semaphore(operation) => driver.add_semaphore(graph, after, operation),
+        }
+    }
+
+    fn set(&self, Setting { driver, context, exec, node, .. }: Setting<'_>) -> Outcome<()> {
+        match self {
+            SyncNode::Value(operation) => driver.set_value(exec, node, operation, context),
+            SyncNode::Semaphore(operation) => driver.set_semaphore(exec, node, operation),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The ranges of blocks of a batch's members.
+
+use crate::error::{Error, Result, at_statement};
+use crate::kernels::LaunchRecord;
+use crate::statements::RecordExt;
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{Program, StatementId};
+use cuweave_core::launches::MOST_BLOCKS;
+use cuweave_core::operation::{BatchId, Operation, Operations};
+
+use super::kinds::Record;
+
+/// Returns the batch of an operation. Batches are sorted by their first members.
+pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {
+    let first = operation.sources.first();
+    let found = operations.batches.as_slice().binary_search_by(|batch| batch.members.first().cmp(&first));
+    found.map(BatchId::new).map_err(|_| Error::Plan(format!("`{}` is no batch of the plan", operation.name)))
+}
+
+/// Returns the recorded launch of a statement.
+pub(crate) fn launch_of(
+    program: &Program,
+    records: &Vector<StatementId, Record>,
+    statement: StatementId,
+) -> Result<LaunchRecord> {
+    let launch = records[statement].launch().copied();
+    launch.ok_or_else(|| Error::Plan(format!("{} is no launch", at_statement(program, statement))))
+}
+
+/// Returns the dimension of the grid along which the members of an operation lie. If their blocks are consecutive, returns
+/// `None` and the first block of each member.
+pub(crate) fn members_of(
+    program: &Program,
+    operations: &Operations,
+    records: &Vector<StatementId, Record>,
+    operation: &Operation,
+) -> Result<(Option<u8>, Vec<u32>)> {
+    let batch = &operations.batches[batch_of(operations, operation)?];
+    match batch.axis {
+        Some(axis) => Ok((Some(axis), Vec::new())),
+        None => Ok((None, first_blocks(program, records, &batch.members)?.0)),
+    }
+}
+
+/// Returns the first block of each member, if their blocks are consecutive, and the number of all blocks.
+pub(crate) fn first_blocks(
+    program: &Program,
+    records: &Vector<StatementId, Record>,
+    members: &[StatementId],
+) -> Result<(Vec<u32>, u32)> {
+    let mut blocks = 0;
+    let mut firsts = Vec::with_capacity(members.len());
+    for &member in members {
+        firsts.push(blocks);
+        let own = launch_of(program, records, member)?.shape.grid;
+        let own: u64 = own.iter().map(|&extent| u64::from(extent)).product();
+        let all = own.saturating_add(blocks.into());
+        blocks = u32::try_from(all).ok().filter(|&blocks| blocks <= MOST_BLOCKS).ok_or_else(|| {
+            let reason = format!("{all} blocks and more in one launch");
+            Error::Config { at: at_statement(program, member), reason }
+        })?;
+    }
+    Ok((firsts, blocks))
+}

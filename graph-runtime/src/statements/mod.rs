@@ -1,0 +1,33 @@
+//! Statements while a graph is built, by their kinds: their values, and the parameters of their nodes.
+//!
+//! - `kinds`: the matches on kinds, and a file for each kind;
+//! - `evaluator`: the evaluation of a statement by generated code; `dims`, `config`, `arguments`: the values of lengths and
+//!   launches;
+//! - `entry`: the kernel that writes an entry of a table of pointers;
+//! - `hosts`: the functions of host statements;
+//! - `emission`: the addresses that nodes use; `members`: the blocks of a batch.
+
+mod arguments;
+mod config;
+mod dims;
+mod emission;
+pub mod entry;
+mod evaluator;
+mod hosts;
+mod kinds;
+mod members;
+
+pub use arguments::Arguments;
+pub(crate) use config::BlockLimits;
+pub use config::{Config, PerItem, per_item};
+pub(crate) use dims::compute;
+pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};
+pub(crate) use emission::{Adding, Emission, Setting, element};
+pub(crate) use evaluator::{Extents, UnprovedLaunches};
+pub(crate) use hosts::{Hosts, WorkId};
+pub use kinds::Evaluation;
+pub use kinds::fill::Fillable;
+pub(crate) use kinds::launch::address;
+pub(crate) use kinds::sync::Due;
+pub(crate) use kinds::{Record, RecordExt};
+pub(crate) use members::{batch_of, first_blocks, launch_of, members_of};

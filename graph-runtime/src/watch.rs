@@ -1,0 +1,131 @@
+//! Waits of the host that may be behind a launch with collectives. Meanwhile the communicators of such launches are asked for errors, so
+//! that a launch that waits for a rank that is gone ends, whoever waits for it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use cudarc::driver::CudaContext;
+
+use crate::cuda::{Clique, Context, Driver, Outcome, Stream};
+use crate::waits::OwnedEvent;
+
+/// The last launch of an exec with collectives.
+struct Launched {
+    done: Arc<OwnedEvent>,
+    contexts: Vec<Context>,
+    function: Arc<str>,
+    cliques: Vec<Weak<dyn Clique>>,
+}
+
+/// In the order of the launches.
+static ALL: Mutex<Vec<Launched>> = Mutex::new(Vec::new());
+
+fn all() -> MutexGuard<'static, Vec<Launched>> {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A communicator that is of no use any more, so that what its launch has written is of none.
+#[derive(Debug)]
+pub(crate) struct Aborted {
+    /// The graph function of the launch.
+    pub function: String,
+    pub reason: String,
+}
+
+/// Notes a launch, which `done` records.
+pub(crate) fn launched(
+    done: &Arc<OwnedEvent>,
+    contexts: impl Iterator<Item = Context>,
+    function: &str,
+    cliques: &[Arc<dyn Clique>],
+) {
+    let cliques = cliques.iter().map(Arc::downgrade).collect();
+    let one =
+        Launched { done: done.clone(), contexts: contexts.collect(), function: function.into(), cliques };
+    let mut all = all();
+    all.retain(|known| !Arc::ptr_eq(&known.done, done));
+    all.push(one);
+}
+
+/// Forgets the launches of an exec, which are over.
+pub(crate) fn forget(done: &Arc<OwnedEvent>) {
+    all().retain(|known| !Arc::ptr_eq(&known.done, done));
+}
+
+/// Returns true if launches with collectives may be in flight.
+pub(crate) fn may_be_behind_collectives() -> bool {
+    !all().is_empty()
+}
+
+/// A launch that no other one with collectives is in front of.
+struct Running {
+    done: Arc<OwnedEvent>,
+    function: Arc<str>,
+    cliques: Vec<Arc<dyn Clique>>,
+}
+
+/// Returns the launches that are in flight and behind none of the others: launches on one device follow each other.
+fn running(driver: &Driver) -> Vec<Running> {
+    let (mut busy, mut running) = (BTreeSet::new(), Vec::new());
+    for known in all().iter() {
+        if driver.relaxed(|| driver.is_over(known.done.raw())) != Ok(false) {
+            continue;
+        }
+        if !known.contexts.iter().any(|context| busy.contains(context)) {
+            let cliques = known.cliques.iter().filter_map(Weak::upgrade).collect();
+            running.push(Running { done: known.done.clone(), function: known.function.clone(), cliques });
+        }
+        busy.extend(known.contexts.iter().copied());
+    }
+    running
+}
+
+/// Waits until something is over, or no launch with collectives is in flight: then a wait of the driver ends. Returns the communicator
+/// that has failed meanwhile.
+pub(crate) fn watch(driver: &Driver, over: impl Fn() -> bool) -> Option<Aborted> {
+    /// The time between two questions.
+    const BETWEEN: Duration = Duration::from_millis(1);
+    let (mut aborted, mut asked) = (None, None::<Instant>);
+    let mut since: Vec<(Arc<OwnedEvent>, Instant)> = Vec::new();
+    while may_be_behind_collectives() && !driver.relaxed(&over) {
+        if asked.is_none_or(|asked| asked.elapsed() >= BETWEEN) {
+            let running = running(driver);
+            if running.is_empty() {
+                break;
+            }
+            since.retain(|(done, _)| running.iter().any(|one| Arc::ptr_eq(&one.done, done)));
+            for Running { done, function, cliques } in running {
+                let known = since.iter().find(|known| Arc::ptr_eq(&known.0, &done)).map(|known| known.1);
+                let began = known.unwrap_or_else(|| {
+                    since.push((done, Instant::now()));
+                    Instant::now()
+                });
+                for clique in cliques {
+                    clique.waited(began.elapsed());
+                    if let Err(reason) = clique.check() {
+                        aborted = Some(Aborted { function: function.to_string(), reason });
+                    }
+                }
+            }
+            asked = Some(Instant::now());
+        }
+        std::thread::yield_now();
+    }
+    aborted
+}
+
+/// Waits on the host for a stream of a context, which must be current.
+pub(crate) fn synchronize(
+    driver: &'static Driver,
+    ctx: &Arc<CudaContext>,
+    stream: Stream,
+) -> Outcome<Option<Aborted>> {
+    let mut aborted = None;
+    if may_be_behind_collectives() {
+        let event = OwnedEvent::new(driver, ctx)?;
+        driver.record(event.raw(), stream)?;
+        aborted = watch(driver, || driver.is_over(event.raw()) != Ok(false));
+    }
+    driver.synchronize(stream).map(|()| aborted)
+}
