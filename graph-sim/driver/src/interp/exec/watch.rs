@@ -18,7 +18,7 @@ impl Cell {
     #[inline]
     pub fn touch(&mut self, me: u8, bytes: u64, writes: bool) -> Option<u8> {
         let mask = BYTES[bytes as usize];
-        let mine = u32::from(me) * 0x0101_0101 & mask;
+        let mine = (u32::from(me) * 0x0101_0101) & mask;
         let other = |warps: u32| {
             let warps = warps & mask;
             if warps == 0 || warps == mine {
