@@ -159,7 +159,7 @@ fn packages() -> Vec<String> {
 #[test]
 fn each_package_has_its_licences_and_a_page() {
     let packages = packages();
-    assert_eq!(packages.len(), 8, "{packages:?}");
+    assert_eq!(packages.len(), 9, "{packages:?}");
     for package in packages {
         let folder = root().join(&package);
         for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
@@ -215,7 +215,7 @@ fn addresses_of_the_crate_name_its_modules() {
     let root = root();
     let mut files = pages(&root.join("docs"));
     files.extend(
-        ["README.md", "src", "graph-macros/src", "graph-core/src", "graph-ptx/src"]
+        ["README.md", "src", "graph-macros/src", "graph-core/src", "graph-runtime/src", "graph-ptx/src"]
             .map(|file| root.join(file)),
     );
     let files = files.into_iter().flat_map(|file| match file.is_dir() {
@@ -271,7 +271,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The folders below which the table of the driver's rules names code.
-const CODE: [&str; 2] = ["graph-core/src/runtime", "graph-sim/driver/src"];
+const CODE: [&str; 2] = ["graph-runtime/src", "graph-sim/driver/src"];
 
 /// The table of the driver's rules names the tests that show them, and the files of their code.
 #[test]

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The crates, with their rooms from the lowest floor up: a room imports only rooms before it. A crate without rooms is
-/// checked for cycles alone. A folder below `src` is a module with rooms of its own; its imports of the rest of the crate are
-/// left to the crate's own row.
+/// checked for cycles alone.
 const CRATES: [(&str, &[&str]); 8] = [
     (
         "graph-check/src",
@@ -52,11 +51,10 @@ const CRATES: [(&str, &[&str]); 8] = [
             "overlap",
             "dump",
             "compile",
-            "runtime",
         ],
     ),
     (
-        "graph-core/src/runtime",
+        "graph-runtime/src",
         &[
             "cuda",
             "waits",
@@ -115,11 +113,10 @@ fn modules_import_downwards() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut faults = Vec::new();
     for (folder, rooms) in CRATES {
-        let prefix = prefix(folder);
-        let graph = imports(&root.join(folder), &prefix);
+        let graph = imports(&root.join(folder));
         assert!(graph.values().any(|imported| !imported.is_empty()), "{folder} has imports");
         faults.extend(cycle(&graph).map(|text| format!("{folder}: {text}")));
-        faults.extend(upward(&graph, &prefix, rooms).into_iter().map(|text| format!("{folder}: {text}")));
+        faults.extend(upward(&graph, rooms).into_iter().map(|text| format!("{folder}: {text}")));
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
@@ -129,7 +126,7 @@ fn the_picture_of_the_architecture_has_these_rooms() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md"))
         .expect("a description of the architecture");
     // The names of features stand beside the rooms of the core.
-    let words = text.split_whitespace().filter(|word| !["feature", "`driver`", "`back`"].contains(word));
+    let words = text.split_whitespace().filter(|word| !["feature", "`back`"].contains(word));
     let picture: Vec<&str> = words.collect();
     let picture = picture.join(" ");
     for (folder, rooms) in
@@ -166,7 +163,8 @@ fn the_files_that_contributors_are_told_of_exist() {
             if path.starts_with("target/") {
                 continue;
             }
-            if ![root.join(&path), root.join("graph-core/src").join(&path)].iter().any(|path| path.exists()) {
+            let roots = ["", "graph-core/src", "graph-runtime/src"];
+            if !roots.iter().any(|below| root.join(below).join(&path).exists()) {
                 missing.push(format!("{page}: {path}"));
             }
         }
@@ -207,17 +205,12 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The path of the module that a folder of sources is: none for `src` itself.
-fn prefix(folder: &str) -> Module {
-    folder.split('/').skip_while(|&part| part != "src").skip(1).map(str::to_owned).collect()
-}
-
 /// For each module of a folder the modules of the folder that it imports.
-fn imports(folder: &Path, prefix: &[String]) -> BTreeMap<Module, BTreeSet<Module>> {
+fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut files = Vec::new();
     collect(folder, &mut files);
     let modules: BTreeMap<Module, PathBuf> =
-        files.into_iter().map(|file| (module_of(folder, prefix, &file), file)).collect();
+        files.into_iter().map(|file| (module_of(folder, &file), file)).collect();
     let resolve = |path: &[String]| {
         (0..=path.len()).rev().map(|end| path[..end].to_vec()).find(|prefix| modules.contains_key(prefix))
     };
@@ -243,10 +236,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn module_of(folder: &Path, prefix: &[String], file: &Path) -> Module {
+fn module_of(folder: &Path, file: &Path) -> Module {
     let relative = file.strip_prefix(folder).expect("a file of the folder").with_extension("");
-    let mut module = prefix.to_vec();
-    module.extend(relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()));
+    let parts = relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let mut module: Module = parts.collect();
     if module.last().is_some_and(|last| last == "mod" || last == "lib") {
         module.pop();
     }
@@ -368,15 +361,14 @@ fn cycle(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Option<String> {
 }
 
 /// Imports of a room from a floor above its own, and modules in no room.
-fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, prefix: &[String], rooms: &[&str]) -> Vec<String> {
+fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, rooms: &[&str]) -> Vec<String> {
     if rooms.is_empty() {
         return Vec::new();
     }
-    let floor = |module: &Module| {
-        rooms.iter().position(|room| module.get(prefix.len()).is_some_and(|first| first == room))
-    };
+    let floor =
+        |module: &Module| rooms.iter().position(|room| module.first().is_some_and(|first| first == room));
     let mut faults = Vec::new();
-    for (module, imported) in graph.iter().filter(|(module, _)| module.len() > prefix.len()) {
+    for (module, imported) in graph.iter().filter(|(module, _)| !module.is_empty()) {
         let Some(own) = floor(module) else {
             faults.push(format!("{} stands in no room", module.join("::")));
             continue;
@@ -393,16 +385,12 @@ fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, prefix: &[String], rooms: 
 fn imports_from_a_higher_floor_are_found() {
     let module = |path: &str| -> Module { path.split("::").map(str::to_owned).collect() };
     let graph = BTreeMap::from([
-        (module("runtime"), BTreeSet::from([module("runtime::exec")])),
-        (module("runtime::cuda::entry"), BTreeSet::from([module("runtime::exec")])),
-        (module("runtime::exec"), BTreeSet::from([module("runtime::cuda::entry")])),
-        (module("runtime::stray"), BTreeSet::new()),
+        (module("cuda::entry"), BTreeSet::from([module("exec")])),
+        (module("exec"), BTreeSet::from([module("cuda::entry")])),
+        (module("stray"), BTreeSet::new()),
     ]);
-    let faults = upward(&graph, &prefix("graph-core/src/runtime"), &["cuda", "exec"]);
-    assert_eq!(
-        faults,
-        ["runtime::cuda::entry imports runtime::exec above it", "runtime::stray stands in no room"]
-    );
+    let faults = upward(&graph, &["cuda", "exec"]);
+    assert_eq!(faults, ["cuda::entry imports exec above it", "stray stands in no room"]);
 }
 
 #[test]

@@ -349,7 +349,7 @@ macro_rules! described {
             pub fn budget_curve(
                 &self,
                 points: u64,
-            ) -> $crate::error::Result<Vec<$crate::CurvePoint>> {
+            ) -> $crate::error::Result<Vec<cuweave_core::plan::budget::CurvePoint>> {
                 self.core.budget_curve(points)
             }
         }

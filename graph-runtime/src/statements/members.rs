@@ -2,13 +2,12 @@
 
 use crate::error::{Error, Result, at_statement};
 use crate::kernels::LaunchRecord;
-use crate::statements::RecordExt;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::MOST_BLOCKS;
 use cuweave_core::operation::{BatchId, Operation, Operations};
 
-use super::kinds::Record;
+use super::kinds::{Record, RecordExt};
 
 /// Returns the batch of an operation. Batches are sorted by their first members.
 pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {
